@@ -1,0 +1,98 @@
+"""The composition root: the only place that names concrete classes. Opens what the settings ask for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mnemic.core.context import Context
+from mnemic.errors import Invalid, NotFound
+from mnemic.settings import Settings, data_folder
+
+if TYPE_CHECKING:
+    from mnemic.dialects.operation import Dialect
+    from mnemic.embedding.base import Embedder
+    from mnemic.storage.base import Store
+
+DIALECTS = ("mnemic",)
+
+
+def dialect(name: str) -> Dialect:
+    """The vocabulary called *name*, or NotFound."""
+    if name == "mnemic":
+        from mnemic.dialects.mnemic import MNEMIC
+
+        return MNEMIC
+    raise NotFound(f"Unknown dialect: {name[:40]}. There are: {', '.join(DIALECTS)}")
+
+
+@dataclass(slots=True)
+class App:
+    """An open store and everything that works on it. Use it in a `with` block."""
+
+    settings: Settings
+    ctx: Context
+
+    def __enter__(self) -> App:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self.ctx.store.close()
+
+
+def open_app(settings: Settings, *, actor: str = "mnemic") -> App:
+    """Open the store the settings name, creating it if it is not there."""
+    ctx = Context(
+        store=open_store(settings),
+        embedder=open_embedder(settings),
+        actor=actor,
+        namespace=settings.namespace or None,
+        roots=allowed_folders(settings),
+    )
+    if ctx.embedder is not None:
+        ctx.store.use_model(ctx.embedder.name)
+    return App(settings, ctx)
+
+
+def open_store(settings: Settings) -> Store:
+    """The store at the database the settings name."""
+    if "://" in settings.database:
+        raise Invalid("db: only SQLite files can be opened by this version", "db")
+    from mnemic.storage.sqlite.store import SqliteStore
+
+    return SqliteStore(Path(settings.database).expanduser(), durable=not settings.fast_writes)
+
+
+def open_embedder(settings: Settings) -> Embedder | None:
+    """The embedder the settings name; a local model is loaded when it is first needed."""
+    match settings.embedder:
+        case "none":
+            return None
+        case "local":
+            from mnemic.embedding.local import LocalEmbedder
+
+            return LocalEmbedder()
+        case "ollama":
+            from mnemic.embedding.remote import OllamaEmbedder
+
+            return OllamaEmbedder(
+                settings.embed_url or "http://127.0.0.1:11434", settings.embed_model or "nomic-embed-text"
+            )
+        case "openai":
+            from mnemic.embedding.remote import OpenAIEmbedder
+
+            if not settings.embed_url or not settings.embed_model:
+                raise Invalid("embed_url, embed_model: needed for the openai embedder", "embed_url")
+            return OpenAIEmbedder(settings.embed_url, settings.embed_model, settings.embed_key or None)
+    raise Invalid(f"embedder: must be local, openai, ollama or none, not {settings.embedder!r}", "embedder")
+
+
+def allowed_folders(settings: Settings) -> tuple[Path, ...]:
+    """The folders below which a tool may read files."""
+    chosen = [data_folder(), Path.cwd(), *(Path(path).expanduser() for path in settings.allow_path)]
+    return tuple(path.resolve() for path in chosen)

@@ -1,0 +1,90 @@
+"""The Context: what every core function is given to work with."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from mnemic.embedding.base import Embedder
+from mnemic.errors import Denied
+from mnemic.model.access import Grant
+from mnemic.model.values import Moment
+from mnemic.storage.base import Store, Writer
+
+GLOBAL = "global"
+
+
+def wall_clock() -> Moment:
+    """The present moment in microseconds."""
+    return time.time_ns() // 1000
+
+
+def random_uid() -> str:
+    """A fresh UUID."""
+    return str(uuid.uuid4())
+
+
+def _nobody() -> None:
+    """No background worker is listening."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A store, an embedder, a clock, and on whose behalf we act."""
+
+    store: Store
+    embedder: Embedder | None
+    now: Callable[[], Moment] = wall_clock
+    new_uid: Callable[[], str] = random_uid
+    actor: str = "mnemic"
+    namespace: str | None = None
+    """The namespace of this connection: written to by default, read together with `global`."""
+    grant: Grant | None = None
+    """What the caller may see and do; None is everything."""
+    roots: tuple[Path, ...] = ()
+    """The folders that tools which take a path may read below."""
+    wake: Callable[[], None] = field(default=_nobody)
+    """Tells the background worker that something waits for its vector."""
+
+    def write(self, operation: str) -> Writer:
+        """A transaction that will stand in the journal as *operation* by this context's actor."""
+        if self.grant and not self.grant.can_write:
+            raise Denied("This token may read but not write.")
+        return self.store.write(operation=operation, actor=self.actor, at=self.now())
+
+    def on_behalf_of(self, actor: str) -> Context:
+        """The same context for another caller."""
+        return replace(self, actor=actor)
+
+    def limited_to(self, grant: Grant) -> Context:
+        """The same context for a caller who may see and do no more than *grant* says."""
+        return replace(self, grant=grant)
+
+    def may_see(self, namespace: str) -> bool:
+        """Whether the caller may know of what is in *namespace*."""
+        return self.grant is None or self.grant.namespaces is None or namespace in self.grant.namespaces
+
+    def home(self, namespace: str | None = None) -> str:
+        """The namespace a write goes to: the named one, else the connection's own, else `global`."""
+        chosen = namespace or self.namespace or self._only_granted() or GLOBAL
+        if not self.may_see(chosen):
+            raise Denied(f"namespace: this token may not use {chosen!r}.")
+        return chosen
+
+    def _only_granted(self) -> str | None:
+        return self.grant.namespaces[0] if self.grant and self.grant.namespaces else None
+
+    def scope(self, namespace: str | None = None) -> tuple[str, ...] | None:
+        """The namespaces a read looks into: the named one, else the connection's own and `global`, else all."""
+        if namespace is not None:
+            wanted: tuple[str, ...] | None = (namespace,)
+        elif self.namespace is not None:
+            wanted = tuple(dict.fromkeys((self.namespace, GLOBAL)))
+        else:
+            wanted = None
+        if self.grant is None or self.grant.namespaces is None:
+            return wanted
+        return tuple(name for name in (wanted or self.grant.namespaces) if name in self.grant.namespaces)

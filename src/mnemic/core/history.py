@@ -1,0 +1,154 @@
+"""The past: what changed, how the store stood, and taking changes back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from mnemic.core.context import Context
+from mnemic.core.memories import locate
+from mnemic.errors import Conflict, NotFound
+from mnemic.model.journal import Change, Subject
+from mnemic.model.memory import Memory
+from mnemic.model.values import Moment, State, Tier
+from mnemic.storage.base import Writer
+
+PURGED = "purge"
+UNTRACKED = frozenset({"updated_at"})
+"""Fields that move with every change, and so say nothing about whether one was built upon."""
+
+
+def as_of(ctx: Context, moment: Moment) -> Context:
+    """A context that reads the store as it stood at *moment*, by the clock of that moment."""
+    sequence = ctx.store.sequence_at(moment)
+    return replace(ctx, store=ctx.store.at(sequence), now=lambda: moment)
+
+
+def history(
+    ctx: Context,
+    *,
+    reference: int | str | None = None,
+    since: Moment | None = None,
+    until: Moment | None = None,
+    actor: str | None = None,
+    limit: int = 20,
+) -> list[Change]:
+    """The changes to one memory and its links, or to everything, newest first."""
+    reader = ctx.store.read()
+    if reference is None:
+        changes = reader.journal(since=since, until=until, actor=actor, limit=limit, newest_first=True)
+        return [change for change in changes if _may_see(ctx, change)]
+    memory = locate(reader, ctx, reference)
+    return list(
+        reader.journal(
+            subject=Subject.MEMORY,
+            subject_id=memory.id,
+            since=since,
+            until=until,
+            actor=actor,
+            limit=limit,
+            newest_first=True,
+        )
+    )
+
+
+def _may_see(ctx: Context, change: Change) -> bool:
+    if ctx.grant is None or ctx.grant.namespaces is None:
+        return True
+    memory = ctx.store.read().memory(change.subject_id) if change.subject is Subject.MEMORY else None
+    return memory is not None and ctx.may_see(memory.namespace)
+
+
+def undo(ctx: Context, sequence: int, *, dry_run: bool = False) -> list[int]:
+    """Take back the change with this number and what was done together with it: the numbers undone."""
+    with ctx.write("undo") as tx:
+        one = next(tx.journal(after=sequence - 1, limit=1), None)
+        if one is None or one.sequence != sequence or not _may_see(ctx, one):
+            raise NotFound(f"No change {sequence}")
+        together = [change for change in tx.journal(after=one.batch - 1) if change.batch == one.batch]
+        return _take_back(tx, ctx, together[::-1], dry_run)
+
+
+def undo_since(ctx: Context, moment: Moment, *, dry_run: bool = False) -> list[int]:
+    """Take back everything that was changed after *moment*, newest first: the numbers undone."""
+    with ctx.write("undo") as tx:
+        after = ctx.store.sequence_at(moment)
+        changes = [change for change in tx.journal(after=after, newest_first=True) if _may_see(ctx, change)]
+        return _take_back(tx, ctx, changes, dry_run)
+
+
+def _take_back(tx: Writer, ctx: Context, changes: Sequence[Change], dry_run: bool) -> list[int]:
+    if not dry_run:
+        for change in changes:
+            _reverse(tx, ctx, change)
+    return [change.sequence for change in changes]
+
+
+def _reverse(tx: Writer, ctx: Context, change: Change) -> None:
+    if change.after is None:
+        raise Conflict(f"Change {change.sequence} cannot be taken back: what it touched was purged")
+    match change.subject:
+        case Subject.MEMORY:
+            _reverse_memory(tx, ctx, change, change.after)
+        case Subject.EDGE:
+            _reverse_edge(tx, change, change.after)
+
+
+def _reverse_memory(tx: Writer, ctx: Context, change: Change, after: Mapping[str, object]) -> None:
+    memory = tx.memory(change.subject_id)
+    if memory is None:
+        raise Conflict(f"Change {change.sequence} cannot be taken back: memory {change.subject_id} was purged")
+    if change.before is None:
+        tx.change(memory, state=State.FORGOTTEN, state_reason=f"undo of {change.sequence}", state_at=ctx.now())
+        return
+    _refuse_overtaken(change, _present(memory, after), after)
+    tx.change(memory, **_typed(change.before))
+
+
+def _reverse_edge(tx: Writer, change: Change, after: Mapping[str, object]) -> None:
+    edge = tx.edge(change.subject_id)
+    if edge is None:
+        raise Conflict(f"Change {change.sequence} cannot be taken back: its link was purged")
+    if change.before is None:
+        tx.change_edge(edge, state=State.FORGOTTEN)
+        return
+    _refuse_overtaken(change, {name: getattr(edge, name) for name in after}, after)
+    tx.change_edge(edge, **_typed(change.before))
+
+
+def _refuse_overtaken(change: Change, present: Mapping[str, object], after: Mapping[str, object]) -> None:
+    for name in after.keys() - UNTRACKED:
+        if present[name] != after[name]:
+            raise Conflict(
+                f"Change {change.sequence} cannot be taken back: {name} of {change.subject} {change.subject_id} "
+                "has changed since. Undo the later change first, or revise it by hand"
+            )
+
+
+def _present(memory: Memory, names: Iterable[str]) -> dict[str, object]:
+    """The fields of *memory* in the form the journal tells them."""
+    told: dict[str, object] = {}
+    for name in names:
+        if name == "statements":
+            told[name] = [statement.text for statement in memory.statements]
+        else:
+            value = getattr(memory, name)
+            told[name] = list(value) if isinstance(value, tuple) else dict(value) if isinstance(value, Mapping) else value
+    return told
+
+
+def _typed(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields as the journal tells them, in the types of the model."""
+    typed = dict(fields)
+    if "statements" in typed:
+        typed["texts"] = tuple(typed.pop("statements"))
+    if "tags" in typed:
+        typed["tags"] = tuple(typed["tags"] or ())
+    if "metadata" in typed:
+        typed["metadata"] = typed["metadata"] or {}
+    if "tier" in typed:
+        typed["tier"] = Tier(typed["tier"])
+    if "state" in typed:
+        typed["state"] = State(typed["state"])
+    return typed

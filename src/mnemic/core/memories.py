@@ -1,0 +1,375 @@
+"""Keeping, reading, changing and letting go of memories."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+
+from mnemic.core.context import Context
+from mnemic.errors import Conflict, Denied, Invalid, NotFound
+from mnemic.model.graph import Direction, Edge
+from mnemic.model.memory import Draft, Memory
+from mnemic.model.search import Filter
+from mnemic.model.values import DAY, HOUR, Moment, State, Tier
+from mnemic.retrieval.similarity import near_duplicates
+from mnemic.retrieval.text import query_terms
+from mnemic.storage.base import Reader, Writer
+
+TITLE_LENGTH = 80
+LIFETIME = {Tier.SHORT: 6 * HOUR, Tier.MID: 7 * DAY, Tier.LONG: None}
+SUPERSEDES = "supersedes"
+COMPARED_AT_ONCE = 10
+"""A larger batch is checked for equal texts only: comparing words would take longer than storing."""
+_SENTENCE = re.compile(r".+?[.!?。！？](?=\s|$)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """Something to remember, as its author gives it."""
+
+    text: str
+    title: str | None = None
+    kind: str = "note"
+    summary: str | None = None
+    tags: tuple[str, ...] = ()
+    namespace: str | None = None
+    tier: Tier | None = None
+    ttl: Moment | None = None
+    confidence: float = 1.0
+    priority: int = 5
+    source: str | None = None
+    session: str | None = None
+    metadata: Mapping[str, object] = field(default_factory=dict)
+    links: tuple[tuple[int | str, str, float], ...] = ()
+    created_at: Moment | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A memory that was stored, and the known ones that say nearly the same, with how alike they are."""
+
+    memory: Memory
+    similar: tuple[tuple[Memory, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A note that was not stored, because of what is known."""
+
+    index: int
+    reason: str
+    known: Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of the notes."""
+
+    kept: tuple[Kept, ...]
+    refused: tuple[Refusal, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revision:
+    """Changes to a memory; None leaves a field as it is."""
+
+    text: str | None = None
+    append: str | None = None
+    title: str | None = None
+    kind: str | None = None
+    summary: str | None = None
+    tags: tuple[str, ...] | None = None
+    namespace: str | None = None
+    tier: Tier | None = None
+    ttl: Moment | None = None
+    confidence: float | None = None
+    priority: int | None = None
+    metadata: Mapping[str, object] | None = None
+
+
+def title_of(text: str) -> str:
+    """A title made from the first sentence of *text*, at most 80 characters, cut between words if it can be."""
+    line = next(line.strip() for line in text.splitlines() if line.strip())
+    sentence = _SENTENCE.match(line)
+    title = sentence[0] if sentence else line
+    if len(title) <= TITLE_LENGTH:
+        return title
+    head, _, _ = title[: TITLE_LENGTH + 1].rpartition(" ")
+    return (head if len(head) > TITLE_LENGTH // 2 else title[:TITLE_LENGTH]).rstrip()
+
+
+def remember(ctx: Context, notes: Sequence[Note], *, force: bool = False) -> Outcome:
+    """Keep *notes* in one transaction. A text or title that is taken is refused unless *force*d."""
+    kept: list[Kept] = []
+    refused: list[Refusal] = []
+    resembled = _resembled(ctx, notes)
+    with ctx.write("remember") as tx:
+        for index, note in enumerate(notes):
+            refusal = None if force else _refusal(tx, ctx, index, note)
+            if refusal:
+                refused.append(refusal)
+            else:
+                kept.append(Kept(_keep(tx, ctx, note), resembled.get(index, ())))
+    if kept:
+        ctx.wake()
+    return Outcome(tuple(kept), tuple(refused))
+
+
+def _resembled(ctx: Context, notes: Sequence[Note]) -> dict[int, tuple[tuple[Memory, float], ...]]:
+    """The known memories each note nearly repeats."""
+    if len(notes) > COMPARED_AT_ONCE:
+        return {}
+    reader = ctx.store.read()
+    return {
+        index: near_duplicates(reader, note.text, Filter(namespaces=(ctx.home(note.namespace),), alive_at=ctx.now()))
+        for index, note in enumerate(notes)
+    }
+
+
+def _refusal(tx: Writer, ctx: Context, index: int, note: Note) -> Refusal | None:
+    namespace = ctx.home(note.namespace)
+    twin = tx.same_text(note.text, (namespace,))
+    if twin is not None:
+        return Refusal(index, "the same text is known; revise it, or force to store it again", tx.memories([twin])[0])
+    if note.title:
+        for number in tx.ids_titled(note.title, (namespace,)):
+            return Refusal(index, "the title is taken; revise that memory, or choose another", tx.memories([number])[0])
+    return None
+
+
+def _keep(tx: Writer, ctx: Context, note: Note) -> Memory:
+    namespace = ctx.home(note.namespace)
+    tier = note.tier or tier_for(note.ttl)
+    draft = Draft(
+        namespace=namespace,
+        title=tx.unused_title(namespace, note.title or title_of(note.text)),
+        texts=(note.text,),
+        kind=note.kind,
+        summary=note.summary,
+        tags=tuple(dict.fromkeys(note.tags)),
+        priority=note.priority,
+        confidence=note.confidence,
+        tier=tier,
+        source=note.source,
+        metadata=note.metadata,
+        session_id=tx.session(namespace, note.session) if note.session else None,
+        created_at=note.created_at,
+        expires_at=expiry(tier, note.ttl, ctx.now()),
+    )
+    memory = tx.add(draft, uid=ctx.new_uid())
+    for reference, type, weight in note.links:
+        tx.add_edge(memory.id, locate(tx, ctx, reference).id, type, weight=weight)
+    return memory
+
+
+def tier_for(ttl: Moment | None) -> Tier:
+    """The tier of a memory of which only the length of life is given."""
+    if ttl is None:
+        return Tier.LONG
+    return Tier.SHORT if ttl <= DAY else Tier.MID
+
+
+def expiry(tier: Tier, ttl: Moment | None, now: Moment) -> Moment | None:
+    """When a memory of this tier ends, unless its own *ttl* says otherwise."""
+    life = LIFETIME[tier] if ttl is None else ttl
+    return None if life is None else now + life
+
+
+def locate(reader: Reader, ctx: Context, reference: int | str, namespace: str | None = None) -> Memory:
+    """The memory meant by a number, uid, beginning of a uid, or title; NotFound or Conflict if unclear.
+
+    A title is looked up in the caller's own namespace first, and among living memories only.
+    """
+    number = _number(reference)
+    found = reader.memory(number) if number is not None else None
+    if found is None and isinstance(reference, str):
+        found = _by_name(reader, ctx, reference, namespace)
+    if found is None or not ctx.may_see(found.namespace):
+        raise NotFound(f"No memory {str(reference)[:80]!r}")
+    return found
+
+
+def _number(reference: int | str) -> int | None:
+    if isinstance(reference, int):
+        return reference
+    return int(reference) if reference.isascii() and reference.isdigit() and len(reference) < 19 else None
+
+
+def _by_name(reader: Reader, ctx: Context, name: str, namespace: str | None) -> Memory | None:
+    titled = reader.ids_titled(name, ctx.scope(namespace))
+    if titled:
+        return reader.memory(titled[0])
+    prefixed = reader.ids_with_uid(name, 3)
+    if len(prefixed) > 1:
+        raise Conflict(f"{name!r} begins the uid of several memories, among them {prefixed[0]} and {prefixed[1]}")
+    return reader.memory(prefixed[0]) if prefixed else None
+
+
+def find(ctx: Context, reference: int | str, namespace: str | None = None) -> Memory:
+    """The memory *reference* means, in whatever state."""
+    return locate(ctx.store.read(), ctx, reference, namespace)
+
+
+def open_all(
+    ctx: Context, references: Sequence[int | str], namespace: str | None = None
+) -> list[tuple[Memory, list[Edge]]]:
+    """The memories meant, in that order, each with the links it has to living ones. Counts as a use."""
+    reader = ctx.store.read()
+    found = [locate(reader, ctx, reference, namespace) for reference in references]
+    opened = [(memory, links_of(reader, ctx, memory)) for memory in found]
+    note_use(ctx, [memory.id for memory in found])
+    return opened
+
+
+def links_of(reader: Reader, ctx: Context, memory: Memory) -> list[Edge]:
+    """The links of *memory* whose other end is living and may be seen."""
+    edges = reader.edges([memory.id], Direction.BOTH)
+    ends = {edge.target_id if edge.source_id == memory.id else edge.source_id for edge in edges}
+    seen = {end.id for end in reader.memories(sorted(ends)) if end.state is State.LIVING and ctx.may_see(end.namespace)}
+    return [edge for edge in edges if {edge.source_id, edge.target_id} - {memory.id} <= seen]
+
+
+def note_use(ctx: Context, memory_ids: Sequence[int]) -> None:
+    """Count one use of each memory. A caller who may not write leaves no trace, nor does a look at the past."""
+    if not memory_ids or (ctx.grant and not ctx.grant.can_write):
+        return
+    now = ctx.now()
+    try:
+        with ctx.store.write(operation="use", actor=ctx.actor, at=now, durable=False) as tx:
+            tx.touch(memory_ids, now)
+    except Denied:
+        return
+
+
+def revise(ctx: Context, reference: int | str, revision: Revision) -> Memory:
+    """Change a memory's text or fields."""
+    with ctx.write("revise") as tx:
+        memory = locate(tx, ctx, reference)
+        _must_live(memory)
+        changed = tx.change(memory, **_changes(ctx, memory, revision))
+    ctx.wake()
+    return changed
+
+
+def _changes(ctx: Context, memory: Memory, revision: Revision) -> dict[str, object]:
+    plain = {"title", "kind", "summary", "tags", "confidence", "priority", "metadata"}
+    changes: dict[str, object] = {
+        item.name: value
+        for item in fields(revision)
+        if item.name in plain and (value := getattr(revision, item.name)) is not None
+    }
+    if revision.text is not None:
+        changes["texts"] = (revision.text,)
+    if revision.append is not None:
+        body = changes.get("texts") or tuple(statement.text for statement in memory.statements)
+        changes["texts"] = (*body, revision.append)  # type: ignore[misc]
+    if revision.namespace is not None:
+        changes["namespace"] = ctx.home(revision.namespace)
+    if revision.tier is not None or revision.ttl is not None:
+        tier = revision.tier or memory.tier
+        changes |= {"tier": tier, "expires_at": expiry(tier, revision.ttl, ctx.now())}
+    return changes
+
+
+def _must_live(memory: Memory) -> None:
+    if memory.state is not State.LIVING:
+        raise Conflict(f"Memory {memory.id} is {memory.state}; restore it first")
+
+
+def supersede(ctx: Context, reference: int | str, text: str, reason: str | None) -> tuple[Memory, Memory]:
+    """Put a corrected memory in the place of one, which stays readable as superseded: (new, old)."""
+    with ctx.write("supersede") as tx:
+        old = locate(tx, ctx, reference)
+        _must_live(old)
+        old = tx.change(old, state=State.SUPERSEDED, state_reason=reason, state_at=ctx.now())
+        was_made = bool(old.statements) and old.title.startswith(title_of(old.content))
+        new = tx.add(_successor(tx, old, text, title_of(text) if was_made else old.title), uid=ctx.new_uid())
+        tx.add_edge(new.id, old.id, SUPERSEDES, reason=reason)
+    ctx.wake()
+    return new, old
+
+
+def _successor(tx: Writer, old: Memory, text: str, title: str) -> Draft:
+    return Draft(
+        namespace=old.namespace,
+        title=tx.unused_title(old.namespace, title),
+        texts=(text,),
+        kind=old.kind,
+        tags=old.tags,
+        priority=old.priority,
+        confidence=old.confidence,
+        tier=old.tier,
+        source=old.source,
+        metadata=old.metadata,
+        session_id=old.session_id,
+        expires_at=old.expires_at,
+    )
+
+
+def forget(
+    ctx: Context,
+    references: Sequence[int | str],
+    *,
+    reason: str | None = None,
+    dry_run: bool = False,
+    purge: bool = False,
+) -> list[Memory]:
+    """Take these memories out of use (or, to *purge*, delete them for good): those that were affected."""
+    with ctx.write("purge" if purge else "forget") as tx:
+        meant = {memory.id: memory for memory in (locate(tx, ctx, reference) for reference in references)}
+        affected = [memory for memory in meant.values() if purge or memory.state is State.LIVING]
+        return _let_go(tx, ctx, affected, reason, dry_run, purge)
+
+
+def forget_matching(
+    ctx: Context,
+    wanted: Filter,
+    *,
+    pattern: str | None = None,
+    reason: str | None = None,
+    dry_run: bool = False,
+    purge: bool = False,
+) -> list[Memory]:
+    """Take out of use every memory that passes *wanted* and, if given, holds all words of *pattern*."""
+    with ctx.write("purge" if purge else "forget") as tx:
+        everything = tx.count()
+        if pattern is None:
+            numbers = tx.select(wanted, limit=everything)
+        else:
+            terms = query_terms(tx, pattern).exact
+            if not terms:
+                raise Invalid("pattern: has no words", "pattern")
+            numbers = [number for number, _ in tx.words(terms, wanted, every=True, limit=everything)]
+        return _let_go(tx, ctx, tx.memories(numbers), reason, dry_run, purge)
+
+
+def _let_go(
+    tx: Writer, ctx: Context, affected: list[Memory], reason: str | None, dry_run: bool, purge: bool
+) -> list[Memory]:
+    if dry_run:
+        return affected
+    if purge:
+        tx.purge([memory.id for memory in affected])
+        return affected
+    now = ctx.now()
+    return [tx.change(memory, state=State.FORGOTTEN, state_reason=reason, state_at=now) for memory in affected]
+
+
+def restore(ctx: Context, references: Sequence[int | str]) -> list[Memory]:
+    """Bring back memories that have left. Conflict if another bears the title now."""
+    with ctx.write("restore") as tx:
+        back = [_bring_back(tx, ctx, locate(tx, ctx, reference)) for reference in references]
+    ctx.wake()
+    return back
+
+
+def _bring_back(tx: Writer, ctx: Context, memory: Memory) -> Memory:
+    overdue = memory.expires_at is not None and memory.expires_at <= ctx.now()
+    return tx.change(
+        memory,
+        state=State.LIVING,
+        state_reason=None,
+        state_at=None,
+        expires_at=None if overdue else memory.expires_at,
+    )

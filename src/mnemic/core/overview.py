@@ -1,0 +1,48 @@
+"""The store in numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from mnemic.core.context import Context
+from mnemic.errors import Denied
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overview:
+    """What there is. Counts are of living memories unless the name says otherwise."""
+
+    total: int
+    by_tier: Mapping[str, int]
+    by_namespace: Mapping[str, int]
+    by_kind: Mapping[str, int]
+    by_state: Mapping[str, int]
+    expiring_soon: int
+    links: int
+    pending: int
+    model: str | None
+    changes: int
+    size_bytes: int
+
+
+def overview(ctx: Context, namespace: str | None = None) -> Overview:
+    """The numbers of one namespace, or of everything the caller may see."""
+    if ctx.grant and ctx.grant.namespaces is not None and namespace is None:
+        namespace = ctx.grant.namespaces[0]
+    if namespace is not None and not ctx.may_see(namespace):
+        raise Denied(f"namespace: this token may not use {namespace!r}.")
+    counts = ctx.store.read().counts(namespace, ctx.now())
+    return Overview(
+        total=sum(counts.by_tier.values()),
+        by_tier=counts.by_tier,
+        by_namespace=counts.by_namespace,
+        by_kind=counts.by_kind,
+        by_state=counts.by_state,
+        expiring_soon=counts.expiring,
+        links=counts.edges,
+        pending=counts.pending,
+        model=ctx.embedder.name if ctx.embedder else None,
+        changes=counts.changes,
+        size_bytes=counts.size_bytes,
+    )

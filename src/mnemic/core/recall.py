@@ -1,0 +1,81 @@
+"""Recall: find what is known, say how complete the answer is, and note what was used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mnemic.core.context import Context
+from mnemic.core.memories import note_use
+from mnemic.core.upkeep import embed_pending
+from mnemic.errors import Unavailable
+from mnemic.model.search import Hit, Query
+from mnemic.retrieval import engine
+from mnemic.retrieval.profiles import HOUSE, Profile
+
+if TYPE_CHECKING:
+    from mnemic.embedding.base import Vectors
+
+EMBEDDED_ON_THE_WAY = 32
+"""So many waiting statements are embedded before a recall; a larger backlog is left to the worker."""
+CHARACTERS_PER_TOKEN = 4
+HYBRID, KEYWORD = "hybrid", "keyword"
+
+
+@dataclass(frozen=True, slots=True)
+class Recollection:
+    """The hits, how they were found, and how many statements could not take part for want of a vector."""
+
+    hits: tuple[Hit, ...]
+    mode: str
+    pending: int = 0
+
+
+def recall(
+    ctx: Context, query: Query, *, profile: Profile = HOUSE, budget_tokens: int | None = None
+) -> Recollection:
+    """What is known about *query*, best first. With a budget, as many hits as fit into it."""
+    pending = catch_up(ctx, query)
+    vector = vector_of(ctx, query.text)
+    hits = engine.search(ctx.store.read(), query, vector, profile)
+    if budget_tokens is not None:
+        hits = within(hits, budget_tokens)
+    note_use(ctx, [hit.memory.id for hit in hits])
+    return Recollection(tuple(hits), KEYWORD if vector is None else HYBRID, pending)
+
+
+def catch_up(ctx: Context, query: Query) -> int:
+    """Embed what waits in the scope of *query* if it is little; how much still waits."""
+    waiting = ctx.store.read().pending_count(query.filter)
+    if not waiting or ctx.embedder is None:
+        return 0
+    ctx.wake()
+    if waiting > EMBEDDED_ON_THE_WAY:
+        return waiting
+    try:
+        return max(0, waiting - embed_pending(ctx, EMBEDDED_ON_THE_WAY, query.filter))
+    except Unavailable:
+        return waiting
+
+
+def vector_of(ctx: Context, text: str) -> Vectors | None:
+    """The vector of a question, or None when there is no model to make it."""
+    if ctx.embedder is None:
+        return None
+    try:
+        vectors: Vectors = ctx.embedder.embed([text])
+    except Unavailable:
+        return None
+    return vectors[0]
+
+
+def within(hits: list[Hit], budget_tokens: int) -> list[Hit]:
+    """The best hits whose texts fit into the budget together; what is too long is passed over."""
+    room = budget_tokens * CHARACTERS_PER_TOKEN
+    chosen = []
+    for hit in hits:
+        size = len(hit.memory.title) + len(hit.memory.content)
+        if size <= room:
+            chosen.append(hit)
+            room -= size
+    return chosen

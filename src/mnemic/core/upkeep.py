@@ -1,0 +1,52 @@
+"""Work that follows behind: vectors for what has none, an end for what has expired."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mnemic.core.context import Context
+from mnemic.embedding.base import Embedder
+from mnemic.model.search import Filter
+from mnemic.model.values import State
+from mnemic.storage.base import Passage, Pending
+
+EXPIRED = "expired"
+
+
+def embed_pending(ctx: Context, limit: int, wanted: Filter | None = None) -> int:
+    """Give vectors to up to *limit* statements that have none, newest first; how many got them."""
+    if ctx.embedder is None:
+        return 0
+    waiting = ctx.store.read().pending(limit=limit, wanted=wanted or Filter())
+    if not waiting:
+        return 0
+    passages = _passages(ctx.embedder, waiting)
+    with ctx.store.write(operation="embed", actor=ctx.actor, at=ctx.now(), durable=False) as tx:
+        return tx.put_passages(ctx.embedder.name, ctx.embedder.dimension, passages)
+
+
+def _passages(embedder: Embedder, waiting: Sequence[Pending]) -> list[Passage]:
+    cut = [(item, start, end) for item in waiting for start, end in embedder.windows(item.text)]
+    vectors = embedder.embed([read_as(item.title, item.text[start:end]) for item, start, end in cut])
+    return [
+        Passage(item.statement_id, start, end, vector)
+        for (item, start, end), vector in zip(cut, vectors, strict=True)
+    ]
+
+
+def read_as(title: str, text: str) -> str:
+    """What the model reads: the text under its title, unless it begins with it."""
+    return text if text.lstrip().startswith(title.rstrip()) else f"{title}\n{text}"
+
+
+def expire(ctx: Context) -> int:
+    """Archive the memories whose time is over; how many that were."""
+    now = ctx.now()
+    reader = ctx.store.read()
+    overdue = reader.overdue(now)
+    if not overdue:
+        return 0
+    with ctx.store.write(operation="expire", actor="mnemic", at=now) as tx:
+        for memory in tx.memories(tx.overdue(now)):
+            tx.change(memory, state=State.ARCHIVED, state_reason=EXPIRED, state_at=now)
+    return len(overdue)

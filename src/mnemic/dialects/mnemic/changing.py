@@ -1,0 +1,118 @@
+"""What happened and taking it back: history and undo."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from mnemic.core import history as past
+from mnemic.core.context import Context
+from mnemic.dialects.mnemic.shapes import Name, Reference, Time, When
+from mnemic.dialects.mnemic.vocabulary import MNEMIC
+from mnemic.dialects.operation import Example, Positional, Shape
+from mnemic.model.journal import Change, Subject
+from mnemic.model.values import parse_moment
+
+
+class ChangeShape(Shape):
+    """One change: who did what to which thing, and the fields before and after."""
+
+    change: int
+    at: Time
+    actor: str
+    operation: str
+    subject: Subject
+    id: int
+    before: dict[str, object] | None = None
+    after: dict[str, object] | None = None
+
+
+def shown_change(change: Change) -> ChangeShape:
+    """*change* as the house shows it."""
+    return ChangeShape(
+        change=change.sequence,
+        at=change.at,
+        actor=change.actor,
+        operation=change.operation,
+        subject=change.subject,
+        id=change.subject_id,
+        before=None if change.before is None else dict(change.before),
+        after=None if change.after is None else dict(change.after),
+    )
+
+
+class HistoryRequest(Shape):
+    """Of one memory, or of everything since a moment."""
+
+    id: Annotated[Reference | None, Positional("MEMORY")] = None
+    since: When | None = None
+    until: When | None = None
+    actor: Name | None = None
+    limit: Annotated[int, Field(ge=1, le=1000)] = 20
+
+
+class HistoryReply(Shape):
+    """The changes, newest first."""
+
+    changes: list[ChangeShape]
+    count: int
+
+
+@MNEMIC.operation(
+    title="History",
+    read_only=True,
+    idempotent=True,
+    cli="history",
+    examples=[Example("", {"id": 12}), Example("", {"since": "2h"})],
+)
+def history(ctx: Context, request: HistoryRequest) -> HistoryReply:
+    """What changed, newest first: of one memory, or everything since a moment."""
+    now = ctx.now()
+    changes = past.history(
+        ctx,
+        reference=request.id,
+        since=parse_moment(request.since, "since", now) if request.since else None,
+        until=parse_moment(request.until, "until", now) if request.until else None,
+        actor=request.actor,
+        limit=request.limit,
+    )
+    return HistoryReply(changes=[shown_change(change) for change in changes], count=len(changes))
+
+
+class UndoRequest(Shape):
+    """One change, or everything since a moment."""
+
+    change: Annotated[int | None, Field(ge=1, lt=2**63), Positional("CHANGE")] = None
+    since: When | None = None
+    dry_run: bool = False
+
+    @model_validator(mode="after")
+    def _one_of(self) -> UndoRequest:
+        if (self.change is None) == (self.since is None):
+            raise ValueError("give either change or since")
+        return self
+
+
+class UndoReply(Shape):
+    """The changes taken back."""
+
+    undone: list[int]
+    count: int
+    dry_run: bool | None = None
+
+
+@MNEMIC.operation(
+    title="Undo",
+    destructive=True,
+    cli="undo",
+    examples=[Example("", {"change": 40}), Example("", {"since": "10m", "dry_run": True})],
+)
+def undo(ctx: Context, request: UndoRequest) -> UndoReply:
+    """Take back one change, or everything since a moment. Can itself be undone."""
+    if request.change is not None:
+        taken_back = past.undo(ctx, request.change, dry_run=request.dry_run)
+    else:
+        moment = parse_moment(request.since or "", "since", ctx.now())
+        taken_back = past.undo_since(ctx, moment, dry_run=request.dry_run)
+    return UndoReply(undone=taken_back, count=len(taken_back), dry_run=request.dry_run or None)

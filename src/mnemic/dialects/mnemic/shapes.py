@@ -1,0 +1,143 @@
+"""The shapes that several house operations share: references, texts, and a memory as we show it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, PlainSerializer, StringConstraints
+
+from mnemic.dialects.operation import Flags, Shape
+from mnemic.model.graph import Edge
+from mnemic.model.memory import Memory
+from mnemic.model.search import Hit
+from mnemic.model.values import Moment, State, Tier, iso
+
+MAX_TEXT = 65_536
+MAX_ITEMS = 1_000
+
+
+def _storable(text: str) -> str:
+    if "\0" in text:
+        raise ValueError("contains a NUL character")
+    return text
+
+
+def _fits(text: str) -> str:
+    if len(text) * 4 > MAX_TEXT and len(text.encode()) > MAX_TEXT:
+        raise ValueError(f"longer than {MAX_TEXT} bytes; split it into several memories")
+    return text
+
+
+def _blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("must not be empty")
+    return text
+
+
+Words = Annotated[str, AfterValidator(_storable)]
+Text = Annotated[str, AfterValidator(_storable), AfterValidator(_blank), AfterValidator(_fits)]
+Title = Annotated[Words, StringConstraints(min_length=1, max_length=512, strip_whitespace=True)]
+Name = Annotated[Words, StringConstraints(min_length=1, max_length=128, strip_whitespace=True)]
+Tags = Annotated[list[Name], Field(max_length=50)]
+Namespace = Annotated[Name, Flags("-n", "--namespace")]
+Reference = Annotated[int, Field(ge=1, lt=2**63)] | Title
+Unit = Annotated[float, Field(ge=0, le=1)]
+When = Annotated[Words, StringConstraints(max_length=40)]
+Time = Annotated[Moment, PlainSerializer(iso, return_type=str, when_used="json")]
+
+
+class MemoryShape(Shape):
+    """A memory as the house shows it. Fields that hold nothing are left out."""
+
+    id: int
+    uid: str
+    title: str
+    content: str
+    kind: str
+    namespace: str
+    tags: list[str] | None = None
+    summary: str | None = None
+    tier: Tier
+    priority: int
+    confidence: float
+    source: str | None = None
+    session: int | None = None
+    metadata: dict[str, object] | None = None
+    created_at: Time
+    updated_at: Time
+    last_accessed_at: Time | None = None
+    access_count: int
+    expires_at: Time | None = None
+    state: State | None = None
+    state_reason: str | None = None
+
+
+class HitShape(MemoryShape):
+    """A memory that answered a query, with its score and, on request, what the score is made of."""
+
+    score: float
+    terms: dict[str, float] | None = None
+
+
+class LinkShape(Shape):
+    """A link between two memories."""
+
+    id: int
+    source: int
+    target: int
+    type: str
+    weight: float
+    reason: str | None = None
+    created_at: Time
+    ended_at: Time | None = None
+
+
+def _fields(memory: Memory) -> dict[str, object]:
+    return {
+        "id": memory.id,
+        "uid": memory.uid,
+        "title": memory.title,
+        "content": memory.content,
+        "kind": memory.kind,
+        "namespace": memory.namespace,
+        "tags": list(memory.tags) or None,
+        "summary": memory.summary,
+        "tier": memory.tier,
+        "priority": memory.priority,
+        "confidence": memory.confidence,
+        "source": memory.source,
+        "session": memory.session_id,
+        "metadata": dict(memory.metadata) or None,
+        "created_at": memory.created_at,
+        "updated_at": memory.updated_at,
+        "last_accessed_at": memory.accessed_at,
+        "access_count": memory.access_count,
+        "expires_at": memory.expires_at,
+        "state": None if memory.state is State.LIVING else memory.state,
+        "state_reason": memory.state_reason,
+    }
+
+
+def shown(memory: Memory) -> MemoryShape:
+    """*memory* as the house shows it."""
+    return MemoryShape.model_construct(None, **_fields(memory))
+
+
+def shown_hit(hit: Hit, explain: bool) -> HitShape:
+    """*hit* as the house shows it."""
+    terms = {name: round(value, 4) for name, value in hit.terms.items()} if explain else None
+    return HitShape.model_construct(None, **_fields(hit.memory), score=round(hit.score, 4), terms=terms)
+
+
+def shown_link(edge: Edge) -> LinkShape:
+    """*edge* as the house shows it."""
+    return LinkShape(
+        id=edge.id,
+        source=edge.source_id,
+        target=edge.target_id,
+        type=edge.type,
+        weight=edge.weight,
+        reason=edge.reason,
+        created_at=edge.created_at,
+        ended_at=edge.valid_to,
+    )

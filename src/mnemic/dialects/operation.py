@@ -1,0 +1,298 @@
+"""How a vocabulary is declared: Shape, Operation and Dialect. Every surface is derived from these."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, get_type_hints
+
+import orjson
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from mnemic.core.context import Context
+from mnemic.errors import Invalid, MnemicError, NotFound
+
+
+class Shape(BaseModel):
+    """A request or a reply. Unknown fields are refused, so a mistyped argument is named, not dropped."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """How a request field is written on the command line: its option strings, as in `Flags("-n", "--namespace")`.
+
+    Without it a field is `--its-name`.
+    """
+
+    names: tuple[str, ...]
+
+    def __init__(self, *names: str):
+        object.__setattr__(self, "names", names)
+
+
+@dataclass(frozen=True, slots=True)
+class Positional:
+    """A request field that stands on the command line without a flag, shown as *metavar*.
+
+    A list takes all remaining words; `-` reads a text from standard input when *stdin* is set.
+    """
+
+    metavar: str
+    stdin: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """A request field that the command line does not offer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One call worth showing: its arguments and what it is for."""
+
+    purpose: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """An answer as a surface sends it: a text, and the same as an object unless the text is all there is."""
+
+    text: str
+    structured: dict[str, Any] | None = None
+    is_error: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """One thing a dialect can do: its name, its shapes, its function, and hints for the surfaces."""
+
+    name: str
+    title: str
+    description: str
+    request: type[Shape]
+    reply: type[BaseModel]
+    function: Callable[[Context, Any], BaseModel]
+    read_only: bool = False
+    destructive: bool = False
+    idempotent: bool = False
+    open_world: bool = False
+    examples: tuple[Example, ...] = ()
+    http: tuple[str, ...] = ()
+    """Routes below /api/v1 beside /tools/DIALECT/NAME, as in `GET /recall`."""
+    cli: str | None = None
+    """The command's name, where the operation is one."""
+
+    def parse(self, arguments: Mapping[str, Any]) -> Shape:
+        """The request that *arguments* make, or Invalid with the field that is wrong."""
+        try:
+            return self.request.model_validate(arguments)
+        except ValidationError as error:
+            raise invalid(error) from None
+
+
+def invalid(error: ValidationError) -> Invalid:
+    """Our error for pydantic's: the first field at fault and, in plain words, what is wrong with it."""
+    told = error.errors(include_url=False, include_context=False, include_input=False)
+    lines = []
+    for item in told[:3]:
+        where = ".".join(str(part) for part in item["loc"])
+        match item["type"]:
+            case "extra_forbidden":
+                lines.append(f"{where}: unknown argument")
+            case "missing":
+                lines.append(f"{where}: required")
+            case _:
+                lines.append(f"{where}: {item['msg'].removeprefix('Value error, ')}" if where else str(item["msg"]))
+    if len(told) > 3:
+        lines.append(f"and {len(told) - 3} more")
+    return Invalid("; ".join(lines), ".".join(str(part) for part in told[0]["loc"]) or None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """A text a client can put before a conversation; its arguments are optional strings."""
+
+    name: str
+    title: str
+    description: str
+    arguments: tuple[str, ...]
+    write: Callable[[Mapping[str, str]], str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resource:
+    """Something a client can read by address. *template* may hold `{names}`, given to *read*."""
+
+    template: str
+    name: str
+    title: str
+    description: str
+    mime: str
+    read: Callable[[Context, Mapping[str, str]], str]
+
+    @property
+    def is_template(self) -> bool:
+        """True when the address has parts to fill in."""
+        return "{" in self.template
+
+
+@dataclass(slots=True, kw_only=True)
+class Dialect:
+    """A vocabulary: its operations by name, and what surrounds them."""
+
+    name: str
+    title: str
+    instructions: str
+    operations: dict[str, Operation] = field(default_factory=dict)
+    prompts: tuple[Prompt, ...] = ()
+    resources: tuple[Resource, ...] = ()
+
+    def operation(
+        self,
+        *,
+        title: str,
+        name: str | None = None,
+        read_only: bool = False,
+        destructive: bool = False,
+        idempotent: bool = False,
+        open_world: bool = False,
+        examples: Sequence[Example] = (),
+        http: Sequence[str] = (),
+        cli: str | None = None,
+    ) -> Callable[[Callable[[Context, Any], Any]], Callable[[Context, Any], Any]]:
+        """Declare the decorated function as an operation; its annotations are its shapes, its docstring its text."""
+
+        def declare(function: Callable[[Context, Any], Any]) -> Callable[[Context, Any], Any]:
+            hints = get_type_hints(function)
+            operation = Operation(
+                name=name or function.__name__.rstrip("_"),
+                title=title,
+                description=inspect.cleandoc(function.__doc__ or ""),
+                request=hints["request"],
+                reply=hints["return"],
+                function=function,
+                read_only=read_only,
+                destructive=destructive,
+                idempotent=idempotent,
+                open_world=open_world,
+                examples=tuple(examples),
+                http=tuple(http),
+                cli=cli,
+            )
+            self.operations[operation.name] = operation
+            return function
+
+        return declare
+
+    def find(self, name: str) -> Operation:
+        """The operation called *name*, or NotFound."""
+        try:
+            return self.operations[name]
+        except KeyError:
+            raise NotFound(f"Unknown tool: {name[:80]}") from None
+
+    def call(self, ctx: Context, name: str, arguments: Mapping[str, Any]) -> BaseModel:
+        """Do *name* with *arguments*: the reply, or an error of our tree."""
+        operation = self.find(name)
+        return operation.function(ctx, operation.parse(arguments))
+
+    def render(self, reply: BaseModel) -> Rendered:
+        """*reply* as text and object. A dialect with words of its own overrides this."""
+        content = as_json(reply)
+        return Rendered(orjson.dumps(content).decode(), content)
+
+    def render_error(self, error: MnemicError) -> Rendered:
+        """A failed call as this dialect tells it."""
+        return Rendered(str(error), None, is_error=True)
+
+
+def as_json(reply: BaseModel) -> dict[str, Any]:
+    """*reply* as plain JSON values, without the fields that hold nothing."""
+    content: dict[str, Any] = reply.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return content
+
+
+@functools.cache
+def input_schema(shape: type[BaseModel]) -> dict[str, Any]:
+    """The JSON schema of a request as a model reads it: names, types, choices, and what is required.
+
+    A list of tools is paid for in tokens at the start of every conversation. What a caller would only
+    look up (lengths, defaults) is left to `full_schema` and to the error for a bad argument.
+    """
+    whole = shape.model_json_schema(by_alias=True)
+    slim = _slim(whole, whole.get("$defs", {}))
+    fields = slim.get("properties", {})
+    slim["properties"] = {name: _without_repetition(part, fields) for name, part in fields.items()}
+    return {key: slim[key] for key in ("type", "properties", "required") if key in slim}
+
+
+@functools.cache
+def output_schema(shape: type[BaseModel]) -> dict[str, Any]:
+    """The JSON schema of a reply as a client needs it: the names that are always there."""
+    always = [info.serialization_alias or name for name, info in shape.model_fields.items() if info.is_required()]
+    return {"type": "object", "required": always}
+
+
+@functools.cache
+def full_schema(shape: type[BaseModel], *, reply: bool = False) -> dict[str, Any]:
+    """The JSON schema of a request or a reply with every limit, default and description."""
+    return shape.model_json_schema(
+        by_alias=True,
+        mode="serialization" if reply else "validation",
+        ref_template="#/components/schemas/{model}",
+    )
+
+
+_LOOKED_UP = frozenset(
+    (
+        *("$defs", "additionalProperties", "default", "title"),
+        *("exclusiveMaximum", "maxItems", "maxLength", "minItems", "minLength", "minimum"),
+    )
+)
+
+_SCALE = 10
+"""An upper bound up to this tells what a number means (0 to 1, 1 to 10); above, it is only a limit."""
+
+
+def _slim(part: Any, definitions: Mapping[str, Any]) -> Any:
+    """*part* of a schema with its references resolved, without what a caller would only look up."""
+    if not isinstance(part, dict):
+        return part
+    if "$ref" in part:
+        target = {**definitions[part["$ref"].rsplit("/", 1)[-1]]}
+        target.pop("description", None)
+        part = target | {key: value for key, value in part.items() if key != "$ref"}
+    if "anyOf" in part:
+        rest = {key: value for key, value in part.items() if key != "anyOf"}
+        part = rest | _union(part["anyOf"], definitions)
+    slim = {}
+    for key, value in part.items():
+        if key == "properties":
+            slim[key] = {name: _slim(item, definitions) for name, item in value.items()}
+        elif key not in _LOOKED_UP and not (key == "maximum" and value > _SCALE):
+            slim[key] = _slim(value, definitions)
+    return slim
+
+
+def _union(choices: Sequence[Mapping[str, Any]], definitions: Mapping[str, Any]) -> dict[str, Any]:
+    """A choice between schemas, without null: the one that is left, or a list of plain types, or `anyOf`."""
+    left = [_slim(choice, definitions) for choice in choices if choice != {"type": "null"}]
+    if len(left) == 1:
+        return dict(left[0])
+    if all(set(choice) == {"type"} for choice in left):
+        return {"type": [choice["type"] for choice in left]}
+    return {"anyOf": left}
+
+
+def _without_repetition(part: dict[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
+    """*part*; but of a list of objects that have the request's own fields, only a word that says so."""
+    item = part.get("items", {})
+    inner = item.get("properties", {})
+    if not inner or any(fields.get(name) != schema for name, schema in inner.items()):
+        return part
+    return {"type": "array", "items": {"type": "object"}, "description": "many, each with these fields"}

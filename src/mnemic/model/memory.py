@@ -1,0 +1,76 @@
+"""A memory: one thing worth knowing, and the draft it is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from mnemic.model.values import Moment, State, Tier
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One sentence or paragraph of a memory's body. Its text never changes; a change makes a new one."""
+
+    id: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """One thing worth knowing, as the store holds it."""
+
+    id: int
+    uid: str
+    namespace: str
+    title: str
+    kind: str = "note"
+    summary: str | None = None
+    tags: tuple[str, ...] = ()
+    priority: int = 5
+    confidence: float = 1.0
+    quality: float | None = None
+    rating: float | None = None
+    rating_count: int = 0
+    tier: Tier = Tier.LONG
+    source: str | None = None
+    metadata: Mapping[str, object] = field(default_factory=dict)
+    session_id: int | None = None
+    created_at: Moment
+    updated_at: Moment
+    accessed_at: Moment | None = None
+    access_count: int = 0
+    expires_at: Moment | None = None
+    valid_from: Moment | None = None
+    valid_to: Moment | None = None
+    state: State = State.LIVING
+    state_reason: str | None = None
+    state_at: Moment | None = None
+    statements: tuple[Statement, ...] = ()
+
+    @property
+    def content(self) -> str:
+        """The body as one text: its statements joined by line breaks."""
+        return "\n".join(statement.text for statement in self.statements)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A memory to be: what its author says of it. The store adds id, uid and times."""
+
+    namespace: str
+    title: str
+    texts: tuple[str, ...]
+    kind: str = "note"
+    summary: str | None = None
+    tags: tuple[str, ...] = ()
+    priority: int = 5
+    confidence: float = 1.0
+    tier: Tier = Tier.LONG
+    source: str | None = None
+    metadata: Mapping[str, object] = field(default_factory=dict)
+    session_id: int | None = None
+    created_at: Moment | None = None
+    expires_at: Moment | None = None
+    valid_from: Moment | None = None
+    valid_to: Moment | None = None

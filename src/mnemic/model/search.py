@@ -1,0 +1,55 @@
+"""What is asked of the store (Query, Filter) and what it answers with (Hit)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from mnemic.model.memory import Memory
+from mnemic.model.values import Moment, State, Tier
+
+LIVING_ONLY = frozenset({State.LIVING})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """Which memories count. An unset field does not restrict; all set ones must hold."""
+
+    namespaces: tuple[str, ...] | None = None
+    kinds: tuple[str, ...] | None = None
+    tags: tuple[str, ...] | None = None
+    tier: Tier | None = None
+    session_id: int | None = None
+    min_priority: int | None = None
+    since: Moment | None = None
+    until: Moment | None = None
+    states: frozenset[State] = LIVING_ONLY
+    alive_at: Moment | None = None
+    """Leave out what has expired by this moment."""
+
+    @property
+    def is_plain(self) -> bool:
+        """True when nothing but the namespace and expiry restricts, so the indexes alone can answer."""
+        narrow = (self.kinds, self.tags, self.tier, self.session_id, self.min_priority, self.since, self.until)
+        return all(value is None for value in narrow) and self.states == LIVING_ONLY
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """A question to the memory."""
+
+    text: str
+    filter: Filter = field(default_factory=Filter)
+    limit: int = 10
+    now: Moment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A memory that answers a query, its score, and the terms that score is made of."""
+
+    memory: Memory
+    score: float
+    terms: Mapping[str, float]
+    statement_id: int | None = None
+    """The statement that matched best, when vectors took part."""

@@ -1,0 +1,70 @@
+"""Small values everything else is made of: moments in time and the closed sets."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+
+from mnemic.errors import Invalid
+
+Moment = int
+"""A point in time: microseconds since 1970 in UTC. Compared as a number, shown by `iso`."""
+
+SECOND: Moment = 1_000_000
+MINUTE = 60 * SECOND
+HOUR = 60 * MINUTE
+DAY = 24 * HOUR
+YEAR = 365 * DAY
+
+LATEST: Moment = 253_402_300_799_999_999
+"""The last moment a calendar can show (the end of the year 9999)."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_SPAN = re.compile(r"(\d{1,9})\s*(s|m|h|d|w|y)", re.IGNORECASE)
+_UNITS = {"s": SECOND, "m": MINUTE, "h": HOUR, "d": DAY, "w": 7 * DAY, "y": YEAR}
+
+
+class Tier(StrEnum):
+    """How long a memory is meant to live."""
+
+    SHORT = "short"
+    MID = "mid"
+    LONG = "long"
+
+
+class State(StrEnum):
+    """Whether a memory is in use; everything but LIVING has left the indexes and freed its title."""
+
+    LIVING = "living"
+    ARCHIVED = "archived"
+    FORGOTTEN = "forgotten"
+    SUPERSEDED = "superseded"
+
+
+def iso(moment: Moment) -> str:
+    """*moment* as RFC 3339 in UTC, without a fraction when there is none."""
+    stamp = _EPOCH + timedelta(microseconds=moment)
+    return stamp.isoformat(timespec="microseconds" if moment % SECOND else "seconds")
+
+
+def parse_moment(text: str, field: str, now: Moment) -> Moment:
+    """The moment *text* means: RFC 3339, a date, or a span before now such as `2h` or `7d`."""
+    span = _SPAN.fullmatch(text.strip())
+    if span:
+        return max(0, now - int(span[1]) * _UNITS[span[2].lower()])
+    try:
+        stamp = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise Invalid(f"{field}: not a time: {text[:40]!r}. Use 2026-01-31, 2026-01-31T09:00Z or 7d", field) from None
+    if stamp.tzinfo is None:
+        stamp = stamp.replace(tzinfo=UTC)
+    return (stamp - _EPOCH) // timedelta(microseconds=1)
+
+
+def parse_span(text: str, field: str) -> Moment:
+    """The length of time *text* means, such as `90s`, `6h`, `7d` or `1y`, in microseconds."""
+    span = _SPAN.fullmatch(text.strip())
+    if not span or not int(span[1]):
+        raise Invalid(f"{field}: not a span of time: {text[:40]!r}. Use 90s, 30m, 6h, 7d, 2w or 1y", field)
+    return int(span[1]) * _UNITS[span[2].lower()]

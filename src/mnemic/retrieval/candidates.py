@@ -1,0 +1,46 @@
+"""Gathering candidates: what the words find, what the vectors find, and both numbers for each of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mnemic.model.search import Query
+from mnemic.retrieval.text import query_terms
+from mnemic.storage.base import Reader
+
+if TYPE_CHECKING:
+    from mnemic.embedding.base import Vectors
+
+WORD_DEPTH = 1000
+"""Deep enough that a memory the vectors found without any telling word has no score worth knowing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A memory that may answer, with what each source says of it."""
+
+    memory_id: int
+    bm25: float = 0.0
+    cosine: float = 0.0
+    statement_id: int | None = None
+
+
+def gather(reader: Reader, query: Query, vector: Vectors | None, depth: int) -> dict[int, Candidate]:
+    """The union of the *depth* best by words and by vectors, each with both numbers."""
+    terms = query_terms(reader, query.text).all
+    by_words = dict(reader.words(terms, query.filter, every=False, limit=max(WORD_DEPTH, depth)))
+    best = list(by_words)[:depth]
+    if vector is None:
+        return {number: Candidate(number, by_words[number]) for number in best}
+    near = {found.memory_id: found for found in reader.nearest(vector, query.filter, limit=depth)}
+    near |= reader.similarities(vector, [number for number in best if number not in near])
+    return {
+        number: Candidate(
+            number,
+            by_words.get(number, 0.0),
+            near[number].similarity if number in near else 0.0,
+            near[number].statement_id if number in near else None,
+        )
+        for number in dict.fromkeys((*best, *near))
+    }

@@ -1,0 +1,281 @@
+"""What a store promises. Two engines keep these promises; nobody above this floor sees SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+from mnemic.model.access import Grant, Token
+from mnemic.model.graph import Direction, Edge
+from mnemic.model.journal import Change, Subject
+from mnemic.model.memory import Draft, Memory
+from mnemic.model.search import Filter
+from mnemic.model.values import Moment, State
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from mnemic.embedding.base import Vectors
+
+
+@dataclass(frozen=True, slots=True)
+class Nearness:
+    """How near a memory is to a vector: its best passage, the statement it belongs to, the cosine."""
+
+    memory_id: int
+    statement_id: int
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A statement that waits for its vectors, with the title it is read under."""
+
+    statement_id: int
+    memory_id: int
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A stretch of a statement and the vector that stands for it."""
+
+    statement_id: int
+    start: int
+    end: int
+    vector: Vectors
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The store in numbers."""
+
+    by_tier: Mapping[str, int]
+    by_namespace: Mapping[str, int]
+    by_kind: Mapping[str, int]
+    by_state: Mapping[str, int]
+    expiring: int
+    edges: int
+    pending: int
+    changes: int
+    size_bytes: int
+
+
+class Reader(Protocol):
+    """Questions to the store. Each sees the newest committed state and changes nothing."""
+
+    def memory(self, memory_id: int) -> Memory | None:
+        """The memory with this number, in whatever state, or None."""
+
+    def memories(self, memory_ids: Sequence[int]) -> list[Memory]:
+        """The memories with these numbers, in the order given; unknown numbers are left out."""
+
+    def ids_with_uid(self, prefix: str, limit: int) -> list[int]:
+        """The numbers of up to *limit* memories whose uid begins with *prefix* (hyphens optional)."""
+
+    def ids_titled(self, title: str, namespaces: Sequence[str] | None) -> list[int]:
+        """The living memories called *title* exactly, in the order of *namespaces* (None: in all)."""
+
+    def select(self, wanted: Filter, *, limit: int, offset: int = 0) -> list[int]:
+        """The numbers of the memories that pass *wanted*, by priority, then newest first."""
+
+    def counts(self, namespace: str | None, now: Moment) -> Counts:
+        """The store in numbers, of one namespace or of all; expired memories are not counted as living."""
+
+    def count(self) -> int:
+        """How many memories are living."""
+
+    def words(self, terms: Sequence[str], wanted: Filter, *, every: bool, limit: int) -> list[tuple[int, float]]:
+        """The best *limit* memories by BM25 among those that hold every term (or any), with their scores.
+
+        A term is one word or a phrase; no character in it is syntax. Higher is better.
+        """
+
+    def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
+        """In how many living memories each term stands; a term in none has 0."""
+
+    def stems(self, body: str) -> list[str]:
+        """The words of *body* in order, in the form the index compares them in."""
+
+    def spellings(self, term: str, limit: int) -> list[str]:
+        """Words of the index that differ from *term* by one letter, the most frequent first."""
+
+    def same_text(self, body: str, namespaces: Sequence[str] | None) -> int | None:
+        """A living memory whose whole body is *body*, whatever its case and spacing, or None."""
+
+    def nearest(self, vector: Vectors, wanted: Filter, *, limit: int) -> list[Nearness]:
+        """The *limit* memories nearest to *vector* by their best passage, exact under any filter."""
+
+    def similarities(self, vector: Vectors, memory_ids: Sequence[int]) -> dict[int, Nearness]:
+        """How near each of these memories is, for those that have vectors."""
+
+    def overdue(self, now: Moment) -> list[int]:
+        """The living memories whose time was over at *now*."""
+
+    def edges(
+        self, memory_ids: Sequence[int], direction: Direction, types: Sequence[str] | None = None
+    ) -> list[Edge]:
+        """The living links that touch any of *memory_ids*, ended ones included, by number."""
+
+    def edge(self, edge_id: int) -> Edge | None:
+        """The link with this number, in whatever state, or None."""
+
+    def edge_between(self, source_id: int, target_id: int, type: str) -> Edge | None:
+        """The living link of this type from one to the other that has not ended, or None."""
+
+    def all_memories(self) -> Iterator[Memory]:
+        """Every memory in every state, by number, without holding them all."""
+
+    def all_edges(self) -> Iterator[Edge]:
+        """Every link in every state, by number."""
+
+    def journal(
+        self,
+        *,
+        after: int | None = None,
+        subject: Subject | None = None,
+        subject_id: int | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        actor: str | None = None,
+        limit: int | None = None,
+        newest_first: bool = False,
+    ) -> Iterator[Change]:
+        """The changes that pass, in order, with statements given as texts."""
+
+    def pending(self, *, limit: int, wanted: Filter = ...) -> list[Pending]:
+        """Up to *limit* statements of living memories that have no vectors yet, newest first."""
+
+    def pending_count(self, wanted: Filter = ...) -> int:
+        """How many statements wait for their vectors."""
+
+    def neighbours_in_session(self, memory_ids: Sequence[int]) -> dict[int, tuple[int, ...]]:
+        """For each of these memories that belongs to a session: the living ones right before and after it."""
+
+    def tokens(self) -> list[Token]:
+        """The access tokens, by name."""
+
+    def grant_of(self, token_hash: bytes) -> Grant | None:
+        """What the token with this hash allows, or None."""
+
+
+class Writer(Reader, Protocol):
+    """One transaction. Leaving the `with` block commits durably; an exception leaves nothing behind.
+
+    Every change is written to the journal in the same transaction, under the operation and actor the
+    transaction was opened with. What is read through a Writer includes its own changes.
+    """
+
+    def __enter__(self) -> Self:
+        """Take the write lock, waiting for other processes; Busy if that takes too long."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Commit, or roll back if an exception passes."""
+
+    def add(self, draft: Draft, *, uid: str) -> Memory:
+        """A new living memory. Conflict if the title is taken in its namespace."""
+
+    def change(self, memory: Memory, **fields: Any) -> Memory:
+        """*memory* with these fields changed; `texts` replaces the body. Conflict if a title is taken.
+
+        Leaving or entering the living state moves the memory out of or into every index.
+        """
+
+    def unused_title(self, namespace: str, title: str) -> str:
+        """*title* if it is free in the namespace, else with the first number in brackets that makes it so."""
+
+    def session(self, namespace: str, name: str) -> int:
+        """The session of this name, started now if there is none."""
+
+    def touch(self, memory_ids: Sequence[int], now: Moment) -> None:
+        """Count one use of each. Use is not part of the journal."""
+
+    def purge(self, memory_ids: Sequence[int]) -> int:
+        """Delete these memories for good, and their text from the journal; a tombstone stays."""
+
+    def add_edge(
+        self,
+        source_id: int,
+        target_id: int,
+        type: str,
+        *,
+        weight: float = ...,
+        reason: str | None = None,
+        valid_from: Moment | None = None,
+        valid_to: Moment | None = None,
+        created_at: Moment | None = None,
+        state: State = ...,
+    ) -> Edge:
+        """A new living link; both ends must exist."""
+
+    def change_edge(self, edge: Edge, **fields: Any) -> Edge:
+        """*edge* with these fields changed."""
+
+    def take_in(self, memory: Memory) -> Memory:
+        """A memory from elsewhere, with its uid, times, state and counters; its number too if that is free."""
+
+    def add_token(self, token: Token, token_hash: bytes) -> None:
+        """Keep a token. Tokens are not part of the journal."""
+
+    def drop_token(self, name: str) -> bool:
+        """Delete the token called *name*; False if there is none."""
+
+    def put_passages(self, model: str, dimension: int, passages: Sequence[Passage]) -> int:
+        """Keep vectors for the statements they belong to, replacing older ones; how many statements that made.
+
+        Statements that have gone meanwhile are passed over. Vectors are not part of the journal.
+        """
+
+
+class Store(Protocol):
+    """A database. Safe to use from several threads; several processes may have the same one open."""
+
+    @property
+    def location(self) -> str:
+        """Where it lives, as a person would name it."""
+
+    def read(self) -> Reader:
+        """A view of the newest committed state."""
+
+    def snapshot(self) -> AbstractContextManager[Reader]:
+        """A Reader whose every answer comes from the same moment, for as long as the block lasts."""
+
+    def write(self, *, operation: str, actor: str, at: Moment, durable: bool = True) -> Writer:
+        """A transaction, to be used in a `with` block.
+
+        Without *durable* a power cut may take it back whole, as if it had not happened.
+        """
+
+    def sequence(self) -> int:
+        """The number of the newest change."""
+
+    def sequence_at(self, moment: Moment) -> int:
+        """The number of the newest change made at or before *moment*; 0 before the first."""
+
+    def at(self, sequence: int) -> Store:
+        """The store as it stood after change *sequence*: readable like any other, never writable."""
+
+    def use_model(self, name: str) -> None:
+        """Compare vectors of this model only; statements that have none become pending."""
+
+    def backup(self, target: Path, progress: Progress | None = None) -> None:
+        """A complete copy in *target*, taken while others read and write."""
+
+    def check(self) -> list[str]:
+        """What is wrong with the file and between its tables and indexes; empty if nothing is."""
+
+    def close(self) -> None:
+        """Let go of everything. Safe to call twice."""
+
+
+class Progress(Protocol):
+    """Told how far a long piece of work has come."""
+
+    def __call__(self, done: int, total: int) -> None:
+        """*done* of *total* units are finished."""

@@ -1,0 +1,99 @@
+"""Looking for damage: in the file itself, and between rows, indexes and journal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import apsw
+import orjson
+
+from mnemic.storage.sqlite import memories, words
+from mnemic.storage.sqlite.memories import as_json
+
+UNINDEXED = """
+SELECT count(*) FROM memory WHERE state = 'living' AND id NOT IN (SELECT rowid FROM words)
+"""
+OVERINDEXED = """
+SELECT count(*) FROM words WHERE rowid NOT IN (SELECT id FROM memory WHERE state = 'living')
+"""
+LOST_VECTORS = """
+SELECT count(*) FROM statement s
+WHERE s.model_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM passage p WHERE p.statement_id = s.id)
+"""
+MIXED_VECTORS = """
+SELECT count(*) FROM passage p JOIN model d ON d.id = p.model_id WHERE length(p.vector) != d.dimension
+"""
+JOURNAL = """
+SELECT subject_id, after FROM journal WHERE subject = 'memory' ORDER BY sequence
+"""
+FAULTS = {
+    UNINDEXED: "{} living memories are missing from the words index",
+    OVERINDEXED: "{} rows of the words index belong to no living memory",
+    LOST_VECTORS: "{} statements have lost their vectors",
+    MIXED_VECTORS: "{} vectors have the wrong size for their model",
+}
+
+
+def check(connection: apsw.Connection) -> list[str]:
+    """Every fault found, one sentence each."""
+    return [*_file(connection), *_counts(connection), *_words(connection), *_journal(connection)]
+
+
+def _file(connection: apsw.Connection) -> Iterator[str]:
+    for (line,) in connection.execute("PRAGMA integrity_check(20)").fetchall():
+        if line != "ok":
+            yield f"the file is damaged: {line}"
+
+
+def _counts(connection: apsw.Connection) -> Iterator[str]:
+    for sql, sentence in FAULTS.items():
+        number = connection.execute(sql).fetchone()[0]
+        if number:
+            yield sentence.format(number)
+
+
+def _words(connection: apsw.Connection) -> Iterator[str]:
+    """Every living memory must be found in the index by the first word of its title and body."""
+    last = 0
+    while rows := connection.execute(memories.PAGE, (last, 500)).fetchall():
+        bodies = connection.execute(memories.BODIES, (as_json([row[0] for row in rows]),)).fetchall()
+        for memory in memories.assemble(rows, bodies).values():
+            if memory.state != "living":
+                continue
+            tokens = words.stem(connection, f"{memory.title} {memory.content}"[:200])[:1]
+            expression = words.match_expression(tokens, None, every=True)
+            sql = "SELECT 1 FROM words WHERE words MATCH ? AND rowid = ?"
+            if tokens and not connection.execute(sql, (expression, memory.id)).fetchone():
+                yield f"memory {memory.id} is not found by its own words"
+        last = rows[-1][0]
+
+
+def _journal(connection: apsw.Connection) -> Iterator[str]:
+    """The journal, replayed, must give the rows there are."""
+    replayed: dict[int, dict[str, Any]] = {}
+    for number, after in connection.execute(JOURNAL):
+        if after is None:
+            replayed.pop(number, None)
+        else:
+            replayed.setdefault(number, {}).update(orjson.loads(after))
+    seen = 0
+    for (number,) in connection.execute("SELECT id FROM memory").fetchall():
+        memory = memories.one(connection, number)
+        told = replayed.get(number)
+        seen += told is not None
+        if memory is None or told is None:
+            yield f"memory {number} is not in the journal"
+        elif [s.id for s in memory.statements] != told.get("statements", []) or not _agrees(memory, told):
+            yield f"memory {number} differs from what the journal says of it"
+    if seen != len(replayed):
+        yield f"{len(replayed) - seen} memories of the journal are missing"
+
+
+def _agrees(memory: Any, told: dict[str, Any]) -> bool:
+    plain = orjson.loads(orjson.dumps({name: _plain(getattr(memory, name)) for name in told if name != "statements"}))
+    return bool(plain == {name: value for name, value in told.items() if name != "statements"})
+
+
+def _plain(value: Any) -> Any:
+    return dict(value) if hasattr(value, "keys") else value

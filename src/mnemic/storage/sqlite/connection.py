@@ -1,0 +1,135 @@
+"""Opening a database file safely, and turning the driver's errors into ours."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+
+from mnemic.errors import Busy, MnemicError, StoreUnusable
+from mnemic.storage.sqlite.schema import APPLICATION_ID, MIGRATIONS
+
+PATIENCE_SECONDS = 60.0
+_HEADER = 100
+
+PRAGMAS = """
+PRAGMA journal_mode = WAL;
+PRAGMA synchronous = {synchronous};
+PRAGMA foreign_keys = ON;
+PRAGMA temp_store = MEMORY;
+PRAGMA cache_size = -16000;
+PRAGMA mmap_size = 268435456;
+PRAGMA journal_size_limit = 67108864;
+"""
+
+
+@contextmanager
+def our_errors(where: str) -> Iterator[None]:
+    """Raise our errors for the driver's, naming the database as *where*."""
+    try:
+        yield
+    except (apsw.BusyError, apsw.LockedError):
+        raise Busy("The memory is busy: another process kept it locked. Nothing was written; try again.") from None
+    except (apsw.NotADBError, apsw.CorruptError):
+        raise StoreUnusable(
+            f"{where} is damaged. It was not changed. Restore a backup with `mnemic restore --from FILE`, "
+            "or move the file away to start anew."
+        ) from None
+    except apsw.ReadOnlyError:
+        raise StoreUnusable(f"{where} cannot be written: check the permissions of the file and its folder.") from None
+    except (apsw.FullError, apsw.IOError):
+        raise StoreUnusable(f"{where}: the disk is full or failing. The last change was not kept.") from None
+    except apsw.CantOpenError:
+        raise StoreUnusable(f"{where} cannot be opened: check that its folder exists and may be written.") from None
+
+
+def patient(clock: Callable[[], float] = time.monotonic) -> Callable[[int], bool]:
+    """A busy handler that waits in short random steps, so that waiting processes do not move in lockstep."""
+    started = 0.0
+
+    def wait(attempt: int) -> bool:
+        nonlocal started
+        if attempt == 0:
+            started = clock()
+        elif clock() - started > PATIENCE_SECONDS:
+            return False
+        time.sleep(random.uniform(0.0002, min(0.02, 0.001 * (attempt + 1))))
+        return True
+
+    return wait
+
+
+def connect(path: Path | None, *, durable: bool) -> apsw.Connection:
+    """A connection with our settings; None is a database in memory."""
+    connection = apsw.Connection(":memory:" if path is None else str(path), statementcachesize=200)
+    connection.set_busy_handler(patient())
+    for _ in connection.execute(PRAGMAS.format(synchronous="FULL" if durable else "NORMAL")):
+        pass
+    return connection
+
+
+def prepare_file(path: Path) -> None:
+    """Make sure *path* may be opened: created for its owner alone if new, refused if it is not ours or cut short."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not path.exists():
+            _refuse_orphaned_log(path)
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+            return
+        if path.is_dir():
+            raise StoreUnusable(f"{path.name} is a folder, not a database file.")
+        with path.open("rb") as file:
+            header = file.read(_HEADER)
+            size = file.seek(0, os.SEEK_END)
+    except OSError as error:
+        raise StoreUnusable(f"{path.name} cannot be opened: {error.strerror}.") from None
+    if not header:
+        _refuse_orphaned_log(path)
+        return
+    _refuse_foreign(path, header, size)
+
+
+def _refuse_orphaned_log(path: Path) -> None:
+    """SQLite would throw away a log whose database is empty or gone; it may hold acknowledged writes."""
+    log = path.with_name(path.name + "-wal")
+    if log.exists() and log.stat().st_size:
+        raise StoreUnusable(
+            f"{path.name} is empty or missing but its log {log.name} is not: the database seems to have been cut or "
+            "moved. Nothing was changed. Put the database back beside its log, or restore a backup with "
+            "`mnemic restore --from FILE`."
+        )
+
+
+def _refuse_foreign(path: Path, header: bytes, size: int) -> None:
+    if not header.startswith(b"SQLite format 3\0") or len(header) < _HEADER:
+        raise StoreUnusable(
+            f"{path.name} is not a Mnemic database, or is damaged at its beginning. It was not changed. "
+            "Choose another file with --db, or restore a backup with `mnemic restore --from FILE`."
+        )
+    page = int.from_bytes(header[16:18], "big")
+    pages = int.from_bytes(header[28:32], "big")
+    is_current = header[24:28] == header[92:96]
+    if is_current and pages * (65536 if page == 1 else page) > size:
+        raise StoreUnusable(
+            f"{path.name} is cut short: {size} bytes of {pages * page}. It was not changed. "
+            "Restore a backup with `mnemic restore --from FILE`."
+        )
+    application = int.from_bytes(header[68:72], "big")
+    version = int.from_bytes(header[60:64], "big")
+    if application not in (0, APPLICATION_ID) or (application == 0 and pages > 1):
+        raise StoreUnusable(f"{path.name} belongs to another program. It was not changed. Choose another with --db.")
+    if version > len(MIGRATIONS):
+        raise newer(path, version)
+
+
+def newer(path: Path, version: int) -> MnemicError:
+    """The refusal of a file that a later version of this program has written."""
+    return StoreUnusable(
+        f"{path.name} was written by a newer Mnemic (format {version}, this one reads up to {len(MIGRATIONS)}). "
+        "It was not changed. Upgrade Mnemic to open it."
+    )

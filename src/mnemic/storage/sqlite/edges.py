@@ -1,0 +1,65 @@
+"""Rows of `edge`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import apsw
+
+from mnemic.model.graph import Direction, Edge
+from mnemic.model.values import State
+from mnemic.storage.sqlite.memories import Row, as_json
+
+COLUMNS = ("id", "source_id", "target_id", "type", "weight", "reason", "created_at", "valid_from", "valid_to", "state")
+_LIST = ", ".join(COLUMNS)
+
+INSERT = f"""
+INSERT INTO edge ({_LIST}) VALUES ({", ".join("?" * len(COLUMNS))})
+"""
+BY_ID = f"""
+SELECT {_LIST} FROM edge WHERE id = ?
+"""
+BETWEEN = f"""
+SELECT {_LIST} FROM edge
+WHERE source_id = ? AND target_id = ? AND type = ? AND state = 'living' AND valid_to IS NULL
+"""
+PAGE = f"""
+SELECT {_LIST} FROM edge WHERE id > ? ORDER BY id LIMIT ?
+"""
+TOUCHING = f"""
+SELECT {_LIST} FROM edge
+WHERE state = 'living' AND {{ends}} {{types}}
+ORDER BY id
+"""
+ENDS = {
+    Direction.OUT: "source_id IN (SELECT value FROM json_each(:ids))",
+    Direction.IN: "target_id IN (SELECT value FROM json_each(:ids))",
+    Direction.BOTH: "(source_id IN (SELECT value FROM json_each(:ids)) "
+    "OR target_id IN (SELECT value FROM json_each(:ids)))",
+}
+
+
+def decode(row: Row) -> Edge:
+    """A row of COLUMNS as an Edge."""
+    return Edge(
+        id=row[0],
+        source_id=row[1],
+        target_id=row[2],
+        type=row[3],
+        weight=row[4],
+        reason=row[5],
+        created_at=row[6],
+        valid_from=row[7],
+        valid_to=row[8],
+        state=State(row[9]),
+    )
+
+
+def touching(
+    connection: apsw.Connection, memory_ids: Sequence[int], direction: Direction, types: Sequence[str] | None
+) -> list[Edge]:
+    """The living edges at any of these memories."""
+    only = "AND type IN (SELECT value FROM json_each(:types))" if types else ""
+    sql = TOUCHING.format(ends=ENDS[direction], types=only)
+    values = {"ids": as_json(list(memory_ids)), **({"types": as_json(list(types))} if types else {})}
+    return [decode(row) for row in connection.execute(sql, values)]

@@ -1,0 +1,96 @@
+"""Rows of `journal`: what changed, told by the fields that differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import apsw
+import orjson
+
+from mnemic.model.journal import Change, Subject
+from mnemic.storage.sqlite.memories import as_json
+
+APPEND = """
+INSERT INTO journal (sequence, batch, at, actor, operation, subject, subject_id, before, after)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+LAST = """
+SELECT sequence, at FROM journal ORDER BY sequence DESC LIMIT 1
+"""
+MOMENT = """
+SELECT sequence, at FROM journal WHERE sequence >= ? ORDER BY sequence LIMIT 1
+"""
+SELECT = """
+SELECT sequence, batch, at, actor, operation, subject, subject_id, before, after
+FROM journal j
+WHERE {conditions}
+ORDER BY sequence {order}
+LIMIT :limit
+"""
+TEXTS = """
+SELECT id, text FROM statement WHERE id IN (SELECT value FROM json_each(?))
+"""
+ERASE = """
+UPDATE journal SET before = NULL, after = NULL
+WHERE (subject = 'memory' AND subject_id = :id)
+   OR (subject = 'edge' AND subject_id IN (SELECT id FROM edge WHERE source_id = :id OR target_id = :id))
+"""
+CONDITIONS = {
+    "after": "sequence > :after",
+    "subject": "subject = :subject",
+    "subject_id": "subject_id = :subject_id",
+    "since": "at >= :since",
+    "until": "at <= :until",
+    "actor": "actor = :actor",
+}
+
+
+def last(connection: apsw.Connection) -> tuple[int, int]:
+    """The number and moment of the newest change."""
+    row = connection.execute(LAST).fetchone()
+    return (row[0], row[1]) if row else (0, 0)
+
+
+def sequence_at(connection: apsw.Connection, moment: int) -> int:
+    """The newest change at or before *moment*. Moments never fall along the journal, so halving finds it."""
+    low, (high, newest) = 0, last(connection)
+    if newest <= moment:
+        return high
+    while low < high:
+        middle = (low + high + 1) // 2
+        row = connection.execute(MOMENT, (middle,)).fetchone()
+        if row[1] <= moment:
+            low = row[0]
+        else:
+            high = middle - 1
+    return low
+
+
+def read(connection: apsw.Connection, *, limit: int | None, newest_first: bool, **wanted: Any) -> Iterator[Change]:
+    """The changes that pass, with the texts of statements in place of their numbers."""
+    given = {name: value for name, value in wanted.items() if value is not None}
+    conditions = " AND ".join(CONDITIONS[name] for name in given) or "TRUE"
+    sql = SELECT.format(conditions=conditions, order="DESC" if newest_first else "ASC")
+    for row in connection.execute(sql, {**given, "limit": -1 if limit is None else limit}).fetchall():
+        yield Change(
+            sequence=row[0],
+            batch=row[1],
+            at=row[2],
+            actor=row[3],
+            operation=row[4],
+            subject=Subject(row[5]),
+            subject_id=row[6],
+            before=_told(connection, row[7]),
+            after=_told(connection, row[8]),
+        )
+
+
+def _told(connection: apsw.Connection, fields: str | None) -> Mapping[str, Any] | None:
+    if fields is None:
+        return None
+    told: dict[str, Any] = orjson.loads(fields)
+    if "statements" in told:
+        texts = dict(connection.execute(TEXTS, (as_json(told["statements"]),)))
+        told["statements"] = [texts[number] for number in told["statements"] if number in texts]
+    return told

@@ -1,0 +1,222 @@
+"""Rows of `memory`, `tag` and `statement`, and the conditions a filter becomes."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import apsw
+import orjson
+
+from mnemic.model.memory import Memory, Statement
+from mnemic.model.search import Filter
+from mnemic.model.values import State, Tier
+
+Row = tuple[Any, ...]
+
+COLUMNS = (
+    "id",
+    "uid",
+    "namespace",
+    "title",
+    "kind",
+    "summary",
+    "tags",
+    "priority",
+    "confidence",
+    "quality",
+    "rating",
+    "rating_count",
+    "tier",
+    "source",
+    "metadata",
+    "session_id",
+    "created_at",
+    "updated_at",
+    "accessed_at",
+    "access_count",
+    "expires_at",
+    "valid_from",
+    "valid_to",
+    "state",
+    "state_reason",
+    "state_at",
+)
+_LIST = ", ".join(COLUMNS)
+
+INSERT = f"""
+INSERT INTO memory ({_LIST}) VALUES ({", ".join("?" * len(COLUMNS))})
+"""
+BY_ID = f"""
+SELECT {_LIST} FROM memory WHERE id = ?
+"""
+BY_IDS = f"""
+SELECT {_LIST} FROM memory WHERE id IN (SELECT value FROM json_each(?))
+"""
+PAGE = f"""
+SELECT {_LIST} FROM memory WHERE id > ? ORDER BY id LIMIT ?
+"""
+BODY = """
+SELECT id, text FROM statement WHERE memory_id = ? AND until IS NULL ORDER BY position
+"""
+BODIES = """
+SELECT memory_id, id, text FROM statement
+WHERE memory_id IN (SELECT value FROM json_each(?)) AND until IS NULL
+ORDER BY memory_id, position
+"""
+TITLED = """
+SELECT id, namespace FROM memory WHERE namespace = ? AND title = ? AND state = 'living'
+"""
+TITLED_ANYWHERE = """
+SELECT m.id FROM namespace n JOIN memory m ON m.namespace = n.name AND m.title = ? AND m.state = 'living'
+ORDER BY m.id
+"""
+WITH_UID = """
+SELECT id FROM memory WHERE uid BETWEEN ? AND ? ORDER BY id LIMIT ?
+"""
+SAME_TEXT = """
+SELECT m.id, m.namespace FROM statement s JOIN memory m ON m.id = s.memory_id
+WHERE s.digest = ? AND s.until IS NULL AND m.state = 'living'
+  AND (SELECT count(*) FROM statement o WHERE o.memory_id = m.id AND o.until IS NULL) = 1
+"""
+
+CONDITIONS = {
+    "namespaces": "m.namespace IN (SELECT value FROM json_each(:namespaces))",
+    "kinds": "m.kind IN (SELECT value FROM json_each(:kinds))",
+    "tags": "m.id IN (SELECT memory_id FROM tag WHERE name IN (SELECT value FROM json_each(:tags)))",
+    "tier": "m.tier = :tier",
+    "session_id": "m.session_id = :session_id",
+    "min_priority": "m.priority >= :min_priority",
+    "since": "m.created_at >= :since",
+    "until": "m.created_at <= :until",
+    "alive_at": "(m.expires_at IS NULL OR m.expires_at > :alive_at)",
+}
+EXPIRED = """
+SELECT id FROM memory WHERE expires_at <= :alive_at AND expires_at IS NOT NULL AND state = 'living'
+"""
+
+
+def where(wanted: Filter) -> tuple[str, dict[str, Any]]:
+    """The condition for the fields of *wanted* that are set, over `memory m`, and its parameters."""
+    parts = ["m.state IN (SELECT value FROM json_each(:states))"]
+    values: dict[str, Any] = {"states": as_json(sorted(wanted.states))}
+    for name, condition in CONDITIONS.items():
+        value = getattr(wanted, name)
+        if value is None:
+            continue
+        parts.append(condition)
+        values[name] = as_json(value) if isinstance(value, tuple) else value
+    return " AND ".join(parts), values
+
+
+def as_json(value: object) -> str:
+    """*value* as JSON text, for a column or for json_each."""
+    return orjson.dumps(value).decode()
+
+
+def encode(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Model values as column values; fields that are no columns stay away from here."""
+    encoded = dict(fields)
+    for name in ("tags", "metadata"):
+        if name in encoded:
+            value = encoded[name]
+            encoded[name] = as_json(list(value) if name == "tags" else dict(value)) if value else None
+    if "uid" in encoded:
+        encoded["uid"] = uuid.UUID(encoded["uid"]).bytes
+    return encoded
+
+
+def decode(row: Row, statements: tuple[Statement, ...]) -> Memory:
+    """A row of COLUMNS as a Memory."""
+    (
+        id_,
+        uid,
+        namespace,
+        title,
+        kind,
+        summary,
+        tags,
+        priority,
+        confidence,
+        quality,
+        rating,
+        rating_count,
+        tier,
+        source,
+        metadata,
+        session_id,
+        created_at,
+        updated_at,
+        accessed_at,
+        access_count,
+        expires_at,
+        valid_from,
+        valid_to,
+        state,
+        state_reason,
+        state_at,
+    ) = row
+    return Memory(
+        id=id_,
+        uid=str(uuid.UUID(bytes=uid)),
+        namespace=namespace,
+        title=title,
+        kind=kind,
+        summary=summary,
+        tags=tuple(orjson.loads(tags)) if tags else (),
+        priority=priority,
+        confidence=confidence,
+        quality=quality,
+        rating=rating,
+        rating_count=rating_count,
+        tier=Tier(tier),
+        source=source,
+        metadata=orjson.loads(metadata) if metadata else {},
+        session_id=session_id,
+        created_at=created_at,
+        updated_at=updated_at,
+        accessed_at=accessed_at,
+        access_count=access_count,
+        expires_at=expires_at,
+        valid_from=valid_from,
+        valid_to=valid_to,
+        state=State(state),
+        state_reason=state_reason,
+        state_at=state_at,
+        statements=statements,
+    )
+
+
+def one(connection: apsw.Connection, memory_id: int) -> Memory | None:
+    """The memory with this number."""
+    row = connection.execute(BY_ID, (memory_id,)).fetchone()
+    if row is None:
+        return None
+    return decode(row, tuple(Statement(*pair) for pair in connection.execute(BODY, (memory_id,))))
+
+
+def many(connection: apsw.Connection, memory_ids: Sequence[int]) -> list[Memory]:
+    """The memories with these numbers, in that order."""
+    if len(memory_ids) == 1:
+        single = one(connection, memory_ids[0])
+        return [single] if single else []
+    numbers = as_json(list(memory_ids))
+    found = assemble(connection.execute(BY_IDS, (numbers,)), connection.execute(BODIES, (numbers,)))
+    return [found[number] for number in memory_ids if number in found]
+
+
+def assemble(rows: Iterable[Row], bodies: Iterable[Row]) -> dict[int, Memory]:
+    """Rows and bodies put together, by number."""
+    statements: dict[int, list[Statement]] = {}
+    for memory_id, statement_id, text in bodies:
+        statements.setdefault(memory_id, []).append(Statement(statement_id, text))
+    return {row[0]: decode(row, tuple(statements.get(row[0], ()))) for row in rows}
+
+
+def uid_range(prefix: str) -> tuple[bytes, bytes] | None:
+    """The first and last uid that begin with *prefix*, or None if it is not the beginning of one."""
+    digits = prefix.replace("-", "").lower()
+    if not 4 <= len(digits) <= 32 or any(digit not in "0123456789abcdef" for digit in digits):
+        return None
+    return bytes.fromhex(digits.ljust(32, "0")), bytes.fromhex(digits.ljust(32, "f"))

@@ -1,0 +1,58 @@
+"""Bringing a file up to the present schema: numbered steps, each in one transaction, after a backup."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import apsw
+
+from mnemic.storage.base import Progress
+from mnemic.storage.sqlite.connection import newer
+from mnemic.storage.sqlite.schema import APPLICATION_ID, MIGRATIONS
+
+
+def version_of(connection: apsw.Connection) -> int:
+    """How many migrations the file has been through."""
+    return int(connection.pragma("user_version"))
+
+
+def migrate(connection: apsw.Connection, path: Path | None, migrations: Sequence[str] = MIGRATIONS) -> None:
+    """Apply the migrations *path* has not seen. A file that holds something is copied beside itself first."""
+    found = version_of(connection)
+    if path and found > len(migrations):
+        raise newer(path, found)
+    if found == len(migrations):
+        return
+    if path and found:
+        back_up(connection, path.with_name(f"{path.name}.v{found}.bak"))
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        # Another process may have migrated while we waited for the lock.
+        for step in range(version_of(connection), len(migrations)):
+            _apply(connection, step + 1, migrations[step])
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+
+
+def _apply(connection: apsw.Connection, version: int, script: str) -> None:
+    for _ in connection.execute(script):
+        pass
+    connection.pragma("application_id", APPLICATION_ID)
+    connection.pragma("user_version", version)
+
+
+def back_up(connection: apsw.Connection, target: Path, progress: Progress | None = None) -> None:
+    """A copy of the whole database in *target*, replacing an older one only when complete."""
+    part = target.with_name(target.name + ".part")
+    part.unlink(missing_ok=True)
+    part.touch(mode=0o600)
+    with apsw.Connection(str(part)) as copy, copy.backup("main", connection, "main") as backup:
+        while not backup.done:
+            backup.step(1000)
+            if progress:
+                progress(backup.page_count - backup.remaining, backup.page_count)
+    copy.close()
+    part.replace(target)

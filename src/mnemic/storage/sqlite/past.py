@@ -1,0 +1,134 @@
+"""The store as it stood after some change, rebuilt in memory from the rows and the journal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NoReturn
+
+import apsw
+import orjson
+
+from mnemic.errors import Denied
+from mnemic.model.values import Moment
+from mnemic.storage.sqlite import edges, memories, words
+from mnemic.storage.sqlite.connection import connect, our_errors
+from mnemic.storage.sqlite.memories import Row, as_json
+from mnemic.storage.sqlite.store import SqliteStore
+
+ATTACH = """
+ATTACH ? AS present
+"""
+COPY = """
+INSERT INTO main.namespace SELECT * FROM present.namespace;
+INSERT INTO main.model SELECT * FROM present.model;
+INSERT INTO main.session SELECT * FROM present.session;
+"""
+LATER = """
+SELECT subject, subject_id, before FROM present.journal WHERE sequence > ? ORDER BY sequence DESC
+"""
+COPY_ROWS = """
+INSERT INTO main.{table} ({columns})
+SELECT {columns} FROM present.{table} WHERE id NOT IN (SELECT value FROM json_each(?))
+"""
+CHANGED_ROWS = """
+SELECT {columns} FROM present.{table} WHERE id IN (SELECT value FROM json_each(?))
+"""
+STATEMENTS = """
+INSERT INTO main.statement (id, memory_id, position, text, digest, since, model_id)
+SELECT id, memory_id, position, text, digest, since, model_id FROM present.statement
+WHERE since <= :sequence AND (until IS NULL OR until > :sequence) AND memory_id IN (SELECT id FROM main.memory)
+"""
+TAGS = """
+INSERT OR IGNORE INTO main.tag (name, memory_id)
+SELECT j.value, m.id FROM main.memory m, json_each(m.tags) j WHERE m.tags IS NOT NULL
+"""
+PASSAGES = """
+INSERT INTO main.passage (id, statement_id, model_id, start, end, vector)
+SELECT id, statement_id, model_id, start, end, vector FROM present.passage
+WHERE statement_id IN (SELECT id FROM main.statement)
+"""
+# The newest change that counts here, without what it said: it tells readers how far this history goes.
+HORIZON = """
+INSERT INTO main.journal (sequence, batch, at, actor, operation, subject, subject_id)
+SELECT sequence, batch, at, actor, operation, subject, subject_id FROM present.journal WHERE sequence = ?
+"""
+
+
+class PastStore(SqliteStore):
+    """A Store that can only be read. Making one costs; asking it again does not."""
+
+    def __init__(self, path: Path, sequence: int, model: str | None):
+        self._path = path
+        self._durable = False
+        self._closed = False
+        with our_errors(path.name):
+            self._setup(connect(None, durable=False), None)
+            rebuild(self._writer, path, sequence)
+        self._model = model
+
+    def _connection(self) -> apsw.Connection:
+        return self._writer
+
+    def write(self, *, operation: str, actor: str, at: Moment, durable: bool = True) -> NoReturn:
+        """See Store."""
+        raise Denied("The past cannot be changed: leave as_of out to write.")
+
+
+def rebuild(connection: apsw.Connection, path: Path, sequence: int) -> None:
+    """Fill an empty database with what the one at *path* held after change *sequence*."""
+    connection.execute(ATTACH, (str(path),))
+    connection.execute("BEGIN")
+    connection.execute("PRAGMA defer_foreign_keys = ON")
+    for _ in connection.execute(COPY):
+        pass
+    earlier = earlier_fields(connection, sequence)
+    _copy(connection, "memory", memories.COLUMNS, earlier["memory"])
+    _copy(connection, "edge", edges.COLUMNS, earlier["edge"])
+    connection.execute(STATEMENTS, {"sequence": sequence})
+    connection.execute(TAGS)
+    connection.execute(PASSAGES)
+    connection.execute(HORIZON, (sequence,))
+    _index(connection)
+    connection.execute("COMMIT")
+    connection.execute("DETACH present")
+
+
+def earlier_fields(connection: apsw.Connection, sequence: int) -> dict[str, dict[int, dict[str, Any] | None]]:
+    """For each thing changed after *sequence*, the fields it had then; None if it was born later."""
+    earlier: dict[str, dict[int, dict[str, Any] | None]] = {"memory": {}, "edge": {}}
+    for subject, number, before in connection.execute(LATER, (sequence,)):
+        things = earlier.get(subject)
+        if things is None:
+            continue
+        if before is None:
+            things[number] = None
+        elif (fields := things.setdefault(number, {})) is not None:
+            fields.update(orjson.loads(before))
+    return earlier
+
+
+def _copy(
+    connection: apsw.Connection, table: str, columns: tuple[str, ...], earlier: dict[int, dict[str, Any] | None]
+) -> None:
+    """Copy the rows that have not changed, then the changed ones as they were."""
+    names = ", ".join(columns)
+    connection.execute(COPY_ROWS.format(table=table, columns=names), (as_json(list(earlier)),))
+    changed = as_json([number for number, fields in earlier.items() if fields is not None])
+    insert = f"INSERT INTO main.{table} ({names}) VALUES ({', '.join('?' * len(columns))})"
+    for row in connection.execute(CHANGED_ROWS.format(table=table, columns=names), (changed,)).fetchall():
+        connection.execute(insert, _as_it_was(columns, row, earlier[row[0]] or {}))
+
+
+def _as_it_was(columns: tuple[str, ...], row: Row, fields: dict[str, Any]) -> list[Any]:
+    was = memories.encode({name: value for name, value in fields.items() if name != "statements"})
+    return [was.get(name, value) for name, value in zip(columns, row, strict=True)]
+
+
+def _index(connection: apsw.Connection) -> None:
+    spaces = dict(connection.execute("SELECT name, id FROM main.namespace"))
+    last = 0
+    while rows := connection.execute(memories.PAGE, (last, 1000)).fetchall():
+        bodies = connection.execute(memories.BODIES, (as_json([row[0] for row in rows]),))
+        living = [memory for memory in memories.assemble(rows, bodies).values() if memory.state == "living"]
+        connection.executemany(words.PUT, [words.row_of(memory, spaces[memory.namespace]) for memory in living])
+        last = rows[-1][0]

@@ -1,0 +1,273 @@
+"""Reading: every question the store answers, each seeing the newest committed state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import apsw
+
+from mnemic.model.access import Grant, Token
+from mnemic.model.graph import Direction, Edge
+from mnemic.model.journal import Change, Subject
+from mnemic.model.memory import Memory
+from mnemic.model.search import Filter
+from mnemic.model.values import HOUR, Moment
+from mnemic.storage import text
+from mnemic.storage.base import Counts, Nearness, Pending
+from mnemic.storage.sqlite import edges, journal, memories, tokens, words
+from mnemic.storage.sqlite.memories import as_json
+
+if TYPE_CHECKING:
+    from mnemic.embedding.base import Vectors
+    from mnemic.storage.sqlite.store import SqliteStore
+
+SELECT_IDS = """
+SELECT m.id FROM memory m WHERE {conditions} ORDER BY m.priority DESC, m.updated_at DESC, m.id LIMIT :limit OFFSET :offset
+"""
+ALL_IDS = """
+SELECT m.id FROM memory m WHERE {conditions}
+"""
+COUNT_BY = """
+SELECT {column}, count(*) FROM memory m
+WHERE {conditions}
+GROUP BY 1 ORDER BY 2 DESC, 1
+"""
+LIVING_COUNT = """
+SELECT count(*) FROM memory WHERE state = 'living'
+"""
+EXPIRING = """
+SELECT count(*) FROM memory m
+WHERE m.state = 'living' AND m.expires_at > :alive_at AND m.expires_at <= :soon
+  AND (:namespace IS NULL OR m.namespace = :namespace)
+"""
+EDGE_COUNT = """
+SELECT count(*) FROM edge WHERE state = 'living' AND valid_to IS NULL
+"""
+SIZE = """
+SELECT page_count * page_size FROM pragma_page_count, pragma_page_size
+"""
+PENDING = """
+SELECT s.id, s.memory_id, m.title, s.text FROM statement s JOIN memory m ON m.id = s.memory_id
+WHERE s.model_id IS NULL AND s.until IS NULL AND {conditions}
+ORDER BY s.id DESC LIMIT :limit
+"""
+PENDING_COUNT = """
+SELECT count(*) FROM statement s JOIN memory m ON m.id = s.memory_id
+WHERE s.model_id IS NULL AND s.until IS NULL AND {conditions}
+"""
+SESSION_NEIGHBOURS = """
+SELECT m.id,
+    (SELECT max(b.id) FROM memory b WHERE b.session_id = m.session_id AND b.id < m.id AND b.state = 'living'),
+    (SELECT min(a.id) FROM memory a WHERE a.session_id = m.session_id AND a.id > m.id AND a.state = 'living')
+FROM memory m WHERE m.id IN (SELECT value FROM json_each(?)) AND m.session_id IS NOT NULL
+"""
+ALL_LIVING = Filter()
+
+
+class SqliteReader:
+    """The Reader of the SQLite engine, over one connection."""
+
+    def __init__(self, store: SqliteStore, connection: apsw.Connection):
+        self._store = store
+        self._connection = connection
+
+    def memory(self, memory_id: int) -> Memory | None:
+        """See Reader."""
+        return memories.one(self._connection, memory_id)
+
+    def memories(self, memory_ids: Sequence[int]) -> list[Memory]:
+        """See Reader."""
+        return memories.many(self._connection, memory_ids) if memory_ids else []
+
+    def ids_with_uid(self, prefix: str, limit: int) -> list[int]:
+        """See Reader."""
+        span = memories.uid_range(prefix)
+        if span is None:
+            return []
+        return [row[0] for row in self._connection.execute(memories.WITH_UID, (*span, limit))]
+
+    def ids_titled(self, title: str, namespaces: Sequence[str] | None) -> list[int]:
+        """See Reader."""
+        if namespaces is None:
+            return [row[0] for row in self._connection.execute(memories.TITLED_ANYWHERE, (title,))]
+        found = (self._connection.execute(memories.TITLED, (name, title)).fetchone() for name in namespaces)
+        return [row[0] for row in found if row]
+
+    def select(self, wanted: Filter, *, limit: int, offset: int = 0) -> list[int]:
+        """See Reader."""
+        conditions, values = memories.where(wanted)
+        sql = SELECT_IDS.format(conditions=conditions)
+        return [row[0] for row in self._connection.execute(sql, {**values, "limit": limit, "offset": offset})]
+
+    def counts(self, namespace: str | None, now: Moment) -> Counts:
+        """See Reader."""
+        here = Filter(namespaces=(namespace,) if namespace else None, alive_at=now)
+        return Counts(
+            by_tier=self._count_by("m.tier", here),
+            by_namespace=self._count_by("m.namespace", here),
+            by_kind=self._count_by("m.kind", here),
+            by_state=self._count_states(namespace),
+            expiring=self._number(EXPIRING, {"alive_at": now, "soon": now + HOUR, "namespace": namespace}),
+            edges=self._number(EDGE_COUNT),
+            pending=self.pending_count(),
+            changes=self._store.sequence(),
+            size_bytes=self._number(SIZE),
+        )
+
+    def _count_by(self, column: str, wanted: Filter) -> dict[str, int]:
+        conditions, values = memories.where(wanted)
+        return dict(self._connection.execute(COUNT_BY.format(column=column, conditions=conditions), values))
+
+    def _count_states(self, namespace: str | None) -> dict[str, int]:
+        conditions = "m.namespace = ?" if namespace else "TRUE"
+        sql = COUNT_BY.format(column="m.state", conditions=conditions)
+        return dict(self._connection.execute(sql, (namespace,) if namespace else ()))
+
+    def _number(self, sql: str, values: dict[str, Any] | None = None) -> int:
+        return int(self._connection.execute(sql, values or {}).fetchone()[0])
+
+    def count(self) -> int:
+        """See Reader."""
+        return self._number(LIVING_COUNT)
+
+    def words(self, terms: Sequence[str], wanted: Filter, *, every: bool, limit: int) -> list[tuple[int, float]]:
+        """See Reader."""
+        spaces = self._namespace_ids(wanted)
+        return words.search(self._connection, terms, wanted, spaces, every=every, limit=limit)
+
+    def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
+        """See Reader."""
+        return {term: words.frequency(self._connection, term) for term in terms}
+
+    def stems(self, body: str) -> list[str]:
+        """See Reader."""
+        return words.stem(self._connection, text.indexed(body))
+
+    def spellings(self, term: str, limit: int) -> list[str]:
+        """See Reader."""
+        return words.spellings(self._connection, term, limit)
+
+    def same_text(self, body: str, namespaces: Sequence[str] | None) -> int | None:
+        """See Reader."""
+        for number, namespace in self._connection.execute(memories.SAME_TEXT, (text.digest(body),)):
+            if namespaces is None or namespace in namespaces:
+                return int(number)
+        return None
+
+    def nearest(self, vector: Vectors, wanted: Filter, *, limit: int) -> list[Nearness]:
+        """See Reader."""
+        matrix = self._store.matrix(self._connection)
+        if matrix is None or limit < 1:
+            return []
+        if wanted.is_plain:
+            return matrix.nearest(
+                vector, limit, namespace_ids=self._namespace_ids(wanted), without=self._expired(wanted)
+            )
+        conditions, values = memories.where(wanted)
+        allowed = [row[0] for row in self._connection.execute(ALL_IDS.format(conditions=conditions), values)]
+        return matrix.nearest(vector, limit, only=allowed)
+
+    def similarities(self, vector: Vectors, memory_ids: Sequence[int]) -> dict[int, Nearness]:
+        """See Reader."""
+        matrix = self._store.matrix(self._connection)
+        if matrix is None or not memory_ids:
+            return {}
+        return {near.memory_id: near for near in matrix.nearest(vector, len(memory_ids), only=memory_ids)}
+
+    def _expired(self, wanted: Filter) -> list[int]:
+        if wanted.alive_at is None:
+            return []
+        return self.overdue(wanted.alive_at)
+
+    def _namespace_ids(self, wanted: Filter) -> list[int] | None:
+        """The numbers of the namespaces asked for; unknown ones hold nothing and fall away."""
+        if wanted.namespaces is None:
+            return None
+        numbers = (self._store.namespace_id(self._connection, name) for name in wanted.namespaces)
+        return [number for number in numbers if number is not None]
+
+    def overdue(self, now: Moment) -> list[int]:
+        """See Reader."""
+        return [row[0] for row in self._connection.execute(memories.EXPIRED, {"alive_at": now})]
+
+    def edges(
+        self, memory_ids: Sequence[int], direction: Direction, types: Sequence[str] | None = None
+    ) -> list[Edge]:
+        """See Reader."""
+        return edges.touching(self._connection, memory_ids, direction, types)
+
+    def edge(self, edge_id: int) -> Edge | None:
+        """See Reader."""
+        row = self._connection.execute(edges.BY_ID, (edge_id,)).fetchone()
+        return edges.decode(row) if row else None
+
+    def edge_between(self, source_id: int, target_id: int, type: str) -> Edge | None:
+        """See Reader."""
+        row = self._connection.execute(edges.BETWEEN, (source_id, target_id, type)).fetchone()
+        return edges.decode(row) if row else None
+
+    def all_memories(self) -> Iterator[Memory]:
+        """See Reader."""
+        last = 0
+        while rows := self._connection.execute(memories.PAGE, (last, 500)).fetchall():
+            numbers = as_json([row[0] for row in rows])
+            yield from memories.assemble(rows, self._connection.execute(memories.BODIES, (numbers,))).values()
+            last = rows[-1][0]
+
+    def all_edges(self) -> Iterator[Edge]:
+        """See Reader."""
+        last = 0
+        while rows := self._connection.execute(edges.PAGE, (last, 500)).fetchall():
+            yield from map(edges.decode, rows)
+            last = rows[-1][0]
+
+    def journal(
+        self,
+        *,
+        after: int | None = None,
+        subject: Subject | None = None,
+        subject_id: int | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        actor: str | None = None,
+        limit: int | None = None,
+        newest_first: bool = False,
+    ) -> Iterator[Change]:
+        """See Reader."""
+        return journal.read(
+            self._connection,
+            limit=limit,
+            newest_first=newest_first,
+            after=after,
+            subject=subject,
+            subject_id=subject_id,
+            since=since,
+            until=until,
+            actor=actor,
+        )
+
+    def pending(self, *, limit: int, wanted: Filter = ALL_LIVING) -> list[Pending]:
+        """See Reader."""
+        conditions, values = memories.where(wanted)
+        sql = PENDING.format(conditions=conditions)
+        return [Pending(*row) for row in self._connection.execute(sql, {**values, "limit": limit})]
+
+    def pending_count(self, wanted: Filter = ALL_LIVING) -> int:
+        """See Reader."""
+        conditions, values = memories.where(wanted)
+        return self._number(PENDING_COUNT.format(conditions=conditions), values)
+
+    def neighbours_in_session(self, memory_ids: Sequence[int]) -> dict[int, tuple[int, ...]]:
+        """See Reader."""
+        rows = self._connection.execute(SESSION_NEIGHBOURS, (as_json(list(memory_ids)),))
+        return {row[0]: tuple(number for number in row[1:] if number is not None) for row in rows}
+
+    def tokens(self) -> list[Token]:
+        """See Reader."""
+        return [tokens.decode(row) for row in self._connection.execute(tokens.ALL)]
+
+    def grant_of(self, token_hash: bytes) -> Grant | None:
+        """See Reader."""
+        row = self._connection.execute(tokens.BY_HASH, (token_hash,)).fetchone()
+        return tokens.decode(row).grant if row else None

@@ -1,0 +1,200 @@
+"""The SQLite store: one file, one writer at a time, a connection for each reading thread."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import apsw
+
+from mnemic.errors import Invalid, StoreUnusable
+from mnemic.model.values import Moment
+from mnemic.storage.base import Progress, Store
+from mnemic.storage.sqlite import checking, journal
+from mnemic.storage.sqlite.connection import connect, our_errors, prepare_file
+from mnemic.storage.sqlite.migrating import back_up, migrate
+from mnemic.storage.sqlite.reader import SqliteReader
+from mnemic.storage.sqlite.writer import SqliteWriter
+
+if TYPE_CHECKING:
+    from mnemic.storage.sqlite.vectors import Matrix
+
+NAMESPACE_ID = """
+SELECT id FROM namespace WHERE name = ?
+"""
+ADD_NAMESPACE = """
+INSERT INTO namespace (name) VALUES (?)
+"""
+MODEL = """
+SELECT id, dimension FROM model WHERE name = ?
+"""
+ADD_MODEL = """
+INSERT INTO model (name, dimension) VALUES (?, ?)
+"""
+FOREIGN_VECTORS = """
+SELECT 1 FROM statement WHERE model_id IS NOT NULL AND model_id IS NOT ? AND until IS NULL LIMIT 1
+"""
+UNEMBED_FOREIGN = """
+UPDATE statement SET model_id = NULL WHERE model_id IS NOT NULL AND model_id IS NOT ? AND until IS NULL
+"""
+
+
+class SqliteStore:
+    """The Store of the SQLite engine."""
+
+    def __init__(self, path: Path, *, durable: bool = True):
+        self._path = path
+        self._durable = durable
+        self._model: str | None = None
+        self._closed = False
+        with our_errors(path.name):
+            prepare_file(path)
+            self._setup(connect(path, durable=durable), path)
+
+    def _setup(self, writer: apsw.Connection, path: Path | None) -> None:
+        migrate(writer, path)
+        self._writer = writer
+        self._local = threading.local()
+        self._open: weakref.WeakSet[apsw.Connection] = weakref.WeakSet([writer])
+        self._namespaces: dict[str, int] = {}
+        self._matrix: Matrix | None = None
+        self._past: tuple[tuple[int, str | None], Store] | None = None
+        self._matrix_lock = threading.Lock()
+        self.writing = threading.RLock()
+
+    @property
+    def location(self) -> str:
+        """See Store."""
+        return self._path.name
+
+    @property
+    def path(self) -> Path:
+        """The database file."""
+        return self._path
+
+    def _connection(self) -> apsw.Connection:
+        """This thread's own connection for reading."""
+        if self._closed:
+            raise StoreUnusable("The memory has been closed.")
+        connection: apsw.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = connect(self._path, durable=self._durable)
+            self._local.connection = connection
+            self._open.add(connection)
+        return connection
+
+    def read(self) -> SqliteReader:
+        """See Store."""
+        return SqliteReader(self, self._connection())
+
+    @contextmanager
+    def snapshot(self) -> Iterator[SqliteReader]:
+        """See Store."""
+        connection = connect(self._path, durable=self._durable)
+        try:
+            connection.execute("BEGIN")
+            yield SqliteReader(self, connection)
+        finally:
+            connection.close()
+
+    def write(self, *, operation: str, actor: str, at: Moment, durable: bool = True) -> SqliteWriter:
+        """See Store."""
+        if self._closed:
+            raise StoreUnusable("The memory has been closed.")
+        return SqliteWriter(self, self._writer, operation, actor, at, durable=durable or not self._durable)
+
+    def sequence(self) -> int:
+        """See Store."""
+        return journal.last(self._connection())[0]
+
+    def sequence_at(self, moment: Moment) -> int:
+        """See Store."""
+        return journal.sequence_at(self._connection(), moment)
+
+    def at(self, sequence: int) -> Store:
+        """See Store. The last one asked for is kept, since whoever looks back tends to look again."""
+        from mnemic.storage.sqlite.past import PastStore
+
+        key = (sequence, self._model)
+        if self._past is None or self._past[0] != key:
+            self._past = (key, PastStore(self._path, sequence, self._model))
+        return self._past[1]
+
+    def use_model(self, name: str) -> None:
+        """See Store."""
+        self._model = name
+        row = self._writer.execute(MODEL, (name,)).fetchone()
+        current = row[0] if row else None
+        if self._writer.execute(FOREIGN_VECTORS, (current,)).fetchone():
+            with self.write(operation="model", actor="mnemic", at=0):
+                self._writer.execute(UNEMBED_FOREIGN, (current,))
+
+    def backup(self, target: Path, progress: Progress | None = None) -> None:
+        """See Store."""
+        if target.exists() and target.samefile(self._path):
+            raise Invalid("target: is the database itself", "target")
+        with our_errors(target.name):
+            source = connect(self._path, durable=self._durable)
+            try:
+                back_up(source, target, progress)
+            finally:
+                source.close()
+
+    def check(self) -> list[str]:
+        """See Store."""
+        with our_errors(self.location):
+            return checking.check(self._connection())
+
+    def close(self) -> None:
+        """See Store."""
+        with self.writing:
+            self._closed = True
+            for connection in list(self._open):
+                connection.close()
+
+    # -- what readers and writers share
+
+    def namespace_id(self, connection: apsw.Connection, name: str, *, create: bool = False) -> int | None:
+        """The number a namespace has in the indexes."""
+        known = self._namespaces.get(name)
+        if known is not None:
+            return known
+        row = connection.execute(NAMESPACE_ID, (name,)).fetchone()
+        if row is None and not create:
+            return None
+        if row is None:
+            connection.execute(ADD_NAMESPACE, (name,))
+            row = (connection.last_insert_rowid(),)
+        self._namespaces[name] = int(row[0])
+        return int(row[0])
+
+    def forget_names(self) -> None:
+        """Drop what was learnt inside a transaction that did not commit."""
+        self._namespaces.clear()
+
+    def model_id(self, connection: apsw.Connection, name: str, dimension: int) -> int:
+        """The number of a model, known from now on if it was not."""
+        row = connection.execute(MODEL, (name,)).fetchone()
+        if row:
+            return int(row[0])
+        connection.execute(ADD_MODEL, (name, dimension))
+        return connection.last_insert_rowid()
+
+    def matrix(self, connection: apsw.Connection) -> Matrix | None:
+        """The vectors of the model in use, up to date; None while it has none."""
+        if self._model is None:
+            return None
+        row = connection.execute(MODEL, (self._model,)).fetchone()
+        if row is None:
+            return None
+        with self._matrix_lock:
+            if self._matrix is None or self._matrix.model_id != row[0]:
+                from mnemic.storage.sqlite.vectors import Matrix
+
+                self._matrix = Matrix(*row)
+        self._matrix.refresh(connection, journal.last(connection)[0])
+        return self._matrix

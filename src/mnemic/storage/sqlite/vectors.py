@@ -1,0 +1,200 @@
+"""The vectors of one model in memory: a matrix scanned exactly, kept up to date from the database."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import apsw
+import numkong
+import numpy as np
+import numpy.typing as npt
+
+from mnemic.storage.base import Nearness
+from mnemic.storage.sqlite.memories import as_json
+
+if TYPE_CHECKING:
+    from mnemic.embedding.base import Vectors
+
+Int8 = npt.NDArray[np.int8]
+Numbers = npt.NDArray[np.int64]
+
+_ROWS = """
+SELECT p.id, s.memory_id, s.id, n.id, p.vector
+FROM passage p
+JOIN statement s ON s.id = p.statement_id
+JOIN memory m ON m.id = s.memory_id
+JOIN namespace n ON n.name = m.namespace
+WHERE p.model_id = :model AND s.until IS NULL AND m.state = 'living' AND
+"""
+NEW_ROWS = _ROWS + "p.id > :known AND p.id <= :newest ORDER BY p.id"
+ROWS_OF = _ROWS + "p.id <= :newest AND s.memory_id IN (SELECT value FROM json_each(:ids)) ORDER BY p.id"
+NEWEST_PASSAGE = """
+SELECT coalesce(max(id), 0) FROM passage
+"""
+CHANGED = """
+SELECT DISTINCT subject_id FROM journal WHERE subject = 'memory' AND sequence > ?
+"""
+
+
+def quantised(vectors: Vectors) -> Int8:
+    """Each vector stretched so that its largest number is 127, and rounded. Cosines do not mind the stretch."""
+    largest = np.abs(vectors).max(axis=-1, keepdims=True)
+    return np.rint(vectors * (127.0 / np.maximum(largest, 1e-12))).astype(np.int8)
+
+
+class Matrix:
+    """Every passage of the living memories. One instance a store, safe between threads.
+
+    Rows are only ever appended or marked dead, so a search can go on while the next refresh works.
+    """
+
+    def __init__(self, model_id: int, dimension: int):
+        self.model_id = model_id
+        self._lock = threading.Lock()
+        self._sequence = 0
+        self._passage = 0
+        self._count = 0
+        self._dead = 0
+        self._reserve(1024, dimension)
+
+    def _reserve(self, capacity: int, dimension: int) -> None:
+        self._vectors: Int8 = np.zeros((capacity, dimension), np.int8)
+        self._lengths = np.ones(capacity, np.float32)
+        self._memories: Numbers = np.zeros(capacity, np.int64)
+        self._statements: Numbers = np.zeros(capacity, np.int64)
+        self._namespaces = np.zeros(capacity, np.int32)
+        self._alive = np.zeros(capacity, np.bool_)
+
+    def refresh(self, connection: apsw.Connection, sequence: int) -> None:
+        """Take in what has changed since the last time: new passages, and memories the journal names."""
+        with self._lock:
+            newest = connection.execute(NEWEST_PASSAGE).fetchone()[0]
+            if newest == self._passage and sequence == self._sequence:
+                return
+            changed = [] if self._sequence == 0 else [row[0] for row in connection.execute(CHANGED, (self._sequence,))]
+            if changed and self._count:
+                self._drop(changed)
+                values = {"model": self.model_id, "newest": self._passage, "ids": as_json(changed)}
+                self._append(connection.execute(ROWS_OF, values))
+            values = {"model": self.model_id, "known": self._passage, "newest": newest}
+            self._append(connection.execute(NEW_ROWS, values))
+            self._passage, self._sequence = newest, sequence
+            if self._dead > 4096 and self._dead * 2 > self._count:
+                self._compact()
+
+    def _drop(self, memory_ids: Sequence[int]) -> None:
+        count = self._count
+        gone = np.isin(self._memories[:count], memory_ids) & self._alive[:count]
+        self._alive[:count][gone] = False
+        self._dead += int(gone.sum())
+
+    def _append(self, rows: Iterable[tuple[int, int, int, int, bytes]]) -> None:
+        fresh = list(rows)
+        if not fresh:
+            return
+        start, end = self._count, self._count + len(fresh)
+        if end > len(self._vectors):
+            self._grow(max(end, 2 * len(self._vectors)))
+        _, memories, statements, namespaces, blobs = zip(*fresh, strict=True)
+        vectors = np.frombuffer(b"".join(blobs), np.int8).reshape(len(fresh), -1)
+        self._vectors[start:end] = vectors
+        self._lengths[start:end] = np.linalg.norm(vectors.astype(np.float32), axis=1)
+        self._memories[start:end] = memories
+        self._statements[start:end] = statements
+        self._namespaces[start:end] = namespaces
+        self._alive[start:end] = True
+        self._count = end
+
+    def _grow(self, capacity: int) -> None:
+        kept = (self._vectors, self._lengths, self._memories, self._statements, self._namespaces, self._alive)
+        self._reserve(capacity, self._vectors.shape[1])
+        fresh = (self._vectors, self._lengths, self._memories, self._statements, self._namespaces, self._alive)
+        for old, new in zip(kept, fresh, strict=True):
+            new[: self._count] = old[: self._count]
+
+    def _compact(self) -> None:
+        living = np.flatnonzero(self._alive[: self._count])
+        kept = (self._vectors, self._lengths, self._memories, self._statements, self._namespaces, self._alive)
+        picked = [column[living] for column in kept]
+        self._reserve(max(1024, len(living)), self._vectors.shape[1])
+        fresh = (self._vectors, self._lengths, self._memories, self._statements, self._namespaces, self._alive)
+        for column, new in zip(picked, fresh, strict=True):
+            new[: len(living)] = column
+        self._count, self._dead = len(living), 0
+
+    def nearest(
+        self,
+        vector: Vectors,
+        limit: int,
+        *,
+        namespace_ids: Sequence[int] | None = None,
+        only: Sequence[int] | None = None,
+        without: Sequence[int] = (),
+    ) -> list[Nearness]:
+        """The best memories by their best passage among those that may be seen."""
+        with self._lock:
+            rows = self._visible(namespace_ids, only, without)
+            similarity = self._cosines(vector, rows)
+            memories, statements = self._memories, self._statements
+        return _best(rows, similarity, memories, statements, limit)
+
+    def _visible(
+        self, namespace_ids: Sequence[int] | None, only: Sequence[int] | None, without: Sequence[int]
+    ) -> Numbers | slice:
+        """The rows a search may see; a slice when that is all of them, so nothing is copied."""
+        count = self._count
+        if namespace_ids is None and only is None and not without and not self._dead:
+            return slice(0, count)
+        seen = self._alive[:count].copy()
+        if namespace_ids is not None:
+            seen &= np.isin(self._namespaces[:count], namespace_ids)
+        if only is not None:
+            seen &= np.isin(self._memories[:count], only)
+        if without:
+            seen &= ~np.isin(self._memories[:count], without)
+        return np.flatnonzero(seen)
+
+    def _cosines(self, vector: Vectors, rows: Numbers | slice) -> npt.NDArray[np.float32]:
+        vectors = self._vectors[rows]
+        if not len(vectors):
+            return np.zeros(0, np.float32)
+        query = quantised(vector.reshape(1, -1))
+        dots = np.asarray(numkong.cdist(query, vectors, "dot"), np.float32)[0]
+        cosines: npt.NDArray[np.float32] = dots / (
+            self._lengths[rows] * np.float32(np.linalg.norm(query.astype(np.float32)))
+        )
+        return cosines
+
+
+def _best(
+    rows: Numbers | slice,
+    similarity: npt.NDArray[np.float32],
+    memories: Numbers,
+    statements: Numbers,
+    limit: int,
+) -> list[Nearness]:
+    """The *limit* best memories: passages best first, the first of each memory counts."""
+    wanted = 2 * limit
+    while True:
+        best = _top(similarity, wanted)
+        found: dict[int, Nearness] = {}
+        for place in best.tolist():
+            row = place if isinstance(rows, slice) else int(rows[place])
+            memory = int(memories[row])
+            if memory not in found:
+                found[memory] = Nearness(memory, int(statements[row]), float(similarity[place]))
+        if len(found) >= limit or wanted >= len(similarity):
+            return list(found.values())[:limit]
+        wanted *= 4
+
+
+def _top(values: npt.NDArray[np.float32], count: int) -> Numbers:
+    """The places of the *count* largest values, largest first; equal values by place."""
+    if count < len(values):
+        places = np.sort(np.argpartition(-values, count)[:count])
+    else:
+        places = np.arange(len(values))
+    order: Numbers = places[np.argsort(-values[places], kind="stable")]
+    return order

@@ -1,0 +1,450 @@
+"""Writing: one transaction in which rows, words and journal change together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+import apsw
+
+from mnemic.errors import Conflict
+from mnemic.model.access import Token
+from mnemic.model.graph import Edge
+from mnemic.model.journal import Subject
+from mnemic.model.memory import Draft, Memory, Statement
+from mnemic.model.values import Moment, State
+from mnemic.storage import text
+from mnemic.storage.base import Passage
+from mnemic.storage.sqlite import edges, journal, memories, tokens, words
+from mnemic.storage.sqlite.connection import our_errors
+from mnemic.storage.sqlite.memories import as_json
+from mnemic.storage.sqlite.reader import SqliteReader
+
+if TYPE_CHECKING:
+    from mnemic.storage.sqlite.store import SqliteStore
+
+ADD_STATEMENT = """
+INSERT INTO statement (memory_id, position, text, digest, since) VALUES (?, ?, ?, ?, ?)
+"""
+END_STATEMENT = """
+UPDATE statement SET until = ? WHERE id = ?
+"""
+LAST_POSITION = """
+SELECT coalesce(max(position), 0) FROM statement WHERE memory_id = ?
+"""
+EARLIER_TWIN = """
+SELECT id FROM statement
+WHERE memory_id = ? AND digest = ? AND text = ? AND model_id IS NOT NULL
+ORDER BY id DESC LIMIT 1
+"""
+COPY_PASSAGES = """
+INSERT INTO passage (statement_id, model_id, start, end, vector)
+SELECT :to, model_id, start, end, vector FROM passage WHERE statement_id = :from
+"""
+COPY_MODEL = """
+UPDATE statement SET model_id = (SELECT model_id FROM statement WHERE id = :from) WHERE id = :to
+"""
+UNEMBED = """
+UPDATE statement SET model_id = NULL WHERE memory_id = ? AND until IS NULL
+"""
+TOUCH = """
+UPDATE memory SET access_count = access_count + 1, accessed_at = max(coalesce(accessed_at, 0), :now)
+WHERE id IN (SELECT value FROM json_each(:ids))
+"""
+ADD_TAG = """
+INSERT OR IGNORE INTO tag (name, memory_id) VALUES (?, ?)
+"""
+DROP_TAGS = """
+DELETE FROM tag WHERE memory_id = ?
+"""
+DELETE = """
+DELETE FROM memory WHERE id = ?
+"""
+STANDING = """
+SELECT id FROM statement WHERE id IN (SELECT value FROM json_each(?)) AND until IS NULL
+"""
+DROP_PASSAGES = """
+DELETE FROM passage WHERE statement_id = ?
+"""
+ADD_PASSAGE = """
+INSERT INTO passage (statement_id, model_id, start, end, vector) VALUES (?, ?, ?, ?, ?)
+"""
+EMBEDDED = """
+UPDATE statement SET model_id = ? WHERE id = ?
+"""
+SESSION = """
+SELECT id FROM session WHERE namespace = ? AND name = ?
+"""
+ADD_SESSION = """
+INSERT INTO session (namespace, name, started_at) VALUES (?, ?, ?)
+"""
+
+JOURNALED = tuple(name for name in memories.COLUMNS if name not in ("id", "accessed_at", "access_count"))
+INDEXED = frozenset({"title", "summary", "tags", "namespace", "state"})
+EMPTY = Memory(id=0, uid="", namespace="", title="", created_at=0, updated_at=0)
+
+
+class SqliteWriter(SqliteReader):
+    """The Writer of the SQLite engine."""
+
+    def __init__(
+        self,
+        store: SqliteStore,
+        connection: apsw.Connection,
+        operation: str,
+        actor: str,
+        at: Moment,
+        *,
+        durable: bool,
+    ):
+        super().__init__(store, connection)
+        self._durable = durable
+        self._operation = operation
+        self._actor = actor
+        self._at = at
+
+    def __enter__(self) -> Self:
+        self._store.writing.acquire()
+        try:
+            with our_errors(self._store.location):
+                if not self._durable:
+                    self._connection.execute("PRAGMA synchronous = NORMAL")
+                self._connection.execute("BEGIN IMMEDIATE")
+                sequence, newest = journal.last(self._connection)
+        except BaseException:
+            self._store.writing.release()
+            raise
+        self._batch = self._next = sequence + 1
+        # A clock set back must not let the journal's moments fall: as_of relies on their order.
+        self._at = max(self._at, newest)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            with our_errors(self._store.location):
+                if kind is None:
+                    self._connection.execute("COMMIT")
+                    return
+        except BaseException:
+            self._roll_back()
+            raise
+        else:
+            self._roll_back()
+        finally:
+            if not self._durable:
+                self._connection.execute("PRAGMA synchronous = FULL")
+            self._store.writing.release()
+
+    def _roll_back(self) -> None:
+        self._store.forget_names()
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
+
+    @property
+    def at(self) -> Moment:
+        """The moment this transaction is journaled under."""
+        return self._at
+
+    def _log(
+        self, subject: Subject, number: int, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
+    ) -> None:
+        row = (
+            self._next,
+            self._batch,
+            self._at,
+            self._actor,
+            self._operation,
+            subject,
+            number,
+            None if before is None else as_json(before),
+            None if after is None else as_json(after),
+        )
+        self._connection.execute(journal.APPEND, row)
+        self._next += 1
+
+    # -- memories
+
+    def add(self, draft: Draft, *, uid: str) -> Memory:
+        """See Writer."""
+        created = self._at if draft.created_at is None else draft.created_at
+        return self._insert(
+            Memory(
+                id=0,
+                uid=uid,
+                namespace=draft.namespace,
+                title=draft.title,
+                kind=draft.kind,
+                summary=draft.summary,
+                tags=draft.tags,
+                priority=draft.priority,
+                confidence=draft.confidence,
+                tier=draft.tier,
+                source=draft.source,
+                metadata=draft.metadata,
+                session_id=draft.session_id,
+                created_at=created,
+                updated_at=created,
+                expires_at=draft.expires_at,
+                valid_from=draft.valid_from,
+                valid_to=draft.valid_to,
+                statements=tuple(Statement(0, body) for body in draft.texts),
+            )
+        )
+
+    def take_in(self, memory: Memory) -> Memory:
+        """See Writer."""
+        free = memories.one(self._connection, memory.id) is None
+        return self._insert(memory if free else replace(memory, id=0))
+
+    def _insert(self, memory: Memory) -> Memory:
+        fields = memories.encode({name: getattr(memory, name) for name in memories.COLUMNS})
+        fields["id"] = memory.id or None
+        with self._unique_title(memory.namespace, memory.title):
+            self._connection.execute(memories.INSERT, tuple(fields.values()))
+        number = self._connection.last_insert_rowid()
+        self._put_tags(number, memory.tags)
+        statements = self._add_statements(number, [statement.text for statement in memory.statements], 0)
+        kept = replace(memory, id=number, statements=statements)
+        self._index(kept)
+        self._log(Subject.MEMORY, number, None, _differences(EMPTY, kept)[1])
+        return kept
+
+    def change(self, memory: Memory, **fields: Any) -> Memory:
+        """See Writer."""
+        texts = fields.pop("texts", None)
+        statements = memory.statements if texts is None else self._replace_body(memory, texts)
+        changed = replace(memory, **fields, statements=statements)
+        before, after = _differences(memory, changed)
+        if not after:
+            return memory
+        if after.keys() - {"updated_at"} and "updated_at" not in fields:
+            changed = replace(changed, updated_at=self._at)
+            before, after = _differences(memory, changed)
+        self._update(memory, changed, after)
+        self._log(Subject.MEMORY, memory.id, before, after)
+        return changed
+
+    def _update(self, memory: Memory, changed: Memory, after: Mapping[str, Any]) -> None:
+        columns = [name for name in after if name != "statements"]
+        encoded = memories.encode({name: getattr(changed, name) for name in columns})
+        assignments = ", ".join(f"{name} = ?" for name in encoded)
+        with self._unique_title(changed.namespace, changed.title):
+            self._connection.execute(f"UPDATE memory SET {assignments} WHERE id = ?", (*encoded.values(), memory.id))
+        if "tags" in after:
+            self._connection.execute(DROP_TAGS, (memory.id,))
+            self._put_tags(memory.id, changed.tags)
+        if "title" in after:
+            self._connection.execute(UNEMBED, (memory.id,))
+        if "statements" in after or INDEXED & after.keys():
+            self._index(changed)
+
+    def _unique_title(self, namespace: str, title: str) -> _TitleTaken:
+        return _TitleTaken(namespace, title)
+
+    def _put_tags(self, number: int, tags: Sequence[str]) -> None:
+        for tag in tags:
+            self._connection.execute(ADD_TAG, (tag, number))
+
+    def _index(self, memory: Memory) -> None:
+        if memory.state is State.LIVING:
+            space = self._store.namespace_id(self._connection, memory.namespace, create=True)
+            assert space is not None
+            self._connection.execute(words.PUT, words.row_of(memory, space))
+        else:
+            self._connection.execute(words.TAKE_OUT, (memory.id,))
+
+    def _add_statements(self, number: int, texts: Sequence[str], last: int) -> tuple[Statement, ...]:
+        made = []
+        for place, body in enumerate(texts, last + 1):
+            self._connection.execute(ADD_STATEMENT, (number, place, body, text.digest(body), self._next))
+            made.append(Statement(self._connection.last_insert_rowid(), body))
+        return tuple(made)
+
+    def _replace_body(self, memory: Memory, texts: Sequence[str]) -> tuple[Statement, ...]:
+        """End the statements that go, keep those that stay in order, add the rest behind them."""
+        kept, added = _kept_and_added(memory.statements, texts)
+        standing = {statement.id for statement in kept}
+        for statement in memory.statements:
+            if statement.id not in standing:
+                self._connection.execute(END_STATEMENT, (self._next, statement.id))
+        last = self._connection.execute(LAST_POSITION, (memory.id,)).fetchone()[0]
+        fresh = self._add_statements(memory.id, added, last)
+        for statement in fresh:
+            self._reuse_vectors(memory.id, statement)
+        return kept + fresh
+
+    def _reuse_vectors(self, number: int, statement: Statement) -> None:
+        """A text that stood in this memory before has its vectors already."""
+        values = (number, text.digest(statement.text), statement.text)
+        twin = self._connection.execute(EARLIER_TWIN, values).fetchone()
+        if twin:
+            ends = {"from": twin[0], "to": statement.id}
+            self._connection.execute(COPY_PASSAGES, ends)
+            self._connection.execute(COPY_MODEL, ends)
+
+    def touch(self, memory_ids: Sequence[int], now: Moment) -> None:
+        """See Writer."""
+        self._connection.execute(TOUCH, {"ids": as_json(list(memory_ids)), "now": now})
+
+    def purge(self, memory_ids: Sequence[int]) -> int:
+        """See Writer."""
+        purged = 0
+        self._connection.pragma("secure_delete", True)
+        for number in memory_ids:
+            memory = memories.one(self._connection, number)
+            if memory is None:
+                continue
+            self._connection.execute(journal.ERASE, {"id": number})
+            self._connection.execute(words.TAKE_OUT, (number,))
+            self._connection.execute(DELETE, (number,))
+            self._log(Subject.MEMORY, number, None, None)
+            purged += 1
+        return purged
+
+    def unused_title(self, namespace: str, title: str) -> str:
+        """See Writer."""
+        if not self.ids_titled(title, (namespace,)):
+            return title
+        low, high = 1, 2
+        while self.ids_titled(f"{title} ({high})", (namespace,)):
+            low, high = high, 2 * high
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self.ids_titled(f"{title} ({middle})", (namespace,)) else (low, middle)
+        return f"{title} ({high})"
+
+    # -- edges and sessions
+
+    def add_edge(
+        self,
+        source_id: int,
+        target_id: int,
+        type: str,
+        *,
+        weight: float = 1.0,
+        reason: str | None = None,
+        valid_from: Moment | None = None,
+        valid_to: Moment | None = None,
+        created_at: Moment | None = None,
+        state: State = State.LIVING,
+    ) -> Edge:
+        """See Writer."""
+        edge = Edge(
+            id=0,
+            source_id=source_id,
+            target_id=target_id,
+            type=type,
+            weight=weight,
+            reason=reason,
+            created_at=self._at if created_at is None else created_at,
+            valid_from=valid_from,
+            valid_to=valid_to,
+            state=state,
+        )
+        values = [getattr(edge, name) for name in edges.COLUMNS]
+        self._connection.execute(edges.INSERT, [None, *values[1:]])
+        made = replace(edge, id=self._connection.last_insert_rowid())
+        after = {name: value for name, value in zip(edges.COLUMNS[1:], values[1:], strict=True) if value is not None}
+        self._log(Subject.EDGE, made.id, None, after)
+        return made
+
+    def change_edge(self, edge: Edge, **fields: Any) -> Edge:
+        """See Writer."""
+        changed = replace(edge, **fields)
+        after = {name: value for name, value in fields.items() if getattr(edge, name) != value}
+        if not after:
+            return edge
+        assignments = ", ".join(f"{name} = ?" for name in after)
+        self._connection.execute(f"UPDATE edge SET {assignments} WHERE id = ?", (*after.values(), edge.id))
+        self._log(Subject.EDGE, edge.id, {name: getattr(edge, name) for name in after}, after)
+        return changed
+
+    def session(self, namespace: str, name: str) -> int:
+        """See Writer."""
+        row = self._connection.execute(SESSION, (namespace, name)).fetchone()
+        if row:
+            return int(row[0])
+        self._connection.execute(ADD_SESSION, (namespace, name, self._at))
+        number = self._connection.last_insert_rowid()
+        after = {"namespace": namespace, "name": name, "started_at": self._at}
+        self._log(Subject.SESSION, number, None, after)
+        return number
+
+    # -- tokens
+
+    def add_token(self, token: Token, token_hash: bytes) -> None:
+        """See Writer."""
+        spaces = None if token.grant.namespaces is None else as_json(token.grant.namespaces)
+        row = (token.name, token_hash, spaces, token.grant.can_write, token.created_at)
+        self._connection.execute(tokens.INSERT, row)
+
+    def drop_token(self, name: str) -> bool:
+        """See Writer."""
+        self._connection.execute(tokens.DELETE, (name,))
+        return self._connection.changes() > 0
+
+    # -- passages
+
+    def put_passages(self, model: str, dimension: int, passages: Sequence[Passage]) -> int:
+        """See Writer."""
+        from mnemic.storage.sqlite.vectors import quantised
+
+        model_id = self._store.model_id(self._connection, model, dimension)
+        numbers = sorted({passage.statement_id for passage in passages})
+        standing = {row[0] for row in self._connection.execute(STANDING, (as_json(numbers),))}
+        for number in standing:
+            self._connection.execute(DROP_PASSAGES, (number,))
+            self._connection.execute(EMBEDDED, (model_id, number))
+        for passage in passages:
+            if passage.statement_id in standing:
+                vector = quantised(passage.vector).tobytes()
+                row = (passage.statement_id, model_id, passage.start, passage.end, vector)
+                self._connection.execute(ADD_PASSAGE, row)
+        return len(standing)
+
+
+class _TitleTaken:
+    """Turns the uniqueness of titles into a Conflict that says so."""
+
+    def __init__(self, namespace: str, title: str):
+        self._namespace = namespace
+        self._title = title
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, apsw.ConstraintError) and "memory.title" in str(error):
+            raise Conflict(f"title: {self._title!r} is taken in namespace {self._namespace!r}") from None
+
+
+def _differences(old: Memory, new: Memory) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The journaled fields that differ, before and after; the body by the numbers of its statements."""
+    before, after = {}, {}
+    for name in JOURNALED:
+        was, now = getattr(old, name), getattr(new, name)
+        if was != now:
+            before[name], after[name] = _plain(was), _plain(now)
+    if old.statements != new.statements:
+        before["statements"] = [statement.id for statement in old.statements]
+        after["statements"] = [statement.id for statement in new.statements]
+    return before, after
+
+
+def _plain(value: Any) -> Any:
+    return dict(value) if isinstance(value, Mapping) else value
+
+
+def _kept_and_added(
+    statements: tuple[Statement, ...], texts: Sequence[str]
+) -> tuple[tuple[Statement, ...], Sequence[str]]:
+    """The statements that begin *texts* in their old order, and the texts that follow them."""
+    kept: list[Statement] = []
+    for statement in statements:
+        if len(kept) < len(texts) and texts[len(kept)] == statement.text:
+            kept.append(statement)
+    return tuple(kept), texts[len(kept) :]
