@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mnemic.api import Memory as _Memory
+    from mnemic.api import Memories
 
 __version__ = "0.1.0"
 __all__ = ["__version__", "open"]
 
 
-def open(path: str | None = None, *, namespace: str | None = None, embedder: str = "local") -> _Memory:
+def open(path: str | None = None, *, namespace: str | None = None, embedder: str = "local") -> Memories:
     """The memory at *path* (default: the user's own), created if it is not there. Use it in a `with` block."""
-    from mnemic.api import open_memory
+    from mnemic.api import open_memories
 
-    return open_memory(path, namespace=namespace, embedder=embedder)
+    return open_memories(path, namespace=namespace, embedder=embedder)

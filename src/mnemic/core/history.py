@@ -103,7 +103,7 @@ def _reverse_memory(tx: Writer, ctx: Context, change: Change, after: Mapping[str
         tx.change(memory, state=State.FORGOTTEN, state_reason=f"undo of {change.sequence}", state_at=ctx.now())
         return
     _refuse_overtaken(change, _present(memory, after), after)
-    tx.change(memory, **_typed(change.before))
+    tx.change(memory, **typed(change.before))
 
 
 def _reverse_edge(tx: Writer, change: Change, after: Mapping[str, object]) -> None:
@@ -114,7 +114,7 @@ def _reverse_edge(tx: Writer, change: Change, after: Mapping[str, object]) -> No
         tx.change_edge(edge, state=State.FORGOTTEN)
         return
     _refuse_overtaken(change, {name: getattr(edge, name) for name in after}, after)
-    tx.change_edge(edge, **_typed(change.before))
+    tx.change_edge(edge, **typed(change.before))
 
 
 def _refuse_overtaken(change: Change, present: Mapping[str, object], after: Mapping[str, object]) -> None:
@@ -138,7 +138,7 @@ def _present(memory: Memory, names: Iterable[str]) -> dict[str, object]:
     return told
 
 
-def _typed(fields: Mapping[str, Any]) -> dict[str, Any]:
+def typed(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Fields as the journal tells them, in the types of the model."""
     typed = dict(fields)
     if "statements" in typed:

@@ -63,10 +63,10 @@ def vector_of(ctx: Context, text: str) -> Vectors | None:
     if ctx.embedder is None:
         return None
     try:
-        vectors: Vectors = ctx.embedder.embed([text])
+        vector: Vectors = ctx.embedder.embed([text])[0]
     except Unavailable:
         return None
-    return vectors[0]
+    return vector
 
 
 def within(hits: list[Hit], budget_tokens: int) -> list[Hit]:

@@ -222,7 +222,7 @@ def input_schema(shape: type[BaseModel]) -> dict[str, Any]:
     """The JSON schema of a request as a model reads it: names, types, choices, and what is required.
 
     A list of tools is paid for in tokens at the start of every conversation. What a caller would only
-    look up (lengths, defaults) is left to `full_schema` and to the error for a bad argument.
+    look up (lengths, defaults) is left to the OpenAPI document and to the error for a bad argument.
     """
     whole = shape.model_json_schema(by_alias=True)
     slim = _slim(whole, whole.get("$defs", {}))
@@ -234,18 +234,9 @@ def input_schema(shape: type[BaseModel]) -> dict[str, Any]:
 @functools.cache
 def output_schema(shape: type[BaseModel]) -> dict[str, Any]:
     """The JSON schema of a reply as a client needs it: the names that are always there."""
-    always = [info.serialization_alias or name for name, info in shape.model_fields.items() if info.is_required()]
+    fields = shape.model_fields.items()
+    always = [info.serialization_alias or name for name, info in fields if info.is_required()]
     return {"type": "object", "required": always}
-
-
-@functools.cache
-def full_schema(shape: type[BaseModel], *, reply: bool = False) -> dict[str, Any]:
-    """The JSON schema of a request or a reply with every limit, default and description."""
-    return shape.model_json_schema(
-        by_alias=True,
-        mode="serialization" if reply else "validation",
-        ref_template="#/components/schemas/{model}",
-    )
 
 
 _LOOKED_UP = frozenset(

@@ -23,8 +23,9 @@ class Scored:
 class Profile(Protocol):
     """A way to score candidates."""
 
-    depth: int
-    """How many candidates of each source it looks at."""
+    @property
+    def depth(self) -> int:
+        """How many candidates of each source it looks at."""
 
     def scored(self, reader: Reader, query: Query, candidates: Mapping[int, Candidate]) -> list[Scored]:
         """The candidates it lets through, scored."""

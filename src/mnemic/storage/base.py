@@ -127,11 +127,17 @@ class Reader(Protocol):
     def edge_between(self, source_id: int, target_id: int, type: str) -> Edge | None:
         """The living link of this type from one to the other that has not ended, or None."""
 
+    def has_edge(self, source_id: int, target_id: int, type: str, created_at: Moment) -> bool:
+        """Whether this very link was ever made, whatever its state."""
+
     def all_memories(self) -> Iterator[Memory]:
         """Every memory in every state, by number, without holding them all."""
 
     def all_edges(self) -> Iterator[Edge]:
         """Every link in every state, by number."""
+
+    def sessions(self) -> list[tuple[int, str, str, Moment]]:
+        """Every session: number, namespace, name, when it started."""
 
     def journal(
         self,
@@ -190,11 +196,17 @@ class Writer(Reader, Protocol):
     def unused_title(self, namespace: str, title: str) -> str:
         """*title* if it is free in the namespace, else with the first number in brackets that makes it so."""
 
-    def session(self, namespace: str, name: str) -> int:
+    def session(self, namespace: str, name: str, started_at: Moment | None = None) -> int:
         """The session of this name, started now if there is none."""
 
     def touch(self, memory_ids: Sequence[int], now: Moment) -> None:
         """Count one use of each. Use is not part of the journal."""
+
+    def set_use(self, memory_id: int, access_count: int, accessed_at: Moment | None) -> None:
+        """Say how often a memory was used, for one that comes from elsewhere."""
+
+    def tombstone(self, subject: Subject, number: int) -> None:
+        """Write into the journal that something with this number was here and is gone."""
 
     def purge(self, memory_ids: Sequence[int]) -> int:
         """Delete these memories for good, and their text from the journal; a tombstone stays."""

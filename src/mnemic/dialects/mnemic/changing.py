@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import Field, model_validator
@@ -12,7 +13,9 @@ from mnemic.dialects.mnemic.shapes import Name, Reference, Time, When
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Example, Positional, Shape
 from mnemic.model.journal import Change, Subject
-from mnemic.model.values import parse_moment
+from mnemic.model.values import iso, parse_moment
+
+MOMENTS = ("_at", "valid_from", "valid_to")
 
 
 class ChangeShape(Shape):
@@ -37,9 +40,19 @@ def shown_change(change: Change) -> ChangeShape:
         operation=change.operation,
         subject=change.subject,
         id=change.subject_id,
-        before=None if change.before is None else dict(change.before),
-        after=None if change.after is None else dict(change.after),
+        before=_readable(change.before),
+        after=_readable(change.after),
     )
+
+
+def _readable(fields: Mapping[str, object] | None) -> dict[str, object] | None:
+    """Fields as told to a person: moments as dates."""
+    if fields is None:
+        return None
+    return {
+        name: iso(value) if isinstance(value, int) and name.endswith(MOMENTS) else value
+        for name, value in fields.items()
+    }
 
 
 class HistoryRequest(Shape):

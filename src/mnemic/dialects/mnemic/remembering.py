@@ -50,8 +50,13 @@ class Item(Shape):
     confidence: Unit = 1.0
     priority: Annotated[int, Field(ge=1, le=10)] = 5
     source: Name | None = None
+    session: Annotated[Name | None, Field(description="groups what belongs together, in order")] = None
     metadata: Annotated[dict[str, object], Hidden()] = {}
     links: Annotated[list[NewLink], Field(max_length=100), Hidden()] = []
+
+    def given(self) -> dict[str, object]:
+        """The fields that were set."""
+        return {name: getattr(self, name) for name in self.model_fields_set}
 
     def note(self) -> Note:
         """What the core is asked to keep."""
@@ -66,13 +71,14 @@ class Item(Shape):
             confidence=self.confidence,
             priority=self.priority,
             source=self.source,
+            session=self.session,
             metadata=self.metadata,
             links=tuple((link.to, link.type, link.weight) for link in self.links),
         )
 
 
 class RememberRequest(Item):
-    """One text with its fields, or many items."""
+    """One text with its fields, or many items, for which the other fields are defaults."""
 
     text: Annotated[Text | None, Positional("TEXT", stdin=True)] = None  # type: ignore[assignment]
     items: Annotated[list[Item] | None, Field(min_length=1, max_length=MAX_ITEMS), Hidden()] = None
@@ -86,7 +92,10 @@ class RememberRequest(Item):
 
     def notes(self) -> list[Note]:
         """The notes of this request, one or many."""
-        return [item.note() for item in self.items] if self.items else [self.note()]
+        if not self.items:
+            return [self.note()]
+        shared = {name: getattr(self, name) for name in self.model_fields_set & Item.model_fields.keys()}
+        return [item.model_copy(update={**shared, **item.given()}).note() for item in self.items]
 
 
 class KeptShape(Shape):
@@ -238,6 +247,7 @@ class ForgetRequest(Shape):
     until: Annotated[When | None, Field(description="created before")] = None
     reason: Words | None = None
     dry_run: bool = False
+    purge: Annotated[bool, Field(description="delete for good, history included")] = False
 
     @model_validator(mode="after")
     def _one_way(self) -> ForgetRequest:
@@ -272,17 +282,24 @@ class ForgetReply(Shape):
 def forget(ctx: Context, request: ForgetRequest) -> ForgetReply:
     """Take memories out of use, by id or by filter. Restore brings them back."""
     if request.ids:
-        gone = memories.forget(ctx, request.ids, reason=request.reason, dry_run=request.dry_run)
+        gone = memories.forget(
+            ctx, request.ids, reason=request.reason, dry_run=request.dry_run, purge=request.purge
+        )
     else:
         wanted = Filter(
-            namespaces=(request.namespace,) if request.namespace else ctx.scope(None),
+            namespaces=ctx.scope(request.namespace),
             kinds=tuple(request.kinds) if request.kinds else None,
             tags=tuple(request.tags) if request.tags else None,
             tier=request.tier,
             until=parse_moment(request.until, "until", ctx.now()) if request.until else None,
         )
         gone = memories.forget_matching(
-            ctx, wanted, pattern=request.pattern, reason=request.reason, dry_run=request.dry_run
+            ctx,
+            wanted,
+            pattern=request.pattern,
+            reason=request.reason,
+            dry_run=request.dry_run,
+            purge=request.purge,
         )
     brief = [BriefShape(id=memory.id, title=memory.title) for memory in gone[:50]]
     return ForgetReply(deleted=len(gone), memories=brief, dry_run=request.dry_run or None)

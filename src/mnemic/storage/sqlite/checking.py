@@ -10,6 +10,7 @@ import orjson
 
 from mnemic.storage.sqlite import memories, words
 from mnemic.storage.sqlite.memories import as_json
+from mnemic.storage.sqlite.rows import column, row, rows, value
 
 UNINDEXED = """
 SELECT count(*) FROM memory WHERE state = 'living' AND id NOT IN (SELECT rowid FROM words)
@@ -41,14 +42,14 @@ def check(connection: apsw.Connection) -> list[str]:
 
 
 def _file(connection: apsw.Connection) -> Iterator[str]:
-    for (line,) in connection.execute("PRAGMA integrity_check(20)").fetchall():
+    for line in column(connection, "PRAGMA integrity_check(20)"):
         if line != "ok":
             yield f"the file is damaged: {line}"
 
 
 def _counts(connection: apsw.Connection) -> Iterator[str]:
     for sql, sentence in FAULTS.items():
-        number = connection.execute(sql).fetchone()[0]
+        number = value(connection, sql)
         if number:
             yield sentence.format(number)
 
@@ -56,29 +57,29 @@ def _counts(connection: apsw.Connection) -> Iterator[str]:
 def _words(connection: apsw.Connection) -> Iterator[str]:
     """Every living memory must be found in the index by the first word of its title and body."""
     last = 0
-    while rows := connection.execute(memories.PAGE, (last, 500)).fetchall():
-        bodies = connection.execute(memories.BODIES, (as_json([row[0] for row in rows]),)).fetchall()
-        for memory in memories.assemble(rows, bodies).values():
+    while page := rows(connection, memories.PAGE, (last, 500)):
+        bodies = rows(connection, memories.BODIES, (as_json([one[0] for one in page]),))
+        for memory in memories.assemble(page, bodies).values():
             if memory.state != "living":
                 continue
             tokens = words.stem(connection, f"{memory.title} {memory.content}"[:200])[:1]
             expression = words.match_expression(tokens, None, every=True)
             sql = "SELECT 1 FROM words WHERE words MATCH ? AND rowid = ?"
-            if tokens and not connection.execute(sql, (expression, memory.id)).fetchone():
+            if tokens and not row(connection, sql, (expression, memory.id)):
                 yield f"memory {memory.id} is not found by its own words"
-        last = rows[-1][0]
+        last = page[-1][0]
 
 
 def _journal(connection: apsw.Connection) -> Iterator[str]:
     """The journal, replayed, must give the rows there are."""
     replayed: dict[int, dict[str, Any]] = {}
-    for number, after in connection.execute(JOURNAL):
+    for number, after in rows(connection, JOURNAL):
         if after is None:
             replayed.pop(number, None)
         else:
             replayed.setdefault(number, {}).update(orjson.loads(after))
     seen = 0
-    for (number,) in connection.execute("SELECT id FROM memory").fetchall():
+    for number in column(connection, "SELECT id FROM memory"):
         memory = memories.one(connection, number)
         told = replayed.get(number)
         seen += told is not None

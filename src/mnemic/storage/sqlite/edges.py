@@ -8,7 +8,8 @@ import apsw
 
 from mnemic.model.graph import Direction, Edge
 from mnemic.model.values import State
-from mnemic.storage.sqlite.memories import Row, as_json
+from mnemic.storage.sqlite.memories import as_json
+from mnemic.storage.sqlite.rows import Row, rows
 
 COLUMNS = ("id", "source_id", "target_id", "type", "weight", "reason", "created_at", "valid_from", "valid_to", "state")
 _LIST = ", ".join(COLUMNS)
@@ -22,6 +23,9 @@ SELECT {_LIST} FROM edge WHERE id = ?
 BETWEEN = f"""
 SELECT {_LIST} FROM edge
 WHERE source_id = ? AND target_id = ? AND type = ? AND state = 'living' AND valid_to IS NULL
+"""
+MADE = """
+SELECT 1 FROM edge WHERE source_id = ? AND target_id = ? AND type = ? AND created_at = ?
 """
 PAGE = f"""
 SELECT {_LIST} FROM edge WHERE id > ? ORDER BY id LIMIT ?
@@ -62,4 +66,4 @@ def touching(
     only = "AND type IN (SELECT value FROM json_each(:types))" if types else ""
     sql = TOUCHING.format(ends=ENDS[direction], types=only)
     values = {"ids": as_json(list(memory_ids)), **({"types": as_json(list(types))} if types else {})}
-    return [decode(row) for row in connection.execute(sql, values)]
+    return [decode(row) for row in rows(connection, sql, values)]

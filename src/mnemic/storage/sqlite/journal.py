@@ -10,6 +10,8 @@ import orjson
 
 from mnemic.model.journal import Change, Subject
 from mnemic.storage.sqlite.memories import as_json
+from mnemic.storage.sqlite.rows import row as first
+from mnemic.storage.sqlite.rows import rows
 
 APPEND = """
 INSERT INTO journal (sequence, batch, at, actor, operation, subject, subject_id, before, after)
@@ -48,7 +50,7 @@ CONDITIONS = {
 
 def last(connection: apsw.Connection) -> tuple[int, int]:
     """The number and moment of the newest change."""
-    row = connection.execute(LAST).fetchone()
+    row = first(connection, LAST)
     return (row[0], row[1]) if row else (0, 0)
 
 
@@ -59,8 +61,8 @@ def sequence_at(connection: apsw.Connection, moment: int) -> int:
         return high
     while low < high:
         middle = (low + high + 1) // 2
-        row = connection.execute(MOMENT, (middle,)).fetchone()
-        if row[1] <= moment:
+        row = first(connection, MOMENT, (middle,))
+        if row and row[1] <= moment:
             low = row[0]
         else:
             high = middle - 1
@@ -72,7 +74,7 @@ def read(connection: apsw.Connection, *, limit: int | None, newest_first: bool, 
     given = {name: value for name, value in wanted.items() if value is not None}
     conditions = " AND ".join(CONDITIONS[name] for name in given) or "TRUE"
     sql = SELECT.format(conditions=conditions, order="DESC" if newest_first else "ASC")
-    for row in connection.execute(sql, {**given, "limit": -1 if limit is None else limit}).fetchall():
+    for row in rows(connection, sql, {**given, "limit": -1 if limit is None else limit}):
         yield Change(
             sequence=row[0],
             batch=row[1],
@@ -91,6 +93,6 @@ def _told(connection: apsw.Connection, fields: str | None) -> Mapping[str, Any] 
         return None
     told: dict[str, Any] = orjson.loads(fields)
     if "statements" in told:
-        texts = dict(connection.execute(TEXTS, (as_json(told["statements"]),)))
+        texts: dict[int, str] = dict(rows(connection, TEXTS, (as_json(told["statements"]),)))
         told["statements"] = [texts[number] for number in told["statements"] if number in texts]
     return told

@@ -12,8 +12,8 @@ import orjson
 from mnemic.model.memory import Memory, Statement
 from mnemic.model.search import Filter
 from mnemic.model.values import State, Tier
-
-Row = tuple[Any, ...]
+from mnemic.storage.sqlite.rows import Row, rows
+from mnemic.storage.sqlite.rows import row as first
 
 COLUMNS = (
     "id",
@@ -190,10 +190,10 @@ def decode(row: Row, statements: tuple[Statement, ...]) -> Memory:
 
 def one(connection: apsw.Connection, memory_id: int) -> Memory | None:
     """The memory with this number."""
-    row = connection.execute(BY_ID, (memory_id,)).fetchone()
+    row = first(connection, BY_ID, (memory_id,))
     if row is None:
         return None
-    return decode(row, tuple(Statement(*pair) for pair in connection.execute(BODY, (memory_id,))))
+    return decode(row, tuple(Statement(*pair) for pair in rows(connection, BODY, (memory_id,))))
 
 
 def many(connection: apsw.Connection, memory_ids: Sequence[int]) -> list[Memory]:
@@ -202,16 +202,16 @@ def many(connection: apsw.Connection, memory_ids: Sequence[int]) -> list[Memory]
         single = one(connection, memory_ids[0])
         return [single] if single else []
     numbers = as_json(list(memory_ids))
-    found = assemble(connection.execute(BY_IDS, (numbers,)), connection.execute(BODIES, (numbers,)))
+    found = assemble(rows(connection, BY_IDS, (numbers,)), rows(connection, BODIES, (numbers,)))
     return [found[number] for number in memory_ids if number in found]
 
 
-def assemble(rows: Iterable[Row], bodies: Iterable[Row]) -> dict[int, Memory]:
+def assemble(found: Iterable[Row], bodies: Iterable[Row]) -> dict[int, Memory]:
     """Rows and bodies put together, by number."""
     statements: dict[int, list[Statement]] = {}
     for memory_id, statement_id, text in bodies:
         statements.setdefault(memory_id, []).append(Statement(statement_id, text))
-    return {row[0]: decode(row, tuple(statements.get(row[0], ()))) for row in rows}
+    return {row[0]: decode(row, tuple(statements.get(row[0], ()))) for row in found}
 
 
 def uid_range(prefix: str) -> tuple[bytes, bytes] | None:

@@ -12,7 +12,8 @@ from mnemic.errors import Denied
 from mnemic.model.values import Moment
 from mnemic.storage.sqlite import edges, memories, words
 from mnemic.storage.sqlite.connection import connect, our_errors
-from mnemic.storage.sqlite.memories import Row, as_json
+from mnemic.storage.sqlite.memories import as_json
+from mnemic.storage.sqlite.rows import Row, rows
 from mnemic.storage.sqlite.store import SqliteStore
 
 ATTACH = """
@@ -96,7 +97,7 @@ def rebuild(connection: apsw.Connection, path: Path, sequence: int) -> None:
 def earlier_fields(connection: apsw.Connection, sequence: int) -> dict[str, dict[int, dict[str, Any] | None]]:
     """For each thing changed after *sequence*, the fields it had then; None if it was born later."""
     earlier: dict[str, dict[int, dict[str, Any] | None]] = {"memory": {}, "edge": {}}
-    for subject, number, before in connection.execute(LATER, (sequence,)):
+    for subject, number, before in rows(connection, LATER, (sequence,)):
         things = earlier.get(subject)
         if things is None:
             continue
@@ -115,7 +116,7 @@ def _copy(
     connection.execute(COPY_ROWS.format(table=table, columns=names), (as_json(list(earlier)),))
     changed = as_json([number for number, fields in earlier.items() if fields is not None])
     insert = f"INSERT INTO main.{table} ({names}) VALUES ({', '.join('?' * len(columns))})"
-    for row in connection.execute(CHANGED_ROWS.format(table=table, columns=names), (changed,)).fetchall():
+    for row in rows(connection, CHANGED_ROWS.format(table=table, columns=names), (changed,)):
         connection.execute(insert, _as_it_was(columns, row, earlier[row[0]] or {}))
 
 
@@ -125,10 +126,10 @@ def _as_it_was(columns: tuple[str, ...], row: Row, fields: dict[str, Any]) -> li
 
 
 def _index(connection: apsw.Connection) -> None:
-    spaces = dict(connection.execute("SELECT name, id FROM main.namespace"))
+    spaces: dict[str, int] = dict(rows(connection, "SELECT name, id FROM main.namespace"))
     last = 0
-    while rows := connection.execute(memories.PAGE, (last, 1000)).fetchall():
-        bodies = connection.execute(memories.BODIES, (as_json([row[0] for row in rows]),))
-        living = [memory for memory in memories.assemble(rows, bodies).values() if memory.state == "living"]
+    while page := rows(connection, memories.PAGE, (last, 1000)):
+        bodies = rows(connection, memories.BODIES, (as_json([row[0] for row in page]),))
+        living = [memory for memory in memories.assemble(page, bodies).values() if memory.state == "living"]
         connection.executemany(words.PUT, [words.row_of(memory, spaces[memory.namespace]) for memory in living])
-        last = rows[-1][0]
+        last = page[-1][0]

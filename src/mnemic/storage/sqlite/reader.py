@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import apsw
 
@@ -17,6 +17,7 @@ from mnemic.storage import text
 from mnemic.storage.base import Counts, Nearness, Pending
 from mnemic.storage.sqlite import edges, journal, memories, tokens, words
 from mnemic.storage.sqlite.memories import as_json
+from mnemic.storage.sqlite.rows import column, row, rows, value
 
 if TYPE_CHECKING:
     from mnemic.embedding.base import Vectors
@@ -62,6 +63,9 @@ SELECT m.id,
     (SELECT min(a.id) FROM memory a WHERE a.session_id = m.session_id AND a.id > m.id AND a.state = 'living')
 FROM memory m WHERE m.id IN (SELECT value FROM json_each(?)) AND m.session_id IS NOT NULL
 """
+SESSIONS = """
+SELECT id, namespace, name, started_at FROM session ORDER BY id
+"""
 ALL_LIVING = Filter()
 
 
@@ -85,20 +89,20 @@ class SqliteReader:
         span = memories.uid_range(prefix)
         if span is None:
             return []
-        return [row[0] for row in self._connection.execute(memories.WITH_UID, (*span, limit))]
+        return column(self._connection, memories.WITH_UID, (*span, limit))
 
     def ids_titled(self, title: str, namespaces: Sequence[str] | None) -> list[int]:
         """See Reader."""
         if namespaces is None:
-            return [row[0] for row in self._connection.execute(memories.TITLED_ANYWHERE, (title,))]
-        found = (self._connection.execute(memories.TITLED, (name, title)).fetchone() for name in namespaces)
-        return [row[0] for row in found if row]
+            return column(self._connection, memories.TITLED_ANYWHERE, (title,))
+        found = (row(self._connection, memories.TITLED, (name, title)) for name in namespaces)
+        return [one[0] for one in found if one]
 
     def select(self, wanted: Filter, *, limit: int, offset: int = 0) -> list[int]:
         """See Reader."""
         conditions, values = memories.where(wanted)
         sql = SELECT_IDS.format(conditions=conditions)
-        return [row[0] for row in self._connection.execute(sql, {**values, "limit": limit, "offset": offset})]
+        return column(self._connection, sql, {**values, "limit": limit, "offset": offset})
 
     def counts(self, namespace: str | None, now: Moment) -> Counts:
         """See Reader."""
@@ -115,17 +119,17 @@ class SqliteReader:
             size_bytes=self._number(SIZE),
         )
 
-    def _count_by(self, column: str, wanted: Filter) -> dict[str, int]:
+    def _count_by(self, name: str, wanted: Filter) -> dict[str, int]:
         conditions, values = memories.where(wanted)
-        return dict(self._connection.execute(COUNT_BY.format(column=column, conditions=conditions), values))
+        return dict(rows(self._connection, COUNT_BY.format(column=name, conditions=conditions), values))
 
     def _count_states(self, namespace: str | None) -> dict[str, int]:
         conditions = "m.namespace = ?" if namespace else "TRUE"
         sql = COUNT_BY.format(column="m.state", conditions=conditions)
-        return dict(self._connection.execute(sql, (namespace,) if namespace else ()))
+        return dict(rows(self._connection, sql, (namespace,) if namespace else ()))
 
     def _number(self, sql: str, values: dict[str, Any] | None = None) -> int:
-        return int(self._connection.execute(sql, values or {}).fetchone()[0])
+        return int(value(self._connection, sql, values or {}))
 
     def count(self) -> int:
         """See Reader."""
@@ -150,7 +154,7 @@ class SqliteReader:
 
     def same_text(self, body: str, namespaces: Sequence[str] | None) -> int | None:
         """See Reader."""
-        for number, namespace in self._connection.execute(memories.SAME_TEXT, (text.digest(body),)):
+        for number, namespace in rows(self._connection, memories.SAME_TEXT, (text.digest(body),)):
             if namespaces is None or namespace in namespaces:
                 return int(number)
         return None
@@ -165,7 +169,7 @@ class SqliteReader:
                 vector, limit, namespace_ids=self._namespace_ids(wanted), without=self._expired(wanted)
             )
         conditions, values = memories.where(wanted)
-        allowed = [row[0] for row in self._connection.execute(ALL_IDS.format(conditions=conditions), values)]
+        allowed = column(self._connection, ALL_IDS.format(conditions=conditions), values)
         return matrix.nearest(vector, limit, only=allowed)
 
     def similarities(self, vector: Vectors, memory_ids: Sequence[int]) -> dict[int, Nearness]:
@@ -189,7 +193,7 @@ class SqliteReader:
 
     def overdue(self, now: Moment) -> list[int]:
         """See Reader."""
-        return [row[0] for row in self._connection.execute(memories.EXPIRED, {"alive_at": now})]
+        return column(self._connection, memories.EXPIRED, {"alive_at": now})
 
     def edges(
         self, memory_ids: Sequence[int], direction: Direction, types: Sequence[str] | None = None
@@ -199,28 +203,36 @@ class SqliteReader:
 
     def edge(self, edge_id: int) -> Edge | None:
         """See Reader."""
-        row = self._connection.execute(edges.BY_ID, (edge_id,)).fetchone()
-        return edges.decode(row) if row else None
+        found = row(self._connection, edges.BY_ID, (edge_id,))
+        return edges.decode(found) if found else None
 
     def edge_between(self, source_id: int, target_id: int, type: str) -> Edge | None:
         """See Reader."""
-        row = self._connection.execute(edges.BETWEEN, (source_id, target_id, type)).fetchone()
-        return edges.decode(row) if row else None
+        found = row(self._connection, edges.BETWEEN, (source_id, target_id, type))
+        return edges.decode(found) if found else None
+
+    def has_edge(self, source_id: int, target_id: int, type: str, created_at: Moment) -> bool:
+        """See Reader."""
+        return row(self._connection, edges.MADE, (source_id, target_id, type, created_at)) is not None
 
     def all_memories(self) -> Iterator[Memory]:
         """See Reader."""
         last = 0
-        while rows := self._connection.execute(memories.PAGE, (last, 500)).fetchall():
-            numbers = as_json([row[0] for row in rows])
-            yield from memories.assemble(rows, self._connection.execute(memories.BODIES, (numbers,))).values()
-            last = rows[-1][0]
+        while page := rows(self._connection, memories.PAGE, (last, 500)):
+            numbers = as_json([one[0] for one in page])
+            yield from memories.assemble(page, rows(self._connection, memories.BODIES, (numbers,))).values()
+            last = page[-1][0]
 
     def all_edges(self) -> Iterator[Edge]:
         """See Reader."""
         last = 0
-        while rows := self._connection.execute(edges.PAGE, (last, 500)).fetchall():
-            yield from map(edges.decode, rows)
-            last = rows[-1][0]
+        while page := rows(self._connection, edges.PAGE, (last, 500)):
+            yield from map(edges.decode, page)
+            last = page[-1][0]
+
+    def sessions(self) -> list[tuple[int, str, str, Moment]]:
+        """See Reader."""
+        return cast("list[tuple[int, str, str, Moment]]", rows(self._connection, SESSIONS))
 
     def journal(
         self,
@@ -251,7 +263,7 @@ class SqliteReader:
         """See Reader."""
         conditions, values = memories.where(wanted)
         sql = PENDING.format(conditions=conditions)
-        return [Pending(*row) for row in self._connection.execute(sql, {**values, "limit": limit})]
+        return [Pending(*one) for one in rows(self._connection, sql, {**values, "limit": limit})]
 
     def pending_count(self, wanted: Filter = ALL_LIVING) -> int:
         """See Reader."""
@@ -260,14 +272,14 @@ class SqliteReader:
 
     def neighbours_in_session(self, memory_ids: Sequence[int]) -> dict[int, tuple[int, ...]]:
         """See Reader."""
-        rows = self._connection.execute(SESSION_NEIGHBOURS, (as_json(list(memory_ids)),))
-        return {row[0]: tuple(number for number in row[1:] if number is not None) for row in rows}
+        found = rows(self._connection, SESSION_NEIGHBOURS, (as_json(list(memory_ids)),))
+        return {one[0]: tuple(number for number in one[1:] if number is not None) for one in found}
 
     def tokens(self) -> list[Token]:
         """See Reader."""
-        return [tokens.decode(row) for row in self._connection.execute(tokens.ALL)]
+        return [tokens.decode(one) for one in rows(self._connection, tokens.ALL)]
 
     def grant_of(self, token_hash: bytes) -> Grant | None:
         """See Reader."""
-        row = self._connection.execute(tokens.BY_HASH, (token_hash,)).fetchone()
-        return tokens.decode(row).grant if row else None
+        found = row(self._connection, tokens.BY_HASH, (token_hash,))
+        return tokens.decode(found).grant if found else None

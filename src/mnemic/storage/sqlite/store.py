@@ -18,6 +18,7 @@ from mnemic.storage.sqlite import checking, journal
 from mnemic.storage.sqlite.connection import connect, our_errors, prepare_file
 from mnemic.storage.sqlite.migrating import back_up, migrate
 from mnemic.storage.sqlite.reader import SqliteReader
+from mnemic.storage.sqlite.rows import row as first
 from mnemic.storage.sqlite.writer import SqliteWriter
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ class SqliteStore:
     def use_model(self, name: str) -> None:
         """See Store."""
         self._model = name
-        row = self._writer.execute(MODEL, (name,)).fetchone()
+        row = first(self._writer, MODEL, (name,))
         current = row[0] if row else None
         if self._writer.execute(FOREIGN_VECTORS, (current,)).fetchone():
             with self.write(operation="model", actor="mnemic", at=0):
@@ -163,7 +164,7 @@ class SqliteStore:
         known = self._namespaces.get(name)
         if known is not None:
             return known
-        row = connection.execute(NAMESPACE_ID, (name,)).fetchone()
+        row = first(connection, NAMESPACE_ID, (name,))
         if row is None and not create:
             return None
         if row is None:
@@ -178,7 +179,7 @@ class SqliteStore:
 
     def model_id(self, connection: apsw.Connection, name: str, dimension: int) -> int:
         """The number of a model, known from now on if it was not."""
-        row = connection.execute(MODEL, (name,)).fetchone()
+        row = first(connection, MODEL, (name,))
         if row:
             return int(row[0])
         connection.execute(ADD_MODEL, (name, dimension))
@@ -188,7 +189,7 @@ class SqliteStore:
         """The vectors of the model in use, up to date; None while it has none."""
         if self._model is None:
             return None
-        row = connection.execute(MODEL, (self._model,)).fetchone()
+        row = first(connection, MODEL, (self._model,))
         if row is None:
             return None
         with self._matrix_lock:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import orjson
 
 from mnemic.model.access import Grant, Token
-from mnemic.storage.sqlite.memories import Row
+from mnemic.storage.sqlite.rows import Row
 
 ALL = """
 SELECT name, namespaces, can_write, created_at FROM token ORDER BY name

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import apsw
 import numkong
@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from mnemic.storage.base import Nearness
 from mnemic.storage.sqlite.memories import as_json
+from mnemic.storage.sqlite.rows import Row, column, rows, value
 
 if TYPE_CHECKING:
     from mnemic.embedding.base import Vectors
@@ -41,7 +42,8 @@ SELECT DISTINCT subject_id FROM journal WHERE subject = 'memory' AND sequence > 
 def quantised(vectors: Vectors) -> Int8:
     """Each vector stretched so that its largest number is 127, and rounded. Cosines do not mind the stretch."""
     largest = np.abs(vectors).max(axis=-1, keepdims=True)
-    return np.rint(vectors * (127.0 / np.maximum(largest, 1e-12))).astype(np.int8)
+    stretched: Int8 = np.rint(vectors * (127.0 / np.maximum(largest, 1e-12))).astype(np.int8)
+    return stretched
 
 
 class Matrix:
@@ -70,16 +72,16 @@ class Matrix:
     def refresh(self, connection: apsw.Connection, sequence: int) -> None:
         """Take in what has changed since the last time: new passages, and memories the journal names."""
         with self._lock:
-            newest = connection.execute(NEWEST_PASSAGE).fetchone()[0]
+            newest = value(connection, NEWEST_PASSAGE)
             if newest == self._passage and sequence == self._sequence:
                 return
-            changed = [] if self._sequence == 0 else [row[0] for row in connection.execute(CHANGED, (self._sequence,))]
+            changed = [] if self._sequence == 0 else column(connection, CHANGED, (self._sequence,))
             if changed and self._count:
                 self._drop(changed)
                 values = {"model": self.model_id, "newest": self._passage, "ids": as_json(changed)}
-                self._append(connection.execute(ROWS_OF, values))
+                self._append(rows(connection, ROWS_OF, values))
             values = {"model": self.model_id, "known": self._passage, "newest": newest}
-            self._append(connection.execute(NEW_ROWS, values))
+            self._append(rows(connection, NEW_ROWS, values))
             self._passage, self._sequence = newest, sequence
             if self._dead > 4096 and self._dead * 2 > self._count:
                 self._compact()
@@ -90,8 +92,7 @@ class Matrix:
         self._alive[:count][gone] = False
         self._dead += int(gone.sum())
 
-    def _append(self, rows: Iterable[tuple[int, int, int, int, bytes]]) -> None:
-        fresh = list(rows)
+    def _append(self, fresh: list[Row]) -> None:
         if not fresh:
             return
         start, end = self._count, self._count + len(fresh)
@@ -107,21 +108,21 @@ class Matrix:
         self._alive[start:end] = True
         self._count = end
 
+    def _columns(self) -> tuple[npt.NDArray[Any], ...]:
+        return (self._vectors, self._lengths, self._memories, self._statements, self._namespaces, self._alive)
+
     def _grow(self, capacity: int) -> None:
-        kept = (self._vectors, self._lengths, self._memories, self._statements, self._namespaces, self._alive)
+        kept = self._columns()
         self._reserve(capacity, self._vectors.shape[1])
-        fresh = (self._vectors, self._lengths, self._memories, self._statements, self._namespaces, self._alive)
-        for old, new in zip(kept, fresh, strict=True):
+        for old, new in zip(kept, self._columns(), strict=True):
             new[: self._count] = old[: self._count]
 
     def _compact(self) -> None:
         living = np.flatnonzero(self._alive[: self._count])
-        kept = (self._vectors, self._lengths, self._memories, self._statements, self._namespaces, self._alive)
-        picked = [column[living] for column in kept]
+        picked = [kept[living] for kept in self._columns()]
         self._reserve(max(1024, len(living)), self._vectors.shape[1])
-        fresh = (self._vectors, self._lengths, self._memories, self._statements, self._namespaces, self._alive)
-        for column, new in zip(picked, fresh, strict=True):
-            new[: len(living)] = column
+        for old, new in zip(picked, self._columns(), strict=True):
+            new[: len(living)] = old
         self._count, self._dead = len(living), 0
 
     def nearest(

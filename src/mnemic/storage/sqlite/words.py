@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import apsw
 
@@ -11,6 +11,7 @@ from mnemic.model.memory import Memory
 from mnemic.model.search import Filter
 from mnemic.storage import text
 from mnemic.storage.sqlite.memories import EXPIRED, where
+from mnemic.storage.sqlite.rows import row, rows
 from mnemic.storage.sqlite.schema import TOKENIZER
 
 TITLE, SUMMARY, TAGS, BODY, PARTS = 3.0, 2.0, 1.5, 1.0, 0.5
@@ -99,16 +100,16 @@ def search(
         conditions, more = where(wanted)
         values |= more
         sql = SEARCH_NARROWED.format(conditions=conditions)
-    return [(number, -score) for number, score in connection.execute(sql, values)]
+    return [(number, -score) for number, score in rows(connection, sql, values)]
 
 
 def stem(connection: apsw.Connection, term: str) -> list[str]:
     """The tokens the index holds for *term*."""
     tokenizer = connection.fts5_tokenizer(TOKENIZER[0], list(TOKENIZER[1:]))
-    tokens: list[str] = tokenizer(
+    tokens = tokenizer(
         term.encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False, include_colocated=False
     )
-    return tokens
+    return cast("list[str]", tokens)
 
 
 def frequency(connection: apsw.Connection, term: str) -> int:
@@ -116,8 +117,8 @@ def frequency(connection: apsw.Connection, term: str) -> int:
     connection.execute(VOCABULARY)
     counts = []
     for token in stem(connection, term):
-        row = connection.execute(FREQUENCY, (token,)).fetchone()
-        counts.append(row[0] if row else 0)
+        found = row(connection, FREQUENCY, (token,))
+        counts.append(found[0] if found else 0)
     return min(counts, default=0)
 
 
@@ -136,7 +137,7 @@ def spellings(connection: apsw.Connection, term: str, limit: int) -> list[str]:
         (TERMS_BETWEEN, (token[0], token[0] + _LAST, *around)),
         (ALL_TERMS, around),
     ):
-        close = [(count, word) for word, count in connection.execute(sql, values) if one_edit(token, word)]
+        close = [(count, word) for word, count in rows(connection, sql, values) if one_edit(token, word)]
         if close:
             break
     return [word for _, word in sorted(close, reverse=True)[:limit]]

@@ -21,6 +21,7 @@ from mnemic.storage.sqlite import edges, journal, memories, tokens, words
 from mnemic.storage.sqlite.connection import our_errors
 from mnemic.storage.sqlite.memories import as_json
 from mnemic.storage.sqlite.reader import SqliteReader
+from mnemic.storage.sqlite.rows import column, row, value
 
 if TYPE_CHECKING:
     from mnemic.storage.sqlite.store import SqliteStore
@@ -52,6 +53,9 @@ UPDATE statement SET model_id = NULL WHERE memory_id = ? AND until IS NULL
 TOUCH = """
 UPDATE memory SET access_count = access_count + 1, accessed_at = max(coalesce(accessed_at, 0), :now)
 WHERE id IN (SELECT value FROM json_each(:ids))
+"""
+SET_USE = """
+UPDATE memory SET access_count = ?, accessed_at = ? WHERE id = ?
 """
 ADD_TAG = """
 INSERT OR IGNORE INTO tag (name, memory_id) VALUES (?, ?)
@@ -152,7 +156,7 @@ class SqliteWriter(SqliteReader):
     def _log(
         self, subject: Subject, number: int, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
     ) -> None:
-        row = (
+        entry = (
             self._next,
             self._batch,
             self._at,
@@ -163,7 +167,7 @@ class SqliteWriter(SqliteReader):
             None if before is None else as_json(before),
             None if after is None else as_json(after),
         )
-        self._connection.execute(journal.APPEND, row)
+        self._connection.execute(journal.APPEND, entry)
         self._next += 1
 
     # -- memories
@@ -271,7 +275,7 @@ class SqliteWriter(SqliteReader):
         for statement in memory.statements:
             if statement.id not in standing:
                 self._connection.execute(END_STATEMENT, (self._next, statement.id))
-        last = self._connection.execute(LAST_POSITION, (memory.id,)).fetchone()[0]
+        last = value(self._connection, LAST_POSITION, (memory.id,))
         fresh = self._add_statements(memory.id, added, last)
         for statement in fresh:
             self._reuse_vectors(memory.id, statement)
@@ -280,7 +284,7 @@ class SqliteWriter(SqliteReader):
     def _reuse_vectors(self, number: int, statement: Statement) -> None:
         """A text that stood in this memory before has its vectors already."""
         values = (number, text.digest(statement.text), statement.text)
-        twin = self._connection.execute(EARLIER_TWIN, values).fetchone()
+        twin = row(self._connection, EARLIER_TWIN, values)
         if twin:
             ends = {"from": twin[0], "to": statement.id}
             self._connection.execute(COPY_PASSAGES, ends)
@@ -289,6 +293,10 @@ class SqliteWriter(SqliteReader):
     def touch(self, memory_ids: Sequence[int], now: Moment) -> None:
         """See Writer."""
         self._connection.execute(TOUCH, {"ids": as_json(list(memory_ids)), "now": now})
+
+    def set_use(self, memory_id: int, access_count: int, accessed_at: Moment | None) -> None:
+        """See Writer."""
+        self._connection.execute(SET_USE, (access_count, accessed_at, memory_id))
 
     def purge(self, memory_ids: Sequence[int]) -> int:
         """See Writer."""
@@ -301,9 +309,13 @@ class SqliteWriter(SqliteReader):
             self._connection.execute(journal.ERASE, {"id": number})
             self._connection.execute(words.TAKE_OUT, (number,))
             self._connection.execute(DELETE, (number,))
-            self._log(Subject.MEMORY, number, None, None)
+            self.tombstone(Subject.MEMORY, number)
             purged += 1
         return purged
+
+    def tombstone(self, subject: Subject, number: int) -> None:
+        """See Writer."""
+        self._log(subject, number, None, None)
 
     def unused_title(self, namespace: str, title: str) -> str:
         """See Writer."""
@@ -363,14 +375,15 @@ class SqliteWriter(SqliteReader):
         self._log(Subject.EDGE, edge.id, {name: getattr(edge, name) for name in after}, after)
         return changed
 
-    def session(self, namespace: str, name: str) -> int:
+    def session(self, namespace: str, name: str, started_at: Moment | None = None) -> int:
         """See Writer."""
-        row = self._connection.execute(SESSION, (namespace, name)).fetchone()
-        if row:
-            return int(row[0])
-        self._connection.execute(ADD_SESSION, (namespace, name, self._at))
+        known = row(self._connection, SESSION, (namespace, name))
+        if known:
+            return int(known[0])
+        started_at = self._at if started_at is None else started_at
+        self._connection.execute(ADD_SESSION, (namespace, name, started_at))
         number = self._connection.last_insert_rowid()
-        after = {"namespace": namespace, "name": name, "started_at": self._at}
+        after = {"namespace": namespace, "name": name, "started_at": started_at}
         self._log(Subject.SESSION, number, None, after)
         return number
 
@@ -379,8 +392,8 @@ class SqliteWriter(SqliteReader):
     def add_token(self, token: Token, token_hash: bytes) -> None:
         """See Writer."""
         spaces = None if token.grant.namespaces is None else as_json(token.grant.namespaces)
-        row = (token.name, token_hash, spaces, token.grant.can_write, token.created_at)
-        self._connection.execute(tokens.INSERT, row)
+        values = (token.name, token_hash, spaces, token.grant.can_write, token.created_at)
+        self._connection.execute(tokens.INSERT, values)
 
     def drop_token(self, name: str) -> bool:
         """See Writer."""
@@ -395,15 +408,15 @@ class SqliteWriter(SqliteReader):
 
         model_id = self._store.model_id(self._connection, model, dimension)
         numbers = sorted({passage.statement_id for passage in passages})
-        standing = {row[0] for row in self._connection.execute(STANDING, (as_json(numbers),))}
+        standing = set(column(self._connection, STANDING, (as_json(numbers),)))
         for number in standing:
             self._connection.execute(DROP_PASSAGES, (number,))
             self._connection.execute(EMBEDDED, (model_id, number))
         for passage in passages:
             if passage.statement_id in standing:
                 vector = quantised(passage.vector).tobytes()
-                row = (passage.statement_id, model_id, passage.start, passage.end, vector)
-                self._connection.execute(ADD_PASSAGE, row)
+                values = (passage.statement_id, model_id, passage.start, passage.end, vector)
+                self._connection.execute(ADD_PASSAGE, values)
         return len(standing)
 
 

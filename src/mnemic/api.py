@@ -1,0 +1,205 @@
+"""The memory from Python: `with mnemic.open("notes.db") as memory: memory.remember("…")`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from mnemic.app import App, open_app
+from mnemic.core import graph, grounding, history, memories, overview, recall, upkeep
+from mnemic.core.context import Context
+from mnemic.core.grounding import Verdict
+from mnemic.core.memories import Kept, Note, Outcome, Revision
+from mnemic.core.overview import Overview
+from mnemic.core.recall import Recollection
+from mnemic.errors import Duplicate
+from mnemic.model.graph import Direction, Edge, Neighbourhood
+from mnemic.model.journal import Change
+from mnemic.model.memory import Memory
+from mnemic.model.search import Filter, Query
+from mnemic.model.values import Moment, Tier, parse_moment, parse_span
+from mnemic.settings import load
+
+
+class Memories:
+    """An open memory. Every method is one of the core's verbs; values come back as the model's classes.
+
+    A reference is a number, a uid, the beginning of one, or a title. Times are given as `2026-01-31`,
+    `2026-01-31T09:00Z` or as a span before now such as `7d`.
+    """
+
+    def __init__(self, ctx: Context, app: App | None = None):
+        self._ctx = ctx
+        self._app = app
+
+    def __enter__(self) -> Memories:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the database."""
+        if self._app:
+            self._app.close()
+
+    @property
+    def context(self) -> Context:
+        """What the core's functions take, for those who call them directly."""
+        return self._ctx
+
+    def remember(
+        self,
+        text: str,
+        *,
+        title: str | None = None,
+        kind: str = "note",
+        tags: Sequence[str] = (),
+        namespace: str | None = None,
+        tier: Tier | None = None,
+        ttl: str | None = None,
+        confidence: float = 1.0,
+        priority: int = 5,
+        session: str | None = None,
+        metadata: Mapping[str, object] | None = None,
+        force: bool = False,
+    ) -> Memory:
+        """Keep *text*. Duplicate if the same is known and it is not *force*d."""
+        note = Note(
+            text=text,
+            title=title,
+            kind=kind,
+            tags=tuple(tags),
+            namespace=namespace,
+            tier=tier,
+            ttl=parse_span(ttl, "ttl") if ttl else None,
+            confidence=confidence,
+            priority=priority,
+            session=session,
+            metadata=metadata or {},
+        )
+        return self._only(self.remember_all([note], force=force)).memory
+
+    def _only(self, outcome: Outcome) -> Kept:
+        for refusal in outcome.refused:
+            raise Duplicate(f"{refusal.reason} (memory {refusal.known.id})")
+        return outcome.kept[0]
+
+    def remember_all(self, notes: Sequence[Note], *, force: bool = False) -> Outcome:
+        """Keep many notes in one transaction."""
+        return memories.remember(self._ctx, notes, force=force)
+
+    def recall(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        namespace: str | None = None,
+        kinds: Sequence[str] | None = None,
+        tags: Sequence[str] | None = None,
+        since: str | None = None,
+        until: str | None = None,
+        budget_tokens: int | None = None,
+    ) -> Recollection:
+        """What is known about *query*, best first."""
+        now = self._ctx.now()
+        wanted = Filter(
+            namespaces=self._ctx.scope(namespace),
+            kinds=tuple(kinds) if kinds else None,
+            tags=tuple(tags) if tags else None,
+            since=parse_moment(since, "since", now) if since else None,
+            until=parse_moment(until, "until", now) if until else None,
+            alive_at=now,
+        )
+        asked = Query(text=query, filter=wanted, limit=limit, now=now)
+        return recall.recall(self._ctx, asked, budget_tokens=budget_tokens)
+
+    def open(self, reference: int | str) -> Memory:
+        """The memory meant, whole."""
+        return memories.open_all(self._ctx, [reference])[0][0]
+
+    def revise(self, reference: int | str, revision: Revision) -> Memory:
+        """Change a memory's text or fields."""
+        return memories.revise(self._ctx, reference, revision)
+
+    def supersede(self, reference: int | str, text: str, reason: str | None = None) -> Memory:
+        """Put a correction in the place of a memory, which stays readable."""
+        return memories.supersede(self._ctx, reference, text, reason)[0]
+
+    def forget(self, *references: int | str, reason: str | None = None, purge: bool = False) -> list[Memory]:
+        """Take memories out of use, or delete them for good."""
+        return memories.forget(self._ctx, references, reason=reason, purge=purge)
+
+    def restore(self, *references: int | str) -> list[Memory]:
+        """Bring memories back."""
+        return memories.restore(self._ctx, references)
+
+    def link(
+        self,
+        source: int | str,
+        target: int | str,
+        type: str = "related_to",
+        *,
+        weight: float = 1.0,
+        reason: str | None = None,
+    ) -> Edge:
+        """Relate two memories."""
+        return graph.link(self._ctx, source, target, type, weight, reason)
+
+    def end_link(self, source: int | str, target: int | str, type: str = "related_to") -> Edge:
+        """End a link."""
+        return graph.end_link(self._ctx, source, target, type)
+
+    def explore(
+        self,
+        reference: int | str,
+        *,
+        direction: Direction = Direction.BOTH,
+        types: Sequence[str] | None = None,
+        depth: int = 1,
+        limit: int = 50,
+    ) -> Neighbourhood:
+        """The memories around one."""
+        return graph.explore(self._ctx, reference, direction, types, depth, limit)
+
+    def path(self, source: int | str, target: int | str) -> Neighbourhood:
+        """The shortest way between two memories."""
+        return graph.path(self._ctx, source, target)
+
+    def verify(self, claim: str, *, namespace: str | None = None) -> Verdict:
+        """Whether memory backs *claim*."""
+        return grounding.verify(self._ctx, claim, namespace)
+
+    def history(self, reference: int | str | None = None, *, limit: int = 20) -> list[Change]:
+        """What changed, newest first."""
+        return history.history(self._ctx, reference=reference, limit=limit)
+
+    def undo(self, change: int) -> list[int]:
+        """Take back a change and what was done together with it."""
+        return history.undo(self._ctx, change)
+
+    def undo_since(self, when: str) -> list[int]:
+        """Take back everything since a moment."""
+        return history.undo_since(self._ctx, self._moment(when, "when"))
+
+    def as_of(self, when: str) -> Memories:
+        """The memory as it stood at a moment, to read from."""
+        return Memories(history.as_of(self._ctx, self._moment(when, "when")))
+
+    def stats(self) -> Overview:
+        """The memory in numbers."""
+        return overview.overview(self._ctx)
+
+    def embed(self, limit: int = 1000) -> int:
+        """Give vectors to what has none yet; how many statements got them."""
+        return upkeep.embed_pending(self._ctx, limit)
+
+    def _moment(self, when: str, field: str) -> Moment:
+        return parse_moment(when, field, self._ctx.now())
+
+
+def open_memories(path: str | None, *, namespace: str | None, embedder: str) -> Memories:
+    """Open the memory at *path* with the user's settings."""
+    settings = replace(load({"db": path, "namespace": namespace}), embedder=embedder)
+    app = open_app(settings, actor="python")
+    return Memories(app.ctx, app)

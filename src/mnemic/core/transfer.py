@@ -1,0 +1,255 @@
+"""Moving memories out and in again: the lossless lines, and the JSON document."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+from typing import Any
+
+from mnemic.core.context import Context
+from mnemic.core.history import typed
+from mnemic.core.memories import title_of
+from mnemic.errors import Conflict, Invalid, MnemicError
+from mnemic.formats import document, lines
+from mnemic.model.journal import Change, Subject
+from mnemic.model.memory import Memory, Statement
+from mnemic.model.values import State, Tier
+from mnemic.storage.base import Progress, Writer
+
+BATCH = 500
+
+
+@dataclass(slots=True)
+class Imported:
+    """What an import did. *skipped* were known already."""
+
+    imported: int = 0
+    skipped: int = 0
+    errors: list[str] = field(default_factory=list)
+
+
+def export_lines(ctx: Context, *, journal: bool = False) -> Iterator[str]:
+    """Every memory and link in every state, or every change, as lines of our own format."""
+    with ctx.store.snapshot() as reader:
+        yield lines.line("mnemic", {"format": lines.FORMAT, "journal": journal})
+        if journal:
+            yield from map(lines.change_line, reader.journal())
+            for memory in reader.all_memories():
+                if memory.access_count:
+                    use = {"id": memory.id, "access_count": memory.access_count, "accessed_at": memory.accessed_at}
+                    yield lines.line("use", use)
+            return
+        for number, namespace, name, started_at in reader.sessions():
+            yield lines.line("session", {"id": number, "namespace": namespace, "name": name, "started_at": started_at})
+        yield from map(lines.memory_line, reader.all_memories())
+        yield from map(lines.edge_line, reader.all_edges())
+
+
+def import_lines(ctx: Context, source: Iterable[str], progress: Progress | None = None) -> Imported:
+    """Take in a file of our own format. What is known by its uid is skipped, so importing twice changes nothing."""
+    done = Imported()
+    numbers: dict[str, dict[int, int]] = {"memory": {}, "edge": {}, "session": {}}
+    entries = lines.parsed(source)
+    for kind, group in groupby(entries, key=lambda entry: entry[1][lines.RECORD]):
+        if kind == "change":
+            _replay(ctx, [content for _, content in group], done)
+        else:
+            _take_in(ctx, kind, group, numbers, done, progress)
+    ctx.wake()
+    return done
+
+
+def _take_in(
+    ctx: Context,
+    kind: str,
+    group: Iterable[tuple[int, dict[str, Any]]],
+    numbers: dict[str, dict[int, int]],
+    done: Imported,
+    progress: Progress | None,
+) -> None:
+    """Entries of one kind, a transaction for every few hundred."""
+    take = {"session": _take_session, "memory": _take_memory, "edge": _take_edge, "use": _take_use}.get(kind)
+    if take is None:
+        raise Invalid(f"Unknown kind of line: {kind!r}", lines.RECORD)
+    waiting = list(group)
+    for start in range(0, len(waiting), BATCH):
+        with ctx.write("import") as tx:
+            for number, content in waiting[start : start + BATCH]:
+                try:
+                    take(tx, ctx, content, numbers, done)
+                except (MnemicError, KeyError, TypeError, ValueError) as error:
+                    done.errors.append(f"line {number}: {_told(error)}")
+        if progress:
+            progress(min(start + BATCH, len(waiting)), len(waiting))
+
+
+def _told(error: Exception) -> str:
+    if isinstance(error, KeyError):
+        return f"{error.args[0]} is missing"
+    return str(error)
+
+
+Numbers = dict[str, dict[int, int]]
+
+
+def _take_session(tx: Writer, ctx: Context, content: Mapping[str, Any], numbers: Numbers, done: Imported) -> None:
+    numbers["session"][content["id"]] = tx.session(content["namespace"], content["name"], content["started_at"])
+
+
+def _take_memory(tx: Writer, ctx: Context, content: Mapping[str, Any], numbers: Numbers, done: Imported) -> None:
+    memory = lines.memory_of(content)
+    known = tx.ids_with_uid(str(uuid.UUID(memory.uid)), 1)
+    if known:
+        numbers["memory"][memory.id] = known[0]
+        done.skipped += 1
+        return
+    if memory.session_id is not None:
+        memory = replace(memory, session_id=numbers["session"][memory.session_id])
+    if memory.state is State.LIVING:
+        memory = replace(memory, title=tx.unused_title(memory.namespace, memory.title))
+    numbers["memory"][memory.id] = tx.take_in(memory).id
+    done.imported += 1
+
+
+def _take_edge(tx: Writer, ctx: Context, content: Mapping[str, Any], numbers: Numbers, done: Imported) -> None:
+    edge = lines.edge_of(content)
+    source, target = numbers["memory"][edge.source_id], numbers["memory"][edge.target_id]
+    if tx.has_edge(source, target, edge.type, edge.created_at):
+        return
+    tx.add_edge(
+        source,
+        target,
+        edge.type,
+        weight=edge.weight,
+        reason=edge.reason,
+        valid_from=edge.valid_from,
+        valid_to=edge.valid_to,
+        created_at=edge.created_at,
+        state=edge.state,
+    )
+
+
+def _take_use(tx: Writer, ctx: Context, content: Mapping[str, Any], numbers: Numbers, done: Imported) -> None:
+    tx.set_use(content["id"], content["access_count"], content["accessed_at"])
+
+
+def _replay(ctx: Context, contents: list[dict[str, Any]], done: Imported) -> None:
+    """Build a store again from its journal. Only an empty one can take the numbers of another."""
+    if ctx.store.sequence():
+        raise Conflict("An export with its journal can only be imported into an empty database; export without it")
+    changes = [lines.change_of(content) for content in contents]
+    for _, batch in groupby(changes, key=lambda change: change.batch):
+        together = list(batch)
+        first = together[0]
+        with ctx.store.write(operation=first.operation, actor=first.actor, at=first.at) as tx:
+            for change in together:
+                done.imported += _redo(tx, change)
+
+
+def _redo(tx: Writer, change: Change) -> bool:
+    """Make *change* again; True if it brought a memory. What was purged leaves a gap in the numbers."""
+    if change.after is None:
+        tx.tombstone(change.subject, change.subject_id)
+        return False
+    match change.subject, change.before:
+        case Subject.MEMORY, None:
+            tx.take_in(_born(change, change.after))
+            return True
+        case Subject.MEMORY, _:
+            memory = tx.memory(change.subject_id)
+            assert memory is not None
+            tx.change(memory, **typed(change.after))
+        case Subject.EDGE, None:
+            tx.add_edge(**typed(change.after))
+        case Subject.EDGE, _:
+            edge = tx.edge(change.subject_id)
+            assert edge is not None
+            tx.change_edge(edge, **typed(change.after))
+        case Subject.SESSION, _:
+            tx.session(**change.after)  # type: ignore[arg-type]
+    return False
+
+
+def _born(change: Change, after: Mapping[str, Any]) -> Memory:
+    fields = typed(after)
+    texts = fields.pop("texts", ())
+    return Memory(id=change.subject_id, statements=tuple(Statement(0, text) for text in texts), **fields)
+
+
+def export_json(ctx: Context) -> dict[str, Any]:
+    """Everything living as one JSON document."""
+    now = ctx.now()
+    with ctx.store.snapshot() as reader:
+        living = (
+            memory
+            for memory in reader.all_memories()
+            if memory.state is State.LIVING and (memory.expires_at is None or memory.expires_at > now)
+        )
+        current = (edge for edge in reader.all_edges() if edge.state is State.LIVING and edge.valid_to is None)
+        return document.document(living, current, now)
+
+
+def import_json(ctx: Context, content: object) -> Imported:
+    """Take in a JSON document. An entry that cannot be read is reported and skipped."""
+    if not isinstance(content, dict) or not isinstance(content.get("memories"), list):
+        raise Invalid("The document has no list of memories", "memories")
+    done = Imported()
+    numbers: dict[str, int] = {}
+    with ctx.write("import") as tx:
+        for index, entry in enumerate(content["memories"]):
+            try:
+                _take_entry(tx, ctx, entry, numbers, done)
+            except (MnemicError, KeyError, TypeError, ValueError, AttributeError) as error:
+                done.errors.append(f"memories.{index}: {_told(error)}")
+        for index, link in enumerate(content.get("links") or []):
+            try:
+                _take_link(tx, link, numbers)
+            except (KeyError, TypeError) as error:
+                done.errors.append(f"links.{index}: {_told(error)}")
+    ctx.wake()
+    return done
+
+
+def _take_entry(tx: Writer, ctx: Context, entry: Any, numbers: dict[str, int], done: Imported) -> None:
+    now = ctx.now()
+    body = entry["content"]
+    if not isinstance(body, str) or not body.strip():
+        raise Invalid("content: must be a text that is not empty")
+    uid = str(uuid.UUID(entry["id"])) if entry.get("id") else ctx.new_uid()
+    known = tx.ids_with_uid(uid, 1)
+    if known:
+        numbers[uid] = known[0]
+        done.skipped += 1
+        return
+    namespace = ctx.home(entry.get("namespace"))
+    created = document.moment(entry, "created_at", now) or now
+    memory = Memory(
+        id=0,
+        uid=uid,
+        namespace=namespace,
+        title=tx.unused_title(namespace, entry.get("title") or title_of(body)),
+        kind=entry.get("kind") or "note",
+        tags=tuple(entry.get("tags") or ()),
+        priority=int(entry.get("priority", 5)),
+        confidence=float(entry.get("confidence", 1.0)),
+        tier=Tier(entry.get("tier", "mid")),
+        source=entry.get("source"),
+        metadata=dict(entry.get("metadata") or {}),
+        created_at=created,
+        updated_at=document.moment(entry, "updated_at", now) or created,
+        accessed_at=document.moment(entry, "last_accessed_at", now),
+        access_count=int(entry.get("access_count", 0)),
+        expires_at=document.moment(entry, "expires_at", now),
+        statements=(Statement(0, body),),
+    )
+    numbers[uid] = tx.take_in(memory).id
+    done.imported += 1
+
+
+def _take_link(tx: Writer, link: Any, numbers: dict[str, int]) -> None:
+    source, target = numbers[link["source_id"]], numbers[link["target_id"]]
+    relation = link.get("relation") or "related_to"
+    if not tx.edge_between(source, target, relation):
+        tx.add_edge(source, target, relation)

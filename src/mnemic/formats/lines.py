@@ -1,0 +1,93 @@
+"""Mnemic's own exchange format: one JSON object a line, nothing left out.
+
+The first line names the format. A plain export then holds sessions, memories and links as they stand;
+one with the journal holds every change instead, from which the store can be built again, and last how
+often each memory was used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields
+from typing import Any
+
+import orjson
+
+from mnemic.errors import Invalid
+from mnemic.model.graph import Edge
+from mnemic.model.journal import Change, Subject
+from mnemic.model.memory import Memory, Statement
+from mnemic.model.values import State, Tier
+
+RECORD = "record"
+FORMAT = 1
+
+
+def line(kind: str, content: Mapping[str, Any]) -> str:
+    """One line of the file."""
+    return orjson.dumps({RECORD: kind, **content}).decode()
+
+
+def parsed(lines: Iterable[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a file with their line numbers; Invalid for a line that is none, or a file that is not ours."""
+    for number, text in enumerate(lines, 1):
+        if not text.strip():
+            continue
+        try:
+            content = orjson.loads(text)
+        except orjson.JSONDecodeError as error:
+            raise Invalid(f"line {number}: not JSON: {error}", "lines") from None
+        if not isinstance(content, dict) or RECORD not in content:
+            raise Invalid(f"line {number}: not an object with a record", "lines")
+        if content[RECORD] == "mnemic":
+            _check_format(content)
+        else:
+            yield number, content
+
+
+def _check_format(header: Mapping[str, Any]) -> None:
+    if header.get("format") != FORMAT:
+        raise Invalid("The file is in a newer format than this Mnemic reads. Upgrade Mnemic to import it.", "format")
+
+
+def memory_line(memory: Memory) -> str:
+    """*memory* as a line."""
+    content = {
+        item.name: getattr(memory, item.name)
+        for item in fields(memory)
+        if item.name != "statements" and getattr(memory, item.name) not in (None, (), {})
+    }
+    return line("memory", {**content, "statements": [statement.text for statement in memory.statements]})
+
+
+def memory_of(content: Mapping[str, Any]) -> Memory:
+    """The memory a line tells of."""
+    values = {item.name: content[item.name] for item in fields(Memory) if item.name in content}
+    values["tags"] = tuple(content.get("tags", ()))
+    values["tier"] = Tier(content.get("tier", Tier.LONG))
+    values["state"] = State(content.get("state", State.LIVING))
+    values["statements"] = tuple(Statement(0, text) for text in content.get("statements", ()))
+    return Memory(**values)
+
+
+def edge_line(edge: Edge) -> str:
+    """*edge* as a line."""
+    content = {item.name: getattr(edge, item.name) for item in fields(edge)}
+    return line("edge", {name: value for name, value in content.items() if value is not None})
+
+
+def edge_of(content: Mapping[str, Any]) -> Edge:
+    """The link a line tells of."""
+    values = {item.name: content[item.name] for item in fields(Edge) if item.name in content}
+    return Edge(**{**values, "state": State(content.get("state", State.LIVING))})
+
+
+def change_line(change: Change) -> str:
+    """*change* as a line."""
+    return line("change", {item.name: getattr(change, item.name) for item in fields(change)})
+
+
+def change_of(content: Mapping[str, Any]) -> Change:
+    """The change a line tells of."""
+    values = {item.name: content[item.name] for item in fields(Change)}
+    return Change(**{**values, "subject": Subject(content["subject"])})

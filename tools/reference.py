@@ -1,0 +1,123 @@
+"""Write the reference pages in docs/reference from the declarations of the dialects.
+
+    python tools/reference.py          write them
+    python tools/reference.py --check  exit 1 if one is not up to date
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from mnemic.app import DIALECTS, dialect
+from mnemic.dialects.operation import Dialect, Operation, input_schema, output_schema
+
+FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
+
+
+def page(spoken: Dialect) -> str:
+    """The reference page of one dialect."""
+    parts = [
+        f"# {spoken.title}",
+        f"<!-- made by tools/reference.py from the declarations: change those -->\n\n{spoken.instructions}",
+        contents(spoken),
+        *(section(spoken, operation) for operation in spoken.operations.values()),
+        prompts(spoken),
+        resources(spoken),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def contents(spoken: Dialect) -> str:
+    """The list of operations with a line each."""
+    rows = [
+        f"| [`{operation.name}`](#{operation.name.replace('_', '-')}) | {operation.description.splitlines()[0]} |"
+        for operation in spoken.operations.values()
+    ]
+    return "\n".join(["| operation | what it does |", "|---|---|", *rows])
+
+
+def section(spoken: Dialect, operation: Operation) -> str:
+    """One operation: what it does, its arguments, its reply, examples, how to reach it."""
+    parts = [
+        f"## {operation.name}",
+        operation.description,
+        table("argument", input_schema(operation.request)),
+        table("reply", output_schema(operation.reply)),
+        *(example(operation, shown.purpose, dict(shown.arguments)) for shown in operation.examples),
+        reached(spoken, operation),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def table(heading: str, schema: dict[str, Any]) -> str:
+    """The properties of a schema as a table."""
+    properties: dict[str, Any] = schema.get("properties", {})
+    if not properties:
+        return ""
+    required = set(schema.get("required", ()))
+    rows = [
+        f"| `{name}`{' *' if name in required else ''} | {kind(part)} | {part.get('description', '')} |"
+        for name, part in properties.items()
+    ]
+    return "\n".join([f"| {heading} | type | |", "|---|---|---|", *rows])
+
+
+def kind(part: dict[str, Any]) -> str:
+    """The type of a property in words."""
+    if "enum" in part:
+        text = " or ".join(f"`{choice}`" for choice in part["enum"])
+    elif part.get("type") == "array":
+        text = f"list of {kind(part['items'])}" if part.get("items") else "list"
+    elif "anyOf" in part:
+        text = " or ".join(kind(choice) for choice in part["anyOf"])
+    else:
+        text = str(part.get("type", "any"))
+    if "default" in part:
+        text += f" (`{json.dumps(part['default'])}`)"
+    return text
+
+
+def example(operation: Operation, purpose: str, arguments: dict[str, Any]) -> str:
+    """One call."""
+    heading = f"To {purpose}:\n\n" if purpose else ""
+    return f"{heading}```json\n{json.dumps(arguments, ensure_ascii=False)}\n```"
+
+
+def reached(spoken: Dialect, operation: Operation) -> str:
+    """The ways to call the operation."""
+    ways = [f"MCP tool `{operation.name}`", f"`POST /api/v1/tools/{spoken.name}/{operation.name}`"]
+    if operation.cli:
+        ways.append(f"`mnemic {operation.cli}`")
+    return "Reached as " + ", ".join(ways) + "."
+
+
+def prompts(spoken: Dialect) -> str:
+    """The prompts of a dialect."""
+    rows = [f"| `{prompt.name}` | {prompt.description} |" for prompt in spoken.prompts]
+    return "\n".join(["## Prompts\n", "| prompt | |", "|---|---|", *rows]) if rows else ""
+
+
+def resources(spoken: Dialect) -> str:
+    """The resources of a dialect."""
+    rows = [f"| `{resource.template}` | {resource.description} |" for resource in spoken.resources]
+    return "\n".join(["## Resources\n", "| address | |", "|---|---|", *rows]) if rows else ""
+
+
+def main() -> int:
+    """Write every page, or say which are old."""
+    pages = {FOLDER / f"{name}.md": page(dialect(name)) for name in DIALECTS}
+    if "--check" in sys.argv[1:]:
+        old = [path.name for path, text in pages.items() if not path.exists() or path.read_text() != text]
+        print("\n".join(f"not up to date: {name}" for name in old) or "up to date")
+        return 1 if old else 0
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for path, text in pages.items():
+        path.write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
