@@ -1,0 +1,143 @@
+"""The model that ships with the package, run in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from mnemic.embedding.windows import Stretch, Words, windows
+from mnemic.errors import Unavailable
+
+if TYPE_CHECKING:
+    from mnemic.embedding.base import Vectors
+
+# numpy, onnxruntime and tokenizers cost 200 ms to import, so they wait for the first text.
+
+FILES = Path(__file__).parent / "files"
+TOKENS = 256
+INNER_TOKENS = TOKENS - 2  # without [CLS] and [SEP]
+OVERLAP_TOKENS = 32
+BATCH_TEXTS = 32
+BATCH_TOKENS = 512  # small enough for the cache: 2048 took 25 % longer and 70 MB more
+
+
+class LocalEmbedder:
+    """all-MiniLM-L6-v2 in int8, on one thread; loaded when first used, unless told to load."""
+
+    name = "all-MiniLM-L6-v2-int8"
+    dimension = 384
+
+    def __init__(self, folder: Path = FILES):
+        self._folder = folder
+        self._lock = Lock()
+        self._model: _Model | None = None
+
+    def load(self) -> None:
+        """Read the model now (150 ms), so that the first text need not wait for it."""
+        self._loaded()
+
+    def windows(self, text: str) -> Sequence[Stretch]:
+        """The stretches of at most 256 tokens; a text of few bytes is one and needs no model."""
+        # A token stands for a byte at least, so few bytes are few tokens.
+        if len(text) <= INNER_TOKENS and len(text.encode(errors="replace")) <= INNER_TOKENS:
+            return [(0, len(text))]
+        words = self._loaded().words(text)
+        return windows(text, words, INNER_TOKENS, OVERLAP_TOKENS)
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """One unit vector a text; what lies beyond 256 tokens is not read."""
+        import numpy as np
+
+        model = self._loaded()
+        vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
+        ids = [model.ids(text) for text in texts]
+        for batch in batches([len(each) for each in ids]):
+            vectors[batch] = model.run([ids[place] for place in batch])
+        return vectors
+
+    def _loaded(self) -> _Model:
+        with self._lock:
+            if self._model is None:
+                self._model = _Model.load(self._folder)
+            return self._model
+
+
+def batches(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """The places of all texts, those of like length together, so that little is padded."""
+    batch: list[int] = []
+    for place in sorted(range(len(lengths)), key=lengths.__getitem__):
+        # Sorted, so the newcomer is the longest and everything is padded to it.
+        if batch and (len(batch) == BATCH_TEXTS or (len(batch) + 1) * lengths[place] > BATCH_TOKENS):
+            yield batch
+            batch = []
+        batch.append(place)
+    if batch:
+        yield batch
+
+
+@dataclass(frozen=True, slots=True)
+class _Model:
+    tokenizer: Any
+    session: Any
+
+    @classmethod
+    def load(cls, folder: Path) -> _Model:
+        try:
+            return cls(_tokenizer(folder / "tokenizer.json"), _session(folder / "model.onnx"))
+        except Exception as error:  # tokenizers raises bare Exception
+            raise Unavailable(f"The embedding model could not be loaded: {error}") from error
+
+    def ids(self, text: str) -> list[int]:
+        ids: list[int] = self.tokenizer.encode(readable(text)).ids
+        return ids if len(ids) <= TOKENS else [*ids[: TOKENS - 1], ids[-1]]
+
+    def words(self, text: str) -> Words:
+        """The words of *text* and how many tokens lie before each."""
+        encoding = self.tokenizer.encode(readable(text), add_special_tokens=False)
+        numbers, offsets = encoding.word_ids, encoding.offsets  # each reading of these makes a new list
+        firsts = [token for token, (left, right) in enumerate(pairwise([None, *numbers])) if left != right]
+        starts = [offsets[token][0] for token in firsts]
+        return Words([*starts, len(text)], [*firsts, len(numbers)])
+
+    def run(self, batch: Sequence[Sequence[int]]) -> Vectors:
+        import numpy as np
+
+        shape = len(batch), max(map(len, batch))
+        ids, mask = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+        for row, each in enumerate(batch):
+            ids[row, : len(each)] = each
+            mask[row, : len(each)] = 1
+        vectors: Vectors = self.session.run(None, {"input_ids": ids, "attention_mask": mask})[0]
+        return vectors
+
+
+def readable(text: str) -> str:
+    """*text* with a question mark for each lone surrogate, at which the tokenizer would raise."""
+    return text if text.isascii() else text.encode(errors="replace").decode()
+
+
+def _tokenizer(path: Path) -> Any:
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(path))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    tokenizer.encode_special_tokens = True  # "[SEP]" in someone's text is text
+    return tokenizer
+
+
+def _session(path: Path) -> Any:
+    import onnxruntime  # type: ignore[import-untyped]
+
+    options = onnxruntime.SessionOptions()
+    # Two spinning threads are slower than one when the other core is busy.
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    # The graph is built as it should run; further fusion would bring back slower kernels.
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
