@@ -1,0 +1,45 @@
+# Everything a developer types. The environment in .venv is made when it is needed and kept up to date.
+PYTHON ?= $(firstword $(foreach name,python3.13 python3.12 python3.11 python3 python,\
+	$(shell $(name) -c 'import sys, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $(name))))
+BIN := .venv/bin
+RUN_READY := .venv/.ready-to-run
+TEST_READY := .venv/.ready-to-test
+
+.PHONY: run test lint types check bench clean help
+
+help: ## Say what can be made
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+run: $(RUN_READY) ## Start the daemon on this machine
+	@exec $(BIN)/mnemic serve $(ARGS)
+
+test: $(TEST_READY) ## Run the tests; ARGS="-k words" passes options on
+	$(BIN)/pytest -n 2 $(ARGS)
+
+lint: $(TEST_READY) ## Look for faults of style
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(TEST_READY) ## Check the types
+	$(BIN)/mypy
+
+check: lint types test ## All of the above
+
+bench: $(TEST_READY) ## Measure the budgets
+	$(BIN)/python -m bench $(ARGS)
+
+clean: ## Remove everything that was made here
+	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer with its venv module is needed; none was found." >&2; exit 1; }
+	$(PYTHON) -m venv .venv
+
+$(RUN_READY): pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(TEST_READY): pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	@touch $@ $(RUN_READY)

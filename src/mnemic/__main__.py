@@ -1,0 +1,5 @@
+"""`python -m mnemic` is `mnemic`."""
+
+from mnemic.surfaces.cli import main
+
+main()

@@ -1,0 +1,16 @@
+"""The command line: `mnemic COMMAND`. Commands about memories are derived from the dialects' operations."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run the command that the process was started with, and end the process with its exit code."""
+    try:
+        from mnemic.surfaces.cli.program import run
+
+        code = run(sys.argv[1:])
+    except KeyboardInterrupt:  # outside the command itself, which has its own answer to it
+        code = 130
+    sys.exit(code)

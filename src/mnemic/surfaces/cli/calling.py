@@ -1,0 +1,54 @@
+"""`mnemic call`: any tool of any dialect, with JSON in and its answer out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from mnemic.errors import Invalid, MnemicError
+from mnemic.surfaces.cli import output
+from mnemic.surfaces.cli.fields import from_json, read_stdin
+from mnemic.surfaces.cli.session import Session, Verb, pass_session
+
+
+@click.command(cls=Verb)
+@click.argument("dialect")
+@click.argument("tool")
+@click.argument("json", required=False, metavar="[JSON]")
+@pass_session
+def call(session: Session, dialect: str, tool: str, json: str | None) -> int:
+    """Call TOOL of DIALECT with the arguments in JSON.
+
+    A dash reads them from standard input. The answer is the tool's own.
+
+    \b
+    Examples:
+      mnemic call mnemic recall '{"query": "deploy"}'
+      echo '{"ids": [1]}' | mnemic call mnemic open -
+    """
+    from mnemic import app as application
+
+    vocabulary = application.dialect(dialect)
+    operation = vocabulary.find(tool)
+    try:
+        request = operation.parse(_arguments(json))
+        with session.open() as app:
+            rendered = vocabulary.render(operation.function(app.ctx, request))
+    except MnemicError as error:
+        from mnemic.surfaces.cli.program import exit_code
+
+        click.echo(vocabulary.render_error(error).text, err=True)
+        return exit_code(error)
+    if rendered.structured is None:
+        click.echo(rendered.text)
+    else:
+        output.json(rendered.structured)
+    return 1 if rendered.is_error else 0
+
+
+def _arguments(text: str | None) -> dict[str, Any]:
+    given = from_json(read_stdin("json") if text == "-" else text or "{}", "json")
+    if not isinstance(given, dict):
+        raise Invalid("json: must be an object", "json")
+    return given

@@ -1,0 +1,92 @@
+"""Commands made from operations: their parameters, their help, and how they run."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from mnemic.errors import Invalid
+from mnemic.surfaces.cli.fields import Written, written_fields
+from mnemic.surfaces.cli.listing import listed
+from mnemic.surfaces.cli.session import Session, Verb
+
+if TYPE_CHECKING:
+    from mnemic.dialects.operation import Example, Operation
+
+
+def command_for(operation: Operation) -> Verb:
+    """The command that does *operation*."""
+    fields = written_fields(operation.request)
+
+    @click.pass_context
+    def callback(ctx: click.Context, /, **given: Any) -> int:
+        return perform(ctx.ensure_object(Session), operation, arguments(ctx, fields), fields)
+
+    return Verb(
+        operation.cli,
+        callback=callback,
+        params=[field.parameter() for field in fields],
+        help=operation.description,
+        short_help=operation.description.partition("\n")[0],
+        epilog=examples(operation, fields),
+    )
+
+
+def arguments(ctx: click.Context, fields: Sequence[Written]) -> dict[str, Any]:
+    """The operation's arguments as they were written; what was not written is left out."""
+    return {
+        field.name: field.value(ctx.params[field.name])
+        for field in fields
+        if ctx.get_parameter_source(field.name) is ParameterSource.COMMANDLINE
+    }
+
+
+def perform(session: Session, operation: Operation, given: dict[str, Any], fields: Sequence[Written]) -> int:
+    """Do *operation* and show its reply; the exit code."""
+    from mnemic.surfaces.cli import output
+
+    try:
+        request = operation.parse(given)  # before the store is opened: bad input must not create one
+        with session.open() as app:
+            reply = operation.function(app.ctx, request)
+    except Invalid as error:
+        raise named_as_written(error, fields) from None
+    return output.answer(session, reply)
+
+
+def named_as_written(error: Invalid, fields: Sequence[Written]) -> Invalid:
+    """*error* with the field's name as the command line has it."""
+    for field in fields:
+        if error.field == field.name and str(error).startswith(f"{field.name}:"):
+            return Invalid(field.label + str(error).removeprefix(field.name), field.name)
+    return error
+
+
+def examples(operation: Operation, fields: Sequence[Written]) -> str | None:
+    """The operation's examples as command lines, where they can be written as such."""
+    lines = [line for example in operation.examples if (line := command_line(operation, example, fields))]
+    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines) if lines else None
+
+
+def command_line(operation: Operation, example: Example, fields: Sequence[Written]) -> str | None:
+    """*example* as it is typed, or None if it uses a field that the command line does not offer."""
+    by_name = {field.name: field for field in fields}
+    if not example.arguments.keys() <= by_name.keys():
+        return None
+    given = [(by_name[name], value) for name, value in example.arguments.items()]
+    given.sort(key=lambda pair: pair[0].positional is None)
+    words = [word for field, value in given for word in field.written(value)]
+    return shlex.join(["mnemic", operation.cli or operation.name, *words])
+
+
+def operation_called(name: str) -> Operation | None:
+    """The operation whose command is *name*, or None. Loads its dialect and no other."""
+    from mnemic.app import dialect
+
+    command = listed().get(name)
+    operations = dialect(command.dialect).operations.values() if command else ()
+    return next((operation for operation in operations if operation.cli == name), None)

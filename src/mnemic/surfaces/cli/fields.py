@@ -1,0 +1,239 @@
+"""How a request's field is written on the command line, and what a written value means."""
+
+from __future__ import annotations
+
+import enum
+import sys
+import types
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
+
+import click
+import orjson
+
+from mnemic.dialects.operation import Flags, Hidden, Positional
+from mnemic.errors import Invalid
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+    from pydantic.fields import FieldInfo
+
+
+class Kind(enum.Enum):
+    """How the text of a value is read."""
+
+    TEXT = "TEXT"
+    SWITCH = ""
+    WHOLE = "N"
+    NUMBER = "X"
+    CHOICE = "CHOICE"
+    REFERENCE = "MEMORY"
+    """A number or a name, sent as it is written: the core tells them apart."""
+    JSON = "JSON"
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """One field of a request as the command line writes it."""
+
+    name: str
+    kind: Kind
+    is_list: bool
+    is_required: bool
+    default: Any
+    flags: tuple[str, ...]
+    positional: Positional | None
+    choices: tuple[str, ...] = ()
+    help: str = ""
+
+    @property
+    def takes_words(self) -> bool:
+        """True for a text that needs no quotes: all the words that are left."""
+        return self.positional is not None and self.kind is Kind.TEXT and not self.is_list
+
+    @property
+    def label(self) -> str:
+        """The name a person knows this field by."""
+        return self.positional.metavar if self.positional else max(self.flags, key=len)
+
+    def parameter(self) -> click.Parameter:
+        """This field as a parameter of a command."""
+        if self.positional is not None:
+            nargs = -1 if self.is_list or self.takes_words else 1
+            return click.Argument(
+                [self.name],
+                metavar=_usage(self, nargs),
+                nargs=nargs,
+                required=self.is_required,
+                help=self.help or None,
+            )
+        if self.kind is Kind.SWITCH:
+            return click.Option([*self._switches(), self.name], is_flag=True, default=None, help=self.help)
+        is_choice = bool(self.choices) and not self.is_list
+        return click.Option(
+            [*self.flags, self.name],
+            multiple=self.is_list,
+            type=click.Choice(self.choices) if is_choice else click.STRING,
+            metavar=None if is_choice else self._metavar(),
+            required=self.is_required,
+            help=self.help,
+        )
+
+    def _metavar(self) -> str:
+        one = "|".join(self.choices) or self.kind.value
+        return f"{one},..." if self.is_list else one
+
+    def _switches(self) -> list[str]:
+        if self.default is False:
+            return list(self.flags)
+        long = max(self.flags, key=len)
+        return [*(flag for flag in self.flags if flag != long), f"{long}/--no-{long.removeprefix('--')}"]
+
+    def value(self, given: Any) -> Any:
+        """What the request is given for what was written."""
+        if self.takes_words:
+            return self._text(" ".join(given))
+        if self.is_list and self.positional is None:
+            parts = given if self.kind is Kind.JSON else [part for text in given for part in split(text)]
+            return [self._one(part) for part in parts]
+        return [self._one(part) for part in given] if self.is_list else self._one(given)
+
+    def _one(self, text: Any) -> Any:
+        match self.kind:
+            case Kind.JSON:
+                return from_json(text, self.name)
+            case Kind.TEXT:
+                return self._text(text)
+        return text
+
+    def _text(self, text: str) -> str:
+        if text == "-" and self.positional is not None and self.positional.stdin:
+            return read_stdin(self.name).rstrip("\n")
+        return text
+
+    def written(self, value: Any) -> list[str]:
+        """The words that say *value*: the opposite of `value`."""
+        if self.kind is Kind.SWITCH:
+            long = max(self.flags, key=len)
+            return [long if value else f"--no-{long.removeprefix('--')}"]
+        if self.positional is not None:
+            return [str(item) for item in (value if self.is_list else [value])]
+        text = ",".join(map(str, value)) if self.is_list else str(value)
+        return [max(self.flags, key=len), text]
+
+
+def _usage(field: Written, nargs: int) -> str:
+    shown = field.positional.metavar if field.positional else field.name.upper()
+    shown = shown + "..." if nargs == -1 else shown
+    return shown if field.is_required else f"[{shown}]"
+
+
+def split(text: str) -> list[str]:
+    """The parts of a comma-separated *text*, trimmed, without empty ones."""
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def from_json(text: str | bytes, field: str) -> Any:
+    """The JSON value *text* holds, or Invalid naming *field*."""
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise Invalid(f"{field}: not valid JSON: {error}", field) from None
+
+
+def read_stdin(field: str) -> str:
+    """Everything on standard input as text, or Invalid naming *field*."""
+    try:
+        return sys.stdin.buffer.read().decode()
+    except UnicodeDecodeError:
+        raise Invalid(f"{field}: standard input is not UTF-8 text", field) from None
+
+
+def written_fields(request: type[BaseModel]) -> list[Written]:
+    """The fields of *request* that the command line offers, in order."""
+    fields = (written_field(name, info) for name, info in request.model_fields.items())
+    return [field for field in fields if field is not None]
+
+
+def written_field(name: str, info: FieldInfo) -> Written | None:
+    """How the field *name* is written, or None if it is hidden."""
+    hints = [*info.metadata, *_hints(info.annotation)]
+    if any(isinstance(hint, Hidden) for hint in hints):
+        return None
+    positional = next((hint for hint in hints if isinstance(hint, Positional)), None)
+    flags = next((hint.names for hint in hints if isinstance(hint, Flags)), None)
+    kind, is_list, choices = _kind(info.annotation)
+    return Written(
+        name=name,
+        kind=kind,
+        is_list=is_list,
+        is_required=info.is_required(),
+        default=info.get_default(),
+        flags=flags or (f"--{name.replace('_', '-')}",),
+        positional=positional,
+        choices=choices,
+        help=_help(info, hints),
+    )
+
+
+def _hints(annotation: Any) -> Iterator[Any]:
+    """What is annotated anywhere below *annotation*, outermost first, not looking into lists."""
+    if get_origin(annotation) is Annotated:
+        for hint in annotation.__metadata__:
+            yield from getattr(hint, "metadata", (hint,))  # a Field() inside a union holds its bounds there
+        yield from _hints(annotation.__origin__)
+    elif _is_union(annotation):
+        for part in get_args(annotation):
+            yield from _hints(part)
+
+
+def _is_union(annotation: Any) -> bool:
+    return get_origin(annotation) in (Union, types.UnionType)
+
+
+def _plain(annotation: Any) -> list[Any]:
+    """The alternatives of *annotation* without annotations and without None."""
+    if get_origin(annotation) is Annotated:
+        return _plain(annotation.__origin__)
+    if _is_union(annotation):
+        return [plain for part in get_args(annotation) for plain in _plain(part)]
+    return [] if annotation is type(None) else [annotation]
+
+
+def _kind(annotation: Any) -> tuple[Kind, bool, tuple[str, ...]]:
+    """How values of *annotation* are read, whether there are several, and the choices of a closed set."""
+    plain = _plain(annotation)
+    if len(plain) == 1 and get_origin(plain[0]) is list:
+        kind, _, choices = _kind(get_args(plain[0])[0])
+        return kind, True, choices
+    if len(plain) > 1:
+        return (Kind.REFERENCE if set(plain) == {int, str} else Kind.JSON), False, ()
+    return _KINDS.get(plain[0]) or _closed(plain[0])
+
+
+_KINDS: dict[Any, tuple[Kind, bool, tuple[str, ...]]] = {
+    bool: (Kind.SWITCH, False, ()),
+    int: (Kind.WHOLE, False, ()),
+    float: (Kind.NUMBER, False, ()),
+    str: (Kind.TEXT, False, ()),
+}
+
+
+def _closed(plain: Any) -> tuple[Kind, bool, tuple[str, ...]]:
+    if isinstance(plain, type) and issubclass(plain, enum.Enum):
+        return Kind.CHOICE, False, tuple(str(member.value) for member in plain)
+    return Kind.JSON, False, ()
+
+
+def _help(info: FieldInfo, hints: Sequence[Any]) -> str:
+    """The field's description, its bounds and its default, as far as it has them."""
+    bounds = {name: getattr(hint, name) for hint in hints for name in ("ge", "le") if hasattr(hint, name)}
+    parts = [info.description or ""]
+    if len(bounds) == 2:
+        parts.append(f"({bounds['ge']:g} to {bounds['le']:g})")
+    default = info.get_default()
+    if not info.is_required() and default not in (None, False, "", [], {}):
+        parts.append(f"[default: {default}]")
+    text = " ".join(part for part in parts if part)
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,31 @@
+"""Writing files so that a failure half-way leaves what was there before."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+
+@contextmanager
+def written_whole(target: Path) -> Iterator[IO[bytes]]:
+    """A stream that becomes *target* when the block ends well, and nothing when it does not.
+
+    A file that is replaced keeps its permissions; a new one is its owner's alone. A link stays a link.
+    """
+    target = target.resolve()
+    mode = target.stat().st_mode & 0o777 if target.exists() else 0o600
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        Path(name).chmod(mode)
+        Path(name).replace(target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,47 @@
+"""The names of the commands that are operations, read from the dialects' source without running it.
+
+Loading a dialect costs four times what it takes to print help, since its shapes are compiled into validators.
+The declarations are still the only place that says what there is: a test holds this list against them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+_DIALECTS = Path(__file__).parents[2] / "dialects"
+_DECLARATION = re.compile(
+    r'^@\w+\.operation\((?P<hints>.*?)\)\ndef (?P<name>\w+)\([^\n]*\n    """(?P<text>[^\n]*?)(?:"""|\n)',
+    re.DOTALL | re.MULTILINE,
+)
+_NAME = re.compile(r'\bcli="([\w-]+)"')
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A command that is an operation: its name, its dialect, and the first line of what it says of itself."""
+
+    name: str
+    dialect: str
+    text: str
+
+
+def listed() -> dict[str, Listed]:
+    """The commands that are operations, by name; the first dialect to use a name has it."""
+    from mnemic.app import DIALECTS
+
+    found: dict[str, Listed] = {}
+    for dialect in DIALECTS:
+        for command in _declared(dialect):
+            found.setdefault(command.name, command)
+    return found
+
+
+def _declared(dialect: str) -> Iterator[Listed]:
+    module = dialect.replace("-", "_")
+    for source in sorted([*_DIALECTS.glob(f"{module}.py"), *_DIALECTS.glob(f"{module}/*.py")]):
+        for found in _DECLARATION.finditer(source.read_text(encoding="utf-8")):
+            for name in _NAME.findall(found["hints"]):
+                yield Listed(name, dialect, found["text"])

@@ -1,0 +1,76 @@
+"""`mnemic serve` and `mnemic mcp`: the daemon, and one client's server on standard input and output."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from mnemic.surfaces.cli import output
+from mnemic.surfaces.cli.session import Session, Verb, pass_session
+from mnemic.surfaces.cli.text import bold, faint
+
+TIERS = ("keyword", "semantic", "smart", "autonomous")
+
+
+@click.command(cls=Verb)
+@click.option("--host", metavar="ADDRESS", help="Where to listen. [default: 127.0.0.1]")
+@click.option("--port", type=click.IntRange(0, 65535), metavar="N", help="[default: 9077]")
+@click.option("--token", metavar="SECRET", help="A token that may do everything. [env: MNEMIC_TOKEN]")
+@click.option("--fast-writes", is_flag=True, default=None, help="Acknowledge before the disk has it.")
+@click.option(
+    "--allow-path", multiple=True, metavar="FOLDER", help="A folder that tools may read files from."
+)
+@pass_session
+def serve(session: Session, /, **given: Any) -> None:
+    """Serve MCP and HTTP until interrupted.
+
+    Listens on this machine only, unless --host says otherwise; any other address needs a token.
+    """
+    from mnemic.surfaces.http import run_http
+
+    flags = {name: value for name, value in given.items() if value not in (None, ())}
+    with session.open(**flags) as app:
+
+        def greet(address: str) -> None:
+            output.lines(greeting(address, app.settings.database, bool(app.settings.token)))
+            sys.stdout.flush()
+
+        run_http(app, app.settings.host, app.settings.port, greet)
+
+
+def greeting(address: str, database: str, has_token: bool) -> list[str]:
+    """Where the daemon is, and what to paste into a client."""
+    header = ' --header "Authorization: Bearer $MNEMIC_TOKEN"' if has_token else ""
+    variable = " --bearer-token-env-var MNEMIC_TOKEN" if has_token else ""
+    return [
+        f"Mnemic serves {bold(address)} from {database}",
+        "",
+        "Paste into a client:",
+        faint("  Claude Code      ") + f"claude mcp add --transport http mnemic {address}/mcp{header}",
+        faint("  Codex            ") + f"codex mcp add mnemic --url {address}/mcp{variable}",
+        faint("  Cursor, VS Code  ") + f'"mnemic": {{"type": "http", "url": "{address}/mcp"}}',
+        faint("  without a daemon ") + "mnemic install CLIENT",
+        "",
+        faint("Ctrl-C ends it."),
+    ]
+
+
+@click.command(cls=Verb)
+@click.option(
+    "--dialect", default="mnemic", show_default=True, metavar="NAME", help="The vocabulary to speak."
+)
+@click.option(
+    "--tier", type=click.Choice(TIERS), help="ai-memory's feature tier; keyword does without vectors."
+)
+@click.option("--in-process", is_flag=True, help="Do the work here even if a daemon could.")
+@pass_session
+def mcp(session: Session, dialect: str, tier: str | None, in_process: bool) -> None:
+    """Serve MCP over standard input and output. Clients start this; `mnemic install` tells them to."""
+    from mnemic.app import dialect as known
+    from mnemic.surfaces.stdio import run_stdio
+
+    vocabulary = known(dialect)
+    with session.open(**({"embedder": "none"} if tier == "keyword" else {})) as app:
+        run_stdio(app, vocabulary)

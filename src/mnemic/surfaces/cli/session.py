@@ -1,0 +1,102 @@
+"""What one run of the program carries from its flags to its command: the settings, the way to answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from mnemic.app import App
+    from mnemic.settings import Settings
+
+ACTOR = "cli"
+"""Who the journal says did it."""
+
+
+@dataclass(slots=True)
+class Session:
+    """The flags of one run, given before or after the command's name."""
+
+    flags: dict[str, Any] = field(default_factory=dict)
+    as_json: bool = False
+
+    def settings(self, **more: Any) -> Settings:
+        """The settings in force for this run; *more* are flags of the command itself."""
+        from mnemic.settings import load
+
+        return load({**self.flags, **more})
+
+    def open(self, **more: Any) -> App:
+        """The store these settings name, open. Use it in a `with` block."""
+        from mnemic.app import open_app
+
+        return open_app(self.settings(**more), actor=ACTOR)
+
+
+pass_session = click.make_pass_decorator(Session)
+
+
+def _keep(ctx: click.Context, parameter: click.Parameter, value: Any) -> None:
+    if value is not None:
+        ctx.ensure_object(Session).flags[parameter.name.removeprefix(OURS)] = value
+
+
+def _keep_json(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
+    if value:
+        ctx.ensure_object(Session).as_json = True
+
+
+OURS = "global_"
+"""How the names of the program's own options begin, so that no argument of a command can have them."""
+
+
+def global_options(taken: Iterable[str] = ()) -> list[click.Parameter]:
+    """The options every command takes too, without those whose flag is *taken* by the command."""
+    options = [
+        _option("--db", _keep, "The database. [env: MNEMIC_DB]", metavar="PATH"),
+        _option("--namespace", _keep, "Write to this namespace, read it and global.", metavar="NAME"),
+        _option("--json", _keep_json, "Answer in JSON.", is_flag=True),
+    ]
+    names = set(taken)
+    return [option for option in options if names.isdisjoint(option.opts)]
+
+
+def _option(flag: str, callback: Callable[..., None], text: str, **more: Any) -> click.Option:
+    name = OURS + flag.removeprefix("--")
+    return click.Option([flag, name], callback=callback, expose_value=False, help=text, **more)
+
+
+class Verb(click.Command):
+    """A command that also takes the program's own options after its name."""
+
+    def __init__(self, *arguments: Any, **keywords: Any):
+        super().__init__(*arguments, **keywords)
+        self.params += global_options(
+            name for param in self.params for name in (*param.opts, *param.secondary_opts)
+        )
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the command's own options first, then the program's."""
+        own: list[tuple[str, str]] = []
+        common: list[tuple[str, str]] = []
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record is None or isinstance(param, click.Argument):
+                continue
+            is_ours = param.name.startswith(OURS) or "--help" in param.opts
+            (common if is_ours else own).append(record)
+        if own:
+            with formatter.section("Options"):
+                formatter.write_dl(own)
+        with formatter.section("Everywhere"):
+            formatter.write_dl(common)
+
+
+class VerbGroup(click.Group):
+    """A command with commands of its own, such as `mnemic token`."""
+
+    command_class = Verb

@@ -1,0 +1,17 @@
+"""The programs that can use Mnemic over MCP: where each keeps its configuration, and how it is edited."""
+
+from mnemic.surfaces.clients.catalogue import CLIENTS, Client, Machine, Scope, this_machine
+from mnemic.surfaces.clients.editing import Edit, Server, configured, plan_install, plan_uninstall
+
+__all__ = [
+    "CLIENTS",
+    "Client",
+    "Edit",
+    "Machine",
+    "Scope",
+    "Server",
+    "configured",
+    "plan_install",
+    "plan_uninstall",
+    "this_machine",
+]
