@@ -1,0 +1,69 @@
+"""The crossing between surfaces and dialects: a guarded call, and the one step from async to threads."""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from mnemic.errors import MnemicError
+
+if TYPE_CHECKING:
+    from mnemic.core.context import Context
+    from mnemic.dialects.operation import Dialect, Rendered
+
+log = logging.getLogger(__name__)
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Internal(MnemicError):
+    """Something broke that should not have. What it was is in the log, never in the message."""
+
+    code = "internal"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a call: the answer as the dialect tells it, and the error if it is one."""
+
+    rendered: Rendered
+    error: MnemicError | None = None
+
+
+def answer(dialect: Dialect, ctx: Context, name: str, arguments: Mapping[str, Any]) -> Outcome:
+    """Call the tool *name*. Never raises: every failure is an outcome that is safe to show."""
+    try:
+        return Outcome(guarded(_told, dialect, ctx, name, arguments))
+    except MnemicError as error:
+        return Outcome(dialect.render_error(error), error)
+
+
+def _told(dialect: Dialect, ctx: Context, name: str, arguments: Mapping[str, Any]) -> Rendered:
+    return dialect.render(dialect.call(ctx, name, arguments))
+
+
+def guarded(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """What *function* returns. An exception from outside our tree is logged and becomes Internal."""
+    try:
+        return function(*args, **kwargs)
+    except MnemicError:
+        raise
+    except Exception:
+        log.exception("unexpected failure")
+        raise Internal("internal error") from None
+
+
+async def call(dialect: Dialect, ctx: Context, name: str, arguments: Mapping[str, Any]) -> Outcome:
+    """`answer`, in a worker thread."""
+    return await cross(answer, dialect, ctx, name, arguments)
+
+
+async def cross(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """What *function* returns, run in a worker thread. Who owns the event loop says how many there are."""
+    from anyio import to_thread
+
+    return await to_thread.run_sync(functools.partial(function, *args, **kwargs))

@@ -1,0 +1,176 @@
+"""Who may speak to the daemon: the Host and Origin of a request, its token, the size of its body."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hmac
+import ipaddress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+
+from mnemic.core import access
+from mnemic.errors import Denied, Invalid, MnemicError
+from mnemic.surfaces.bridge import cross, guarded
+from mnemic.surfaces.parsing import MAX_BYTES
+from mnemic.surfaces.replies import problem
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from mnemic.core.context import Context
+
+CONTEXT = "mnemic.ctx"
+"""Where in a request's scope the context of its caller is found."""
+OPEN_PATHS = frozenset(("/api/v1/health",))
+"""What may be asked without a token."""
+
+
+class Unauthorized(Denied):
+    """The request carries no token, or one that opens nothing."""
+
+    code = "unauthorized"
+
+
+class TooLarge(Invalid):
+    """The body is larger than we take."""
+
+    code = "too_large"
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Where we listen, and the token that opens everything."""
+
+    host: str
+    token: str = ""
+
+    @property
+    def is_local(self) -> bool:
+        """True when only this machine can reach us."""
+        return is_loopback(self.host)
+
+    @property
+    def needs_token(self) -> bool:
+        """True when nobody gets in without one."""
+        return bool(self.token) or not self.is_local
+
+
+def is_loopback(host: str) -> bool:
+    """True if *host* names this machine and no other can mean it."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def check_start(policy: Policy, ctx: Context) -> None:
+    """Denied if the daemon would be open to the network."""
+    if not policy.is_local and not policy.token and not access.tokens(ctx):
+        raise Denied(
+            f"Not listening on {policy.host} without a token: anyone on the network could read and change "
+            "your memories. Set MNEMIC_TOKEN, or make a token with `mnemic token create NAME`."
+        )
+
+
+class Guard:
+    """ASGI middleware: what passes carries its caller's context in the scope."""
+
+    def __init__(self, app: ASGIApp, ctx: Context, policy: Policy):
+        self._app = app
+        self._ctx = ctx
+        self._policy = policy
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or refuse it here."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        try:
+            _check_host(headers, self._policy)
+            _check_origin(headers)
+            scope[CONTEXT] = await self._context(scope["path"], headers)
+        except Unauthorized as error:
+            await problem(error, headers={"WWW-Authenticate": _challenge(headers)})(scope, receive, send)
+        except MnemicError as error:
+            await problem(error)(scope, receive, send)
+        else:
+            await self._app(scope, _limited(headers, receive), send)
+
+    async def _context(self, path: str, headers: Headers) -> Context:
+        """The context of whoever sent *headers*, or Unauthorized."""
+        secret = _secret(headers)
+        if path in OPEN_PATHS or (secret is None and not self._policy.needs_token):
+            return self._ctx
+        if secret is None:
+            raise Unauthorized("A token is needed: send `Authorization: Bearer TOKEN` or `X-API-Key: TOKEN`.")
+        if self._policy.token and hmac.compare_digest(secret, self._policy.token.encode()):
+            return self._ctx
+        grant = await cross(guarded, access.grant_for, self._ctx, secret.decode(errors="replace"))
+        if grant is None:
+            raise Unauthorized("This token opens nothing here.")
+        return self._ctx.limited_to(grant)
+
+
+def _check_host(headers: Headers, policy: Policy) -> None:
+    """A page elsewhere can let its own name lead to this machine, but not hide that name from us."""
+    if not policy.is_local:
+        return
+    try:
+        name = urlsplit("//" + headers.get("host", "")).hostname or ""
+    except ValueError:
+        name = ""
+    if not is_loopback(name):
+        raise Denied("Host: this daemon answers on this machine only, as localhost.")
+
+
+def _check_origin(headers: Headers) -> None:
+    """A page from another origin may not speak to us, whatever its user could."""
+    origin = headers.get("origin")
+    if origin is None:
+        return
+    if origin.partition("://")[2].lower() != headers.get("host", "").lower():
+        raise Denied("Origin: pages from elsewhere may not use this daemon.")
+
+
+def _secret(headers: Headers) -> bytes | None:
+    """The token that was sent: as a bearer, an API key, or the password a browser asked its user for."""
+    scheme, _, value = headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer":
+        return value.strip().encode("latin-1")
+    if scheme.lower() == "basic":
+        return _password(value)
+    key = headers.get("x-api-key")
+    return None if key is None else key.encode("latin-1")
+
+
+def _password(value: str) -> bytes:
+    try:
+        return base64.b64decode(value, validate=True).partition(b":")[2]
+    except binascii.Error:
+        return b""
+
+
+def _challenge(headers: Headers) -> str:
+    """How to authenticate: a browser shows a form for the one, a program knows the other."""
+    return 'Basic realm="mnemic"' if "text/html" in headers.get("accept", "") else 'Bearer realm="mnemic"'
+
+
+def _limited(headers: Headers, receive: Receive) -> Receive:
+    """*receive*, until more than MAX_BYTES have come."""
+    announced = headers.get("content-length", "")
+    came = int(announced) if announced.isdecimal() and int(announced) > MAX_BYTES else 0
+
+    async def limited() -> Message:
+        nonlocal came
+        message = {"type": "http.request"} if came > MAX_BYTES else await receive()
+        came += len(message.get("body", b""))
+        if came > MAX_BYTES:
+            raise TooLarge(f"the body is larger than {MAX_BYTES} bytes")
+        return message
+
+    return limited

@@ -1,0 +1,154 @@
+"""The daemon: REST, MCP and the pages on one port, behind the guard."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import socket
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import uvicorn
+from anyio import to_thread
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from mnemic.app import DIALECTS, dialect
+from mnemic.errors import Invalid, MnemicError, NotFound, Unavailable
+from mnemic.surfaces.bridge import Internal
+from mnemic.surfaces.guard import Guard, Policy, check_start
+from mnemic.surfaces.jobs import Worker
+from mnemic.surfaces.mcp import Endpoint
+from mnemic.surfaces.pages import page_routes
+from mnemic.surfaces.replies import NotAllowed, problem
+from mnemic.surfaces.rest import Rest
+from mnemic.surfaces.signals import stopped_by_signals
+from mnemic.surfaces.streamable import Streamable
+
+if TYPE_CHECKING:
+    from mnemic.app import App
+    from mnemic.core.context import Context
+    from mnemic.dialects.operation import Dialect
+
+HOUSE = "mnemic"
+THREADS = 8
+"""How many calls are worked on at a time; more would only wait for each other."""
+GRACE_SECONDS = 5
+BACKLOG = 1024
+
+
+def run_http(app: App, host: str, port: int, on_ready: Callable[[str], None] | None = None) -> None:
+    """Serve *app* until a signal says stop; *on_ready* is told the address once it is ours."""
+    policy = Policy(host, app.settings.token)
+    check_start(policy, app.ctx)
+    worker = Worker(app.ctx)
+    served = http_app(replace(app.ctx, wake=worker.wake), policy)
+    # uvicorn raises the signal that ended it once more; by then it must find a handler that does nothing.
+    with bound(host, port) as listener, stopped_by_signals():
+        if on_ready:
+            on_ready(address(listener))
+        worker.start()
+        uvicorn.Server(server_config(served)).run(sockets=[listener])
+    worker.stop()
+
+
+def server_config(served: Starlette) -> uvicorn.Config:
+    """How uvicorn is to run: quiet, without WebSockets, and not for long after it was asked to end."""
+    return uvicorn.Config(
+        served,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        ws="none",
+        timeout_graceful_shutdown=GRACE_SECONDS,
+    )
+
+
+def bound(host: str, port: int) -> socket.socket:
+    """A socket that listens there, or an error that says why not."""
+    # The protocol must be named: asyncio turns Nagle's delay of 40 ms off only where it reads TCP.
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, proto=socket.IPPROTO_TCP)
+    try:
+        if os.name == "posix":
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(BACKLOG)
+    except OSError as error:
+        listener.close()
+        raise _unbound(host, port, error) from None
+    return listener
+
+
+def _unbound(host: str, port: int, error: OSError) -> MnemicError:
+    if isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL:
+        return Invalid(f"host: not an address of this machine: {host}", "host")
+    if error.errno == errno.EADDRINUSE:
+        return Unavailable(f"Port {port} on {host} is taken; choose another with --port.")
+    return Unavailable(f"Port {port} on {host} cannot be used: {error.strerror}.")
+
+
+def address(listener: socket.socket) -> str:
+    """Where *listener* is reached."""
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def http_app(ctx: Context, policy: Policy, dialects: Mapping[str, Dialect] | None = None) -> Starlette:
+    """The ASGI application over *ctx*, for these vocabularies or for all."""
+    spoken = dialects or {name: dialect(name) for name in DIALECTS}
+    mcp = {name: Streamable(Endpoint(vocabulary), ctx) for name, vocabulary in spoken.items()}
+    addresses = {"/mcp": mcp.get(HOUSE, next(iter(mcp.values())))}
+    addresses |= {f"/mcp/{name}": streamable for name, streamable in mcp.items()}
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        to_thread.current_default_thread_limiter().total_tokens = THREADS
+        async with contextlib.AsyncExitStack() as stack:
+            for streamable in mcp.values():
+                await stack.enter_async_context(streamable.manager.run())
+            yield
+
+    return Starlette(
+        routes=[
+            *page_routes(),
+            *Rest(spoken).routes(),
+            *(Route(path, streamable, methods=["POST"]) for path, streamable in addresses.items()),
+        ],
+        middleware=[Middleware(Guard, ctx=ctx, policy=policy)],
+        exception_handlers={
+            MnemicError: _failed,
+            HTTPException: _refused,
+            ClientDisconnect: _left,
+            Exception: _broke,
+        },
+        lifespan=lifespan,
+    )
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    assert isinstance(error, MnemicError)
+    return problem(error)
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    """What the router refuses: an address or a method it does not know. OPTIONS is told the methods."""
+    assert isinstance(error, HTTPException)
+    if error.status_code != 405:
+        return problem(NotFound("There is nothing at this address."))
+    if request.method == "OPTIONS":
+        return Response(status_code=204, headers=error.headers)
+    return problem(NotAllowed(f"{request.method} is not possible here."), headers=error.headers)
+
+
+async def _left(request: Request, error: Exception) -> Response:
+    return Response(status_code=400)
+
+
+async def _broke(request: Request, error: Exception) -> Response:
+    return problem(Internal("internal error"))

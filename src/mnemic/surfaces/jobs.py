@@ -1,0 +1,89 @@
+"""Work that nobody waits for: vectors for what was just written, and the end of what has expired."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from mnemic.errors import MnemicError
+
+if TYPE_CHECKING:
+    from mnemic.core.context import Context
+
+log = logging.getLogger(__name__)
+
+BATCH = 64
+FIRST_LOOK_SECONDS = 2.0
+"""A server answers its first questions before it looks for work."""
+EXPIRY_SECONDS = 30 * 60.0
+LONGEST_PAUSE_SECONDS = 300.0
+
+
+class Worker:
+    """One thread in the background. `wake` tells it that something waits for its vector."""
+
+    def __init__(self, ctx: Context):
+        self._ctx = ctx
+        self._woken = threading.Event()
+        self._stopped = threading.Event()
+        self._failures: dict[str, int] = {}
+        self._told: set[tuple[str, type[Exception]]] = set()
+        self._thread = threading.Thread(target=self._run, name="mnemic-jobs", daemon=True)
+
+    def start(self) -> None:
+        """Begin. The first look is taken a little later, or when woken."""
+        self._thread.start()
+
+    def wake(self) -> None:
+        """Say that there is something to do."""
+        self._woken.set()
+
+    def stop(self, seconds: float = 2.0) -> None:
+        """End after the batch in hand, waiting at most so long for it."""
+        self._stopped.set()
+        self._woken.set()
+        if self._thread.is_alive():
+            self._thread.join(seconds)
+
+    def _run(self) -> None:
+        expire_at = time.monotonic() + FIRST_LOOK_SECONDS
+        self._woken.wait(FIRST_LOOK_SECONDS)
+        while not self._stopped.is_set():
+            self._woken.clear()
+            self._attempt("embedding", self._embed)
+            if time.monotonic() >= expire_at:
+                self._attempt("expiry", self._expire)
+                expire_at = time.monotonic() + EXPIRY_SECONDS
+            self._woken.wait(max(0.0, expire_at - time.monotonic()))
+
+    def _embed(self) -> None:
+        from mnemic.core import upkeep
+
+        while not self._stopped.is_set() and upkeep.embed_pending(self._ctx, limit=BATCH):
+            pass
+
+    def _expire(self) -> None:
+        from mnemic.core import upkeep
+
+        upkeep.expire(self._ctx)
+
+    def _attempt(self, name: str, job: Callable[[], None]) -> None:
+        """Do *job*. After a failure pause, longer each time: a server that is down stays down a while."""
+        try:
+            job()
+        except Exception as error:
+            self._tell(name, error)
+            self._failures[name] = self._failures.get(name, 0) + 1
+            self._stopped.wait(min(2.0 ** self._failures[name], LONGEST_PAUSE_SECONDS))
+        else:
+            self._failures.pop(name, None)
+
+    def _tell(self, name: str, error: Exception) -> None:
+        """Log *error* the first time its kind happens; what we raised on purpose needs no trace."""
+        if (name, type(error)) in self._told or self._stopped.is_set():
+            return
+        self._told.add((name, type(error)))
+        log.warning("%s failed: %s", name, error, exc_info=None if isinstance(error, MnemicError) else error)

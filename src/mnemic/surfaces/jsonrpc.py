@@ -1,0 +1,219 @@
+"""One MCP conversation over lines of JSON-RPC, in both protocol eras, without the SDK.
+
+Importing the SDK takes longer than everything else a stdio server does before its first answer, and its
+own stdio transport drops a broken line without a word. The tests hold this module and the SDK's server
+side by side: the same messages get the same answers.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from mnemic.errors import Invalid
+from mnemic.surfaces.mcp import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    MODERN_VERSIONS,
+    Endpoint,
+    ProtocolError,
+    Result,
+    client_name,
+)
+from mnemic.surfaces.parsing import MAX_BYTES, parse_json
+
+if TYPE_CHECKING:
+    from mnemic.core.context import Context
+
+log = logging.getLogger(__name__)
+
+Id = int | str
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+UNSUPPORTED_VERSION = -32022
+
+VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
+CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
+CLIENT_KEY = "io.modelcontextprotocol/clientInfo"
+
+_SLOW = frozenset(("tools/call", "resources/read", "completion/complete"))
+"""The methods that ask the store. They take their turn; everything else is answered at once."""
+
+_ID = rb'"id"\s*:\s*(\d{1,15}|"[^"\\]{1,100}")\s*'
+_ID_FIRST = re.compile(rb'\s*\{\s*(?:"(?:jsonrpc|method)"\s*:\s*"[^"\\]*"\s*,\s*)*' + _ID + rb"[,}]")
+_ID_LAST = re.compile(rb"[,{]\s*" + _ID + rb"\}\s*\Z")
+
+
+class Refused(ProtocolError):
+    """A line that is no message we can act on; *id* is the request's, where it can be told."""
+
+    def __init__(self, number: int, message: str, id: Id | None = None):
+        super().__init__(number, message)
+        self.id = id
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Request:
+    """A message that wants an answer."""
+
+    id: Id
+    method: str
+    params: Mapping[str, Any]
+
+    @property
+    def envelope(self) -> Mapping[str, Any] | None:
+        """What a request of the 2026 revision says about itself; None in an older one."""
+        meta = self.params.get("_meta")
+        is_modern = isinstance(meta, Mapping) and VERSION_KEY in meta and self.method != "initialize"
+        return meta if is_modern else None
+
+
+@dataclass(frozen=True, slots=True)
+class Notification:
+    """A message that wants none."""
+
+    method: str
+    params: Mapping[str, Any]
+
+
+def read_message(line: bytes) -> Request | Notification | None:
+    """The message in *line*; None for an answer, since we ask nothing. Refused if it is none of these."""
+    try:
+        content = parse_json(line)
+    except Invalid as error:
+        raise Refused(PARSE_ERROR, f"Parse error: {error}", find_id(line)) from None
+    if not isinstance(content, dict):
+        raise Refused(INVALID_REQUEST, "Invalid request: not a single JSON object")
+    id = content.get("id")
+    known_id = id if isinstance(id, (int, str)) and not isinstance(id, bool) else None
+    if content.get("jsonrpc") != "2.0":
+        raise Refused(INVALID_REQUEST, 'Invalid request: jsonrpc must be "2.0"', known_id)
+    if "id" in content and known_id is None and "error" not in content:
+        raise Refused(INVALID_REQUEST, "Invalid request: id must be a text or a whole number")
+    return _message(content, known_id)
+
+
+def _message(content: Mapping[str, Any], id: Id | None) -> Request | Notification | None:
+    method, params = content.get("method"), content.get("params")
+    if method is None and ("result" in content or "error" in content):
+        return None
+    if not isinstance(method, str):
+        raise Refused(INVALID_REQUEST, "Invalid request: method must be a text", id)
+    if id is None:
+        return Notification(method, params if isinstance(params, dict) else {})
+    if params is not None and not isinstance(params, dict):
+        raise Refused(INVALID_PARAMS, "params: must be an object", id)
+    return Request(id, method, params or {})
+
+
+def find_id(line: bytes) -> Id | None:
+    """The id in an object we cannot parse, if it stands first or last, where it can be nobody else's."""
+    if not line.rstrip().endswith(b"}"):
+        return None
+    found = _ID_FIRST.match(line) or _ID_LAST.search(line[-1024:])
+    try:
+        return orjson.loads(found[1]) if found else None
+    except orjson.JSONDecodeError:
+        return None
+
+
+class Conversation:
+    """Answers one client. `take` is given its lines in order; *send* is given ours."""
+
+    def __init__(self, endpoint: Endpoint, ctx: Context, send: Callable[[bytes], None]):
+        self._endpoint = endpoint
+        self._ctx = ctx
+        self._send = send
+        self._turns: SimpleQueue[Request | None] = SimpleQueue()
+        self._waiting: set[Request] = set()
+        # One thread, so that what a client sends without waiting takes effect in the order it was sent.
+        self._thread = threading.Thread(target=self._take_turns, name="mnemic-calls", daemon=True)
+        self._thread.start()
+
+    def take(self, line: bytes) -> None:
+        """Act on one line."""
+        if not line.strip():
+            return
+        try:
+            message = read_message(line)
+        except Refused as refusal:
+            self._send(_error(refusal.id, refusal.number, str(refusal)))
+            return
+        match message:
+            case Request(method=method) if method in _SLOW:
+                self._waiting.add(message)
+                self._turns.put(message)
+            case Request():
+                self._send(self._answer(message))
+            case Notification(method="notifications/cancelled", params={"requestId": int() | str() as id}):
+                self._waiting -= {request for request in list(self._waiting) if request.id == id}
+
+    def refuse_long_line(self, line: bytes) -> None:
+        """Answer a line of which only the ends were kept."""
+        self._send(_error(find_id(line), INVALID_REQUEST, f"Invalid request: larger than {MAX_BYTES} bytes"))
+
+    def close(self, seconds: float | None = None) -> None:
+        """Answer what was asked, for at most so many seconds."""
+        self._turns.put(None)
+        self._thread.join(seconds)
+
+    def _take_turns(self) -> None:
+        while (request := self._turns.get()) is not None:
+            if request not in self._waiting:
+                continue
+            reply = self._answer(request)
+            if request in self._waiting:
+                self._waiting.discard(request)
+                self._send(reply)
+
+    def _answer(self, request: Request) -> bytes:
+        try:
+            return _line({"jsonrpc": "2.0", "id": request.id, "result": self._result(request)})
+        except ProtocolError as error:
+            return _error(request.id, error.number, str(error), error.data)
+        except Exception:
+            log.exception("unexpected failure")
+            return _error(request.id, INTERNAL_ERROR, "internal error")
+
+    def _result(self, request: Request) -> Result:
+        if request.envelope is not None:
+            _check_envelope(request.envelope)
+            ctx = self._named(request.envelope.get(CLIENT_KEY))
+            return self._endpoint.handle_modern(ctx, request.method, request.params)
+        if request.method == "initialize":
+            self._ctx = self._named(request.params.get("clientInfo"))
+            return self._endpoint.initialize(request.params)
+        return self._endpoint.handle(self._ctx, request.method, request.params)
+
+    def _named(self, client_info: Any) -> Context:
+        """The context for a client that calls itself so."""
+        name = client_name(client_info)
+        return self._ctx.on_behalf_of(name) if name else self._ctx
+
+
+def _check_envelope(envelope: Mapping[str, Any]) -> None:
+    if CAPABILITIES_KEY not in envelope:
+        raise ProtocolError(INVALID_PARAMS, f"params._meta: {CAPABILITIES_KEY} is required")
+    asked = envelope[VERSION_KEY]
+    if not isinstance(asked, str):
+        raise ProtocolError(INVALID_PARAMS, f"params._meta: {VERSION_KEY} must be a text")
+    if asked not in MODERN_VERSIONS:
+        told = {"supported": list(MODERN_VERSIONS), "requested": asked[:80]}
+        raise ProtocolError(UNSUPPORTED_VERSION, "Unsupported protocol version", told)
+
+
+def _error(id: Id | None, code: int, message: str, data: Any = None) -> bytes:
+    told = {"code": code, "message": message} | ({} if data is None else {"data": data})
+    return _line({"jsonrpc": "2.0", "id": id, "error": told})
+
+
+def _line(message: Mapping[str, Any]) -> bytes:
+    return orjson.dumps(message) + b"\n"

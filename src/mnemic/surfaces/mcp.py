@@ -1,0 +1,330 @@
+"""What a dialect says over MCP: the answer to every method as plain JSON, whatever carries it.
+
+Two transports ask here: `stdio`, which is our own because it must start fast and survive any line, and
+`streamable`, which is the SDK's. Neither knows a tool, and this module knows neither.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+import orjson
+
+from mnemic.dialects.operation import (
+    Dialect,
+    Example,
+    Operation,
+    Prompt,
+    Resource,
+    input_schema,
+    output_schema,
+)
+from mnemic.errors import MnemicError, NotFound
+from mnemic.surfaces.bridge import Internal, answer, guarded
+
+if TYPE_CHECKING:
+    from mnemic.core.context import Context
+
+Params = Mapping[str, Any]
+Result = dict[str, Any]
+Method = Callable[["Context", Params], Result]
+
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+RESOURCE_NOT_FOUND = -32002
+"""Of the revisions before 2026; since then it is INVALID_PARAMS."""
+
+LIST_TTL_MS = 3_600_000
+"""How long a client may keep what does not change while the program runs."""
+
+LASTING = frozenset(
+    ("tools/list", "prompts/list", "resources/list", "resources/templates/list", "server/discover")
+)
+"""The methods whose results a client may keep for that long."""
+
+HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+"""The revisions that begin with `initialize`."""
+MODERN_VERSIONS = ("2026-07-28",)
+"""The revisions in which every request stands alone."""
+
+SERVER_KEY = "io.modelcontextprotocol/serverInfo"
+LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+MAX_SUGGESTIONS = 100
+
+_NOT_IN_A_NAME = re.compile(r"[^\w .@/+:-]+")
+
+
+class ProtocolError(MnemicError):
+    """A request that MCP refuses; *number* is the code of the JSON-RPC error that says so."""
+
+    code = "protocol"
+
+    def __init__(self, number: int, message: str, data: Any = None):
+        super().__init__(message)
+        self.number = number
+        self.data = data
+
+
+@functools.cache
+def server_info() -> Result:
+    """Who is speaking."""
+    return {"name": "mnemic", "title": "Mnemic", "version": version("mnemic")}
+
+
+def client_name(client_info: Any) -> str | None:
+    """The name a client gave itself, fit for the journal; None if it gave none."""
+    name = client_info.get("name") if isinstance(client_info, Mapping) else None
+    return clean_name(name) if isinstance(name, str) else None
+
+
+def clean_name(name: str) -> str | None:
+    """*name* without what a log or a header could stumble over; None if nothing is left."""
+    return _NOT_IN_A_NAME.sub("", name).strip()[:64] or None
+
+
+class Endpoint:
+    """A dialect as an MCP server: `handle` and `handle_modern` answer one request each."""
+
+    def __init__(self, dialect: Dialect):
+        self.dialect = dialect
+        both: dict[str, Method] = {
+            "tools/list": self._list_tools,
+            "tools/call": self._call_tool,
+            "prompts/list": self._list_prompts,
+            "prompts/get": self._get_prompt,
+            "resources/list": self._list_resources,
+            "resources/templates/list": self._list_templates,
+            "resources/read": self._read_resource,
+            "completion/complete": self._complete,
+        }
+        self._of_the_handshake = {**both, "ping": self._ping, "logging/setLevel": self._set_level}
+        self._modern = {**both, "server/discover": self._discover}
+
+    @property
+    def capabilities(self) -> Result:
+        """What this server can do in every revision."""
+        return {
+            "completions": {},
+            "prompts": {"listChanged": False},
+            "resources": {"subscribe": False, "listChanged": False},
+            "tools": {"listChanged": False},
+        }
+
+    def initialize(self, params: Params) -> Result:
+        """The answer to a handshake: the revision asked for, or our newest that has one."""
+        asked = _text(params, "protocolVersion")
+        return {
+            "protocolVersion": asked if asked in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1],
+            "capabilities": {**self.capabilities, "logging": {}},
+            "serverInfo": server_info(),
+            "instructions": self.dialect.instructions,
+        }
+
+    def handle(self, ctx: Context, method: str, params: Params) -> Result:
+        """The result of *method* after a handshake, or ProtocolError."""
+        return _run(self._of_the_handshake, ctx, method, params)
+
+    def handle_modern(self, ctx: Context, method: str, params: Params) -> Result:
+        """The result of *method* in the 2026 revision, or ProtocolError."""
+        try:
+            result = _run(self._modern, ctx, method, params)
+        except ProtocolError as error:
+            if error.number != RESOURCE_NOT_FOUND:
+                raise
+            raise ProtocolError(INVALID_PARAMS, str(error), error.data) from None
+        said = {"resultType": "complete", "_meta": {SERVER_KEY: server_info()}}
+        return {**result, **_freshness(method), **said}
+
+    def _ping(self, ctx: Context, params: Params) -> Result:
+        return {}
+
+    def _set_level(self, ctx: Context, params: Params) -> Result:
+        """We send no log messages, so every level is already kept."""
+        if params.get("level") not in LOG_LEVELS:
+            raise ProtocolError(INVALID_PARAMS, f"level: must be one of {', '.join(LOG_LEVELS)}")
+        return {}
+
+    def _discover(self, ctx: Context, params: Params) -> Result:
+        return {
+            "supportedVersions": list(MODERN_VERSIONS),
+            "capabilities": self.capabilities,
+            "instructions": self.dialect.instructions,
+        }
+
+    def _list_tools(self, ctx: Context, params: Params) -> Result:
+        _refuse_cursor(params)
+        return {"tools": self._tools}
+
+    @functools.cached_property
+    def _tools(self) -> list[Result]:
+        return [tool(operation) for operation in self.dialect.operations.values()]
+
+    def _call_tool(self, ctx: Context, params: Params) -> Result:
+        name, arguments = _text(params, "name"), _object(params, "arguments")
+        try:
+            self.dialect.find(name)
+        except NotFound as error:
+            raise ProtocolError(INVALID_PARAMS, str(error)) from None
+        told = answer(self.dialect, ctx, name, arguments).rendered
+        result: Result = {"content": [{"type": "text", "text": told.text}], "isError": told.is_error}
+        if told.structured is not None:
+            result["structuredContent"] = told.structured
+        return result
+
+    def _list_prompts(self, ctx: Context, params: Params) -> Result:
+        _refuse_cursor(params)
+        return {"prompts": [_listed_prompt(prompt) for prompt in self.dialect.prompts]}
+
+    def _get_prompt(self, ctx: Context, params: Params) -> Result:
+        name, arguments = _text(params, "name"), _object(params, "arguments")
+        prompt = next((prompt for prompt in self.dialect.prompts if prompt.name == name), None)
+        if prompt is None:
+            raise ProtocolError(INVALID_PARAMS, f"Unknown prompt: {name[:80]}")
+        for key, value in arguments.items():
+            if key not in prompt.arguments or not isinstance(value, str):
+                raise ProtocolError(INVALID_PARAMS, f"{key[:80]}: not a text argument of {prompt.name}")
+        content = {"type": "text", "text": prompt.write(arguments)}
+        return {"description": prompt.description, "messages": [{"role": "user", "content": content}]}
+
+    def _complete(self, ctx: Context, params: Params) -> Result:
+        """Suggestions for a prompt's argument; none for what we do not know, which is no mistake here."""
+        named, argument = _object(params, "ref").get("name"), _object(params, "argument")
+        name, typed = _text(argument, "name"), str(argument.get("value", ""))
+        prompt = next((prompt for prompt in self.dialect.prompts if prompt.name == named), None)
+        found: Sequence[str] = ()
+        if prompt and prompt.suggest and name in prompt.arguments:
+            found = prompt.suggest(ctx, name, typed)
+        shown = list(found[:MAX_SUGGESTIONS])
+        return {"completion": {"values": shown, "total": len(found), "hasMore": len(found) > len(shown)}}
+
+    def _list_resources(self, ctx: Context, params: Params) -> Result:
+        _refuse_cursor(params)
+        fixed = [resource for resource in self.dialect.resources if not resource.is_template]
+        return {"resources": [_listed_resource(resource, "uri") for resource in fixed]}
+
+    def _list_templates(self, ctx: Context, params: Params) -> Result:
+        _refuse_cursor(params)
+        templates = [resource for resource in self.dialect.resources if resource.is_template]
+        return {"resourceTemplates": [_listed_resource(resource, "uriTemplate") for resource in templates]}
+
+    def _read_resource(self, ctx: Context, params: Params) -> Result:
+        uri = _text(params, "uri")
+        for resource in self.dialect.resources:
+            if parts := _pattern(resource.template).fullmatch(uri):
+                text = _read(resource, ctx, {name: unquote(part) for name, part in parts.groupdict().items()})
+                return {"contents": [{"uri": uri, "mimeType": resource.mime, "text": text}]}
+        raise ProtocolError(RESOURCE_NOT_FOUND, "Resource not found", {"uri": uri[:200]})
+
+
+def tool(operation: Operation) -> Result:
+    """*operation* as `tools/list` shows it."""
+    return {
+        "name": operation.name,
+        "title": operation.title,
+        "description": described(operation),
+        "inputSchema": input_schema(operation.request),
+        "outputSchema": output_schema(operation.reply),
+        "annotations": {
+            "readOnlyHint": operation.read_only,
+            "destructiveHint": operation.destructive,
+            "idempotentHint": operation.idempotent,
+            "openWorldHint": operation.open_world,
+        },
+    }
+
+
+def described(operation: Operation) -> str:
+    """The operation's text with its first example, written without double quotes: JSON would escape each."""
+    if not operation.examples:
+        return operation.description
+    return f"{operation.description} E.g. {shown_example(operation.examples[0])}"
+
+
+def shown_example(example: Example) -> str:
+    """The arguments of *example* in one short line."""
+    pairs = (f"{name}={orjson.dumps(value).decode()}" for name, value in example.arguments.items())
+    return ", ".join(pairs).replace('"', "'")
+
+
+def _read(resource: Resource, ctx: Context, parts: Mapping[str, str]) -> str:
+    try:
+        return resource.read(ctx, parts)
+    except NotFound as error:
+        raise ProtocolError(RESOURCE_NOT_FOUND, str(error)) from None
+
+
+@functools.cache
+def _pattern(template: str) -> re.Pattern[str]:
+    """What the addresses of *template* look like; a `{name}` is one segment."""
+    pieces = re.split(r"\{(\w+)\}", template)
+    return re.compile(
+        "".join(f"(?P<{piece}>[^/]+)" if odd % 2 else re.escape(piece) for odd, piece in enumerate(pieces))
+    )
+
+
+def _listed_prompt(prompt: Prompt) -> Result:
+    return {
+        "name": prompt.name,
+        "title": prompt.title,
+        "description": prompt.description,
+        "arguments": [{"name": name, "required": False} for name in prompt.arguments],
+    }
+
+
+def _listed_resource(resource: Resource, address: str) -> Result:
+    return {
+        address: resource.template,
+        "name": resource.name,
+        "title": resource.title,
+        "description": resource.description,
+        "mimeType": resource.mime,
+    }
+
+
+def _run(methods: Mapping[str, Method], ctx: Context, method: str, params: Params) -> Result:
+    """What *method* results in. Whatever goes wrong is a ProtocolError, and safe to show."""
+    if method not in methods:
+        raise ProtocolError(METHOD_NOT_FOUND, "Method not found", method[:80])
+    try:
+        return guarded(methods[method], ctx, params)
+    except ProtocolError:
+        raise
+    except Internal as error:
+        raise ProtocolError(INTERNAL_ERROR, str(error)) from None
+    except MnemicError as error:
+        raise ProtocolError(INVALID_PARAMS, str(error)) from None
+
+
+def _freshness(method: str) -> Result:
+    """How long the result of *method* may be kept, where the 2026 revision wants that said."""
+    if method in LASTING:
+        return {"ttlMs": LIST_TTL_MS, "cacheScope": "public"}
+    return {"ttlMs": 0, "cacheScope": "private"} if method == "resources/read" else {}
+
+
+def _refuse_cursor(params: Params) -> None:
+    """Every list is one page, so no cursor was ever handed out."""
+    if params.get("cursor") is not None:
+        raise ProtocolError(INVALID_PARAMS, "cursor: unknown")
+
+
+def _text(params: Params, key: str) -> str:
+    value = params.get(key)
+    if not isinstance(value, str) or not value:
+        raise ProtocolError(INVALID_PARAMS, f"{key}: must be a text")
+    return value
+
+
+def _object(params: Params, key: str) -> Mapping[str, Any]:
+    value = params.get(key)
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise ProtocolError(INVALID_PARAMS, f"{key}: must be an object")
+    return value
