@@ -88,7 +88,7 @@ def open_embedder(settings: Settings) -> Embedder | None:
 
             if not settings.embed_url or not settings.embed_model:
                 raise Invalid("embed_url, embed_model: needed for the openai embedder", "embed_url")
-            return OpenAIEmbedder(settings.embed_url, settings.embed_model, settings.embed_key or None)
+            return OpenAIEmbedder(settings.embed_url, settings.embed_model, key=settings.embed_key or None)
     raise Invalid(f"embedder: must be local, openai, ollama or none, not {settings.embedder!r}", "embedder")
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mnemic.core.context import Context
-from mnemic.core.memories import locate
+from mnemic.core.memories import is_in_use, locate
 from mnemic.errors import Invalid, NotFound
 from mnemic.model.graph import Direction, Edge, Neighbourhood
-from mnemic.model.values import State
 from mnemic.storage.base import Reader
 
 LONGEST_PATH = 20
@@ -135,8 +134,4 @@ def _ends(edge: Edge, direction: Direction) -> tuple[int, ...]:
 def _visible(reader: Reader, ctx: Context, numbers: Sequence[int], known: dict[int, Edge | None] | dict[int, int]) -> list[int]:
     """Those of *numbers* not yet known that are living and may be seen, in order."""
     fresh = [number for number in dict.fromkeys(numbers) if number not in known]
-    return [
-        memory.id
-        for memory in reader.memories(fresh)
-        if memory.state is State.LIVING and ctx.may_see(memory.namespace)
-    ]
+    return [memory.id for memory in reader.memories(fresh) if is_in_use(ctx, memory)]

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mnemic.core.context import Context
-from mnemic.core.memories import SUPERSEDES
+from mnemic.core.memories import SUPERSEDES, is_in_use
 from mnemic.core.recall import catch_up, vector_of
 from mnemic.model.graph import Direction
 from mnemic.model.memory import Memory
@@ -121,9 +121,5 @@ def _backed(
     """What the best memory backs, alone or with the living ones it is linked to."""
     edges = reader.edges([best.id], Direction.BOTH)
     ends = {end for edge in edges if edge.valid_to is None for end in (edge.source_id, edge.target_id)} - {best.id}
-    linked = [
-        memory
-        for memory in reader.memories(sorted(ends))
-        if memory.state is State.LIVING and ctx.may_see(memory.namespace)
-    ]
+    linked = [memory for memory in reader.memories(sorted(ends)) if is_in_use(ctx, memory)]
     return _backs(reader, [best, *linked[:10]], stems)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from mnemic.core.context import Context
-from mnemic.core.memories import locate
-from mnemic.errors import Conflict, NotFound
+from mnemic.core.memories import links_of, locate
+from mnemic.errors import Conflict, Denied, NotFound
 from mnemic.model.journal import Change, Subject
 from mnemic.model.memory import Memory
 from mnemic.model.values import Moment, State, Tier
@@ -36,28 +37,39 @@ def history(
 ) -> list[Change]:
     """The changes to one memory and its links, or to everything, newest first."""
     reader = ctx.store.read()
+    asked: dict[str, Any] = {"since": since, "until": until, "actor": actor, "newest_first": True}
     if reference is None:
-        changes = reader.journal(since=since, until=until, actor=actor, limit=limit, newest_first=True)
-        return [change for change in changes if _may_see(ctx, change)]
+        seen = (change for change in reader.journal(**asked, limit=_at_most(ctx, limit)) if _may_see(ctx, change))
+        return list(islice(seen, limit))
     memory = locate(reader, ctx, reference)
-    return list(
-        reader.journal(
-            subject=Subject.MEMORY,
-            subject_id=memory.id,
-            since=since,
-            until=until,
-            actor=actor,
-            limit=limit,
-            newest_first=True,
-        )
-    )
+    subjects = [(Subject.MEMORY, memory.id), *((Subject.EDGE, edge.id) for edge in links_of(reader, ctx, memory))]
+    changes = [
+        change
+        for subject, number in subjects
+        for change in reader.journal(**asked, subject=subject, subject_id=number, limit=limit)
+    ]
+    return sorted(changes, key=lambda change: -change.sequence)[:limit]
+
+
+def _at_most(ctx: Context, limit: int) -> int | None:
+    """How much of the journal to read: all of it for a caller who may not see every change."""
+    return limit if _sees_all(ctx) else None
+
+
+def _sees_all(ctx: Context) -> bool:
+    return ctx.grant is None or ctx.grant.namespaces is None
 
 
 def _may_see(ctx: Context, change: Change) -> bool:
-    if ctx.grant is None or ctx.grant.namespaces is None:
+    """Whether everything *change* touched lies where the caller may look."""
+    if _sees_all(ctx):
         return True
-    memory = ctx.store.read().memory(change.subject_id) if change.subject is Subject.MEMORY else None
-    return memory is not None and ctx.may_see(memory.namespace)
+    reader = ctx.store.read()
+    touched = [change.subject_id] if change.subject is Subject.MEMORY else []
+    if change.subject is Subject.EDGE and (edge := reader.edge(change.subject_id)):
+        touched = [edge.source_id, edge.target_id]
+    found = reader.memories(touched)
+    return bool(found) and all(ctx.may_see(memory.namespace) for memory in found)
 
 
 def undo(ctx: Context, sequence: int, *, dry_run: bool = False) -> list[int]:
@@ -67,6 +79,8 @@ def undo(ctx: Context, sequence: int, *, dry_run: bool = False) -> list[int]:
         if one is None or one.sequence != sequence or not _may_see(ctx, one):
             raise NotFound(f"No change {sequence}")
         together = [change for change in tx.journal(after=one.batch - 1) if change.batch == one.batch]
+        if not all(_may_see(ctx, change) or change.subject is Subject.SESSION for change in together):
+            raise Denied(f"Change {sequence} was made together with others that this token may not touch.")
         return _take_back(tx, ctx, together[::-1], dry_run)
 
 

@@ -7,18 +7,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 
 from mnemic.core.context import Context
+from mnemic.core.upkeep import expire
 from mnemic.errors import Conflict, Denied, Invalid, NotFound
 from mnemic.model.graph import Direction, Edge
 from mnemic.model.memory import Draft, Memory
 from mnemic.model.search import Filter
-from mnemic.model.values import DAY, HOUR, Moment, State, Tier
+from mnemic.model.values import DAY, HOUR, LATEST, Moment, State, Tier
 from mnemic.retrieval.similarity import near_duplicates
-from mnemic.retrieval.text import query_terms
 from mnemic.storage.base import Reader, Writer
+from mnemic.storage.text import words
 
 TITLE_LENGTH = 80
 LIFETIME = {Tier.SHORT: 6 * HOUR, Tier.MID: 7 * DAY, Tier.LONG: None}
 SUPERSEDES = "supersedes"
+PREFIXES_LOOKED_AT = 100
 COMPARED_AT_ONCE = 10
 """A larger batch is checked for equal texts only: comparing words would take longer than storing."""
 _SENTENCE = re.compile(r".+?[.!?。！？](?=\s|$)", re.DOTALL)
@@ -103,6 +105,7 @@ def remember(ctx: Context, notes: Sequence[Note], *, force: bool = False) -> Out
     """Keep *notes* in one transaction. A text or title that is taken is refused unless *force*d."""
     kept: list[Kept] = []
     refused: list[Refusal] = []
+    expire(ctx)
     resembled = _resembled(ctx, notes)
     with ctx.write("remember") as tx:
         for index, note in enumerate(notes):
@@ -159,7 +162,10 @@ def _keep(tx: Writer, ctx: Context, note: Note) -> Memory:
     )
     memory = tx.add(draft, uid=ctx.new_uid())
     for reference, type, weight in note.links:
-        tx.add_edge(memory.id, locate(tx, ctx, reference).id, type, weight=weight)
+        target = locate(tx, ctx, reference)
+        if target.id == memory.id:
+            raise Invalid("links: a memory cannot be linked to itself", "links")
+        tx.add_edge(memory.id, target.id, type, weight=weight)
     return memory
 
 
@@ -173,7 +179,7 @@ def tier_for(ttl: Moment | None) -> Tier:
 def expiry(tier: Tier, ttl: Moment | None, now: Moment) -> Moment | None:
     """When a memory of this tier ends, unless its own *ttl* says otherwise."""
     life = LIFETIME[tier] if ttl is None else ttl
-    return None if life is None else now + life
+    return None if life is None else min(now + life, LATEST)
 
 
 def locate(reader: Reader, ctx: Context, reference: int | str, namespace: str | None = None) -> Memory:
@@ -197,13 +203,24 @@ def _number(reference: int | str) -> int | None:
 
 
 def _by_name(reader: Reader, ctx: Context, name: str, namespace: str | None) -> Memory | None:
-    titled = reader.ids_titled(name, ctx.scope(namespace))
+    scope = ctx.scope(namespace)
+    numbers = reader.ids_titled(name, scope)
+    if scope is None and len(numbers) > 1:
+        numbers = reader.ids_titled(name, (ctx.home(),)) + numbers
+    titled = next((memory for memory in reader.memories(numbers) if is_in_use(ctx, memory)), None)
     if titled:
-        return reader.memory(titled[0])
-    prefixed = reader.ids_with_uid(name, 3)
-    if len(prefixed) > 1:
-        raise Conflict(f"{name!r} begins the uid of several memories, among them {prefixed[0]} and {prefixed[1]}")
-    return reader.memory(prefixed[0]) if prefixed else None
+        return titled
+    found = reader.memories(reader.ids_with_uid(name, PREFIXES_LOOKED_AT))
+    begun = [memory for memory in found if ctx.may_see(memory.namespace)]
+    if len(begun) > 1:
+        raise Conflict(f"{name!r} begins the uid of several memories, among them {begun[0].id} and {begun[1].id}")
+    return begun[0] if begun else None
+
+
+def is_in_use(ctx: Context, memory: Memory) -> bool:
+    """Whether *memory* is living, its time not over, and the caller may see it."""
+    alive = memory.expires_at is None or memory.expires_at > ctx.now()
+    return memory.state is State.LIVING and alive and ctx.may_see(memory.namespace)
 
 
 def find(ctx: Context, reference: int | str, namespace: str | None = None) -> Memory:
@@ -226,7 +243,7 @@ def links_of(reader: Reader, ctx: Context, memory: Memory) -> list[Edge]:
     """The links of *memory* whose other end is living and may be seen."""
     edges = reader.edges([memory.id], Direction.BOTH)
     ends = {edge.target_id if edge.source_id == memory.id else edge.source_id for edge in edges}
-    seen = {end.id for end in reader.memories(sorted(ends)) if end.state is State.LIVING and ctx.may_see(end.namespace)}
+    seen = {end.id for end in reader.memories(sorted(ends)) if is_in_use(ctx, end)}
     return [edge for edge in edges if {edge.source_id, edge.target_id} - {memory.id} <= seen]
 
 
@@ -244,6 +261,7 @@ def note_use(ctx: Context, memory_ids: Sequence[int]) -> None:
 
 def revise(ctx: Context, reference: int | str, revision: Revision) -> Memory:
     """Change a memory's text or fields."""
+    expire(ctx)
     with ctx.write("revise") as tx:
         memory = locate(tx, ctx, reference)
         _must_live(memory)
@@ -337,11 +355,12 @@ def forget_matching(
         if pattern is None:
             numbers = tx.select(wanted, limit=everything)
         else:
-            terms = query_terms(tx, pattern).exact
+            terms = tuple(dict.fromkeys(words(pattern)))
             if not terms:
                 raise Invalid("pattern: has no words", "pattern")
             numbers = [number for number, _ in tx.words(terms, wanted, every=True, limit=everything)]
-        return _let_go(tx, ctx, tx.memories(numbers), reason, dry_run, purge)
+        affected = [memory for memory in tx.memories(numbers) if ctx.may_see(memory.namespace)]
+        return _let_go(tx, ctx, affected, reason, dry_run, purge)
 
 
 def _let_go(
@@ -358,6 +377,7 @@ def _let_go(
 
 def restore(ctx: Context, references: Sequence[int | str]) -> list[Memory]:
     """Bring back memories that have left. Conflict if another bears the title now."""
+    expire(ctx)
     with ctx.write("restore") as tx:
         back = [_bring_back(tx, ctx, locate(tx, ctx, reference)) for reference in references]
     ctx.wake()

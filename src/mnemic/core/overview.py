@@ -28,11 +28,10 @@ class Overview:
 
 def overview(ctx: Context, namespace: str | None = None) -> Overview:
     """The numbers of one namespace, or of everything the caller may see."""
-    if ctx.grant and ctx.grant.namespaces is not None and namespace is None:
-        namespace = ctx.grant.namespaces[0]
     if namespace is not None and not ctx.may_see(namespace):
         raise Denied(f"namespace: this token may not use {namespace!r}.")
-    counts = ctx.store.read().counts(namespace, ctx.now())
+    granted = ctx.grant.namespaces if ctx.grant else None
+    counts = ctx.store.read().counts(granted if namespace is None else (namespace,), ctx.now())
     return Overview(
         total=sum(counts.by_tier.values()),
         by_tier=counts.by_tier,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mnemic.core.context import Context
 from mnemic.core.memories import note_use
 from mnemic.core.upkeep import embed_pending
-from mnemic.errors import Unavailable
+from mnemic.errors import Denied, Unavailable
 from mnemic.model.search import Hit, Query
 from mnemic.retrieval import engine
 from mnemic.retrieval.profiles import HOUSE, Profile
@@ -54,7 +54,7 @@ def catch_up(ctx: Context, query: Query) -> int:
         return waiting
     try:
         return max(0, waiting - embed_pending(ctx, EMBEDDED_ON_THE_WAY, query.filter))
-    except Unavailable:
+    except (Unavailable, Denied):  # no model, or a look at the past, which takes no vectors
         return waiting
 
 

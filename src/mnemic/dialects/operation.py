@@ -122,6 +122,8 @@ class Prompt:
     description: str
     arguments: tuple[str, ...]
     write: Callable[[Mapping[str, str]], str]
+    suggest: Callable[[Context, str, str], Sequence[str]] | None = None
+    """Values for an argument, given its name and what was typed so far."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -83,8 +83,8 @@ class Reader(Protocol):
     def select(self, wanted: Filter, *, limit: int, offset: int = 0) -> list[int]:
         """The numbers of the memories that pass *wanted*, by priority, then newest first."""
 
-    def counts(self, namespace: str | None, now: Moment) -> Counts:
-        """The store in numbers, of one namespace or of all; expired memories are not counted as living."""
+    def counts(self, namespaces: Sequence[str] | None, now: Moment) -> Counts:
+        """The store in numbers, of these namespaces or of all; expired memories are not counted as living."""
 
     def count(self) -> int:
         """How many memories are living."""
@@ -102,7 +102,7 @@ class Reader(Protocol):
         """The words of *body* in order, in the form the index compares them in."""
 
     def spellings(self, term: str, limit: int) -> list[str]:
-        """Words of the index that differ from *term* by one letter, the most frequent first."""
+        """Words that the index holds in some form and that differ from *term* by one letter, the likeliest first."""
 
     def same_text(self, body: str, namespaces: Sequence[str] | None) -> int | None:
         """A living memory whose whole body is *body*, whatever its case and spacing, or None."""
@@ -194,7 +194,7 @@ class Writer(Reader, Protocol):
         """
 
     def unused_title(self, namespace: str, title: str) -> str:
-        """*title* if it is free in the namespace, else with the first number in brackets that makes it so."""
+        """*title* if it is free in the namespace, else with a number in brackets, the next while there is no gap."""
 
     def session(self, namespace: str, name: str, started_at: Moment | None = None) -> int:
         """The session of this name, started now if there is none."""

@@ -8,6 +8,7 @@ import orjson
 
 from mnemic.core import memories
 from mnemic.core.context import Context
+from mnemic.core.overview import overview
 from mnemic.dialects.mnemic.shapes import shown
 from mnemic.dialects.operation import Dialect, Prompt, Resource, as_json
 
@@ -26,6 +27,10 @@ def _recall_first(arguments: Mapping[str, str]) -> str:
         "If it returns nothing, say that nothing is known yet. When I tell you something that will matter "
         "in a later conversation, call `remember` with one clear sentence a fact." + where
     )
+
+
+def _namespaces(ctx: Context, argument: str, typed: str) -> list[str]:
+    return [name for name in overview(ctx, None).by_namespace if name.startswith(typed)]
 
 
 def _wrap_up(arguments: Mapping[str, str]) -> str:
@@ -52,6 +57,7 @@ MNEMIC = Dialect(
             description="Recall before answering, remember what matters.",
             arguments=("namespace",),
             write=_recall_first,
+            suggest=_namespaces,
         ),
         Prompt(
             name="wrap-up",

@@ -8,7 +8,7 @@ from typing import Any
 import apsw
 import orjson
 
-from mnemic.storage.sqlite import memories, words
+from mnemic.storage.sqlite import edges, memories, words
 from mnemic.storage.sqlite.memories import as_json
 from mnemic.storage.sqlite.rows import column, row, rows, value
 
@@ -26,7 +26,10 @@ MIXED_VECTORS = """
 SELECT count(*) FROM passage p JOIN model d ON d.id = p.model_id WHERE length(p.vector) != d.dimension
 """
 JOURNAL = """
-SELECT subject_id, after FROM journal WHERE subject = 'memory' ORDER BY sequence
+SELECT subject_id, after FROM journal WHERE subject = ? ORDER BY sequence
+"""
+EDGES = f"""
+SELECT {", ".join(edges.COLUMNS)} FROM edge
 """
 FAULTS = {
     UNINDEXED: "{} living memories are missing from the words index",
@@ -38,7 +41,12 @@ FAULTS = {
 
 def check(connection: apsw.Connection) -> list[str]:
     """Every fault found, one sentence each."""
-    return [*_file(connection), *_counts(connection), *_words(connection), *_journal(connection)]
+    return [*check_indexes(connection), *_journal(connection), *_edges(connection)]
+
+
+def check_indexes(connection: apsw.Connection) -> list[str]:
+    """The faults of the file and between rows and indexes."""
+    return [*_file(connection), *_counts(connection), *_words(connection)]
 
 
 def _file(connection: apsw.Connection) -> Iterator[str]:
@@ -72,12 +80,7 @@ def _words(connection: apsw.Connection) -> Iterator[str]:
 
 def _journal(connection: apsw.Connection) -> Iterator[str]:
     """The journal, replayed, must give the rows there are."""
-    replayed: dict[int, dict[str, Any]] = {}
-    for number, after in rows(connection, JOURNAL):
-        if after is None:
-            replayed.pop(number, None)
-        else:
-            replayed.setdefault(number, {}).update(orjson.loads(after))
+    replayed = _replayed(connection, "memory")
     seen = 0
     for number in column(connection, "SELECT id FROM memory"):
         memory = memories.one(connection, number)
@@ -89,6 +92,27 @@ def _journal(connection: apsw.Connection) -> Iterator[str]:
             yield f"memory {number} differs from what the journal says of it"
     if seen != len(replayed):
         yield f"{len(replayed) - seen} memories of the journal are missing"
+
+
+def _edges(connection: apsw.Connection) -> Iterator[str]:
+    replayed = _replayed(connection, "edge")
+    for number, *values in rows(connection, EDGES):
+        told = replayed.pop(number, {})
+        if any(told.get(name) != value for name, value in zip(edges.COLUMNS[1:], values, strict=True)):
+            yield f"link {number} differs from what the journal says of it"
+    if replayed:
+        yield f"{len(replayed)} links of the journal are missing"
+
+
+def _replayed(connection: apsw.Connection, subject: str) -> dict[int, dict[str, Any]]:
+    """Each thing of this kind as the journal leaves it; what was purged is not there."""
+    replayed: dict[int, dict[str, Any]] = {}
+    for number, after in rows(connection, JOURNAL, (subject,)):
+        if after is None:
+            replayed.pop(number, None)
+        else:
+            replayed.setdefault(number, {}).update(orjson.loads(after))
+    return replayed
 
 
 def _agrees(memory: Any, told: dict[str, Any]) -> bool:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import random
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import FunctionType, GeneratorType
+from typing import Any, TypeVar
 
 import apsw
 
-from mnemic.errors import Busy, MnemicError, StoreUnusable
+from mnemic.errors import Busy, Conflict, MnemicError, StoreUnusable
 from mnemic.storage.sqlite.schema import APPLICATION_ID, MIGRATIONS
+
+T = TypeVar("T")
 
 PATIENCE_SECONDS = 60.0
 _HEADER = 100
@@ -46,6 +51,31 @@ def our_errors(where: str) -> Iterator[None]:
         raise StoreUnusable(f"{where}: the disk is full or failing. The last change was not kept.") from None
     except apsw.CantOpenError:
         raise StoreUnusable(f"{where} cannot be opened: check that its folder exists and may be written.") from None
+    except apsw.ConstraintError:
+        raise Conflict("That is there already, or it points at something that is not.") from None
+
+
+def in_our_words(reader: type[T]) -> type[T]:
+    """*reader* with every public method raising our errors for the driver's."""
+    for name, method in list(vars(reader).items()):
+        if isinstance(method, FunctionType) and not name.startswith("_"):
+            setattr(reader, name, _translated(method))
+    return reader
+
+
+def _translated(method: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(method)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with our_errors(self._store.location):
+            answer = method(self, *args, **kwargs)
+        return _translated_walk(self, answer) if isinstance(answer, GeneratorType) else answer
+
+    return call
+
+
+def _translated_walk(reader: Any, answers: Iterator[Any]) -> Iterator[Any]:
+    with our_errors(reader._store.location):
+        yield from answers
 
 
 def patient(clock: Callable[[], float] = time.monotonic) -> Callable[[int], bool]:
@@ -96,13 +126,25 @@ def prepare_file(path: Path) -> None:
 
 def _refuse_orphaned_log(path: Path) -> None:
     """SQLite would throw away a log whose database is empty or gone; it may hold acknowledged writes."""
-    log = path.with_name(path.name + "-wal")
-    if log.exists() and log.stat().st_size:
+    log = _log_of(path)
+    # The log is looked at first: another process may be making both just now, and it makes the database first.
+    if _size(log) and not _size(path):
         raise StoreUnusable(
             f"{path.name} is empty or missing but its log {log.name} is not: the database seems to have been cut or "
             "moved. Nothing was changed. Put the database back beside its log, or restore a backup with "
             "`mnemic restore --from FILE`."
         )
+
+
+def _log_of(path: Path) -> Path:
+    return path.with_name(path.name + "-wal")
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def _refuse_foreign(path: Path, header: bytes, size: int) -> None:
@@ -113,15 +155,18 @@ def _refuse_foreign(path: Path, header: bytes, size: int) -> None:
         )
     page = int.from_bytes(header[16:18], "big")
     pages = int.from_bytes(header[28:32], "big")
+    whole = pages * (65536 if page == 1 else page)
     is_current = header[24:28] == header[92:96]
-    if is_current and pages * (65536 if page == 1 else page) > size:
+    # Whoever is stopped while moving the log into the database leaves the new header before the new pages:
+    # they stand in the log then, and SQLite finishes the move.
+    if is_current and whole > size and not _size(_log_of(path)):
         raise StoreUnusable(
-            f"{path.name} is cut short: {size} bytes of {pages * page}. It was not changed. "
+            f"{path.name} is cut short: {size} bytes of {whole}. It was not changed. "
             "Restore a backup with `mnemic restore --from FILE`."
         )
     application = int.from_bytes(header[68:72], "big")
     version = int.from_bytes(header[60:64], "big")
-    if application not in (0, APPLICATION_ID) or (application == 0 and pages > 1):
+    if application not in (0, APPLICATION_ID) or (application == 0 and (pages > 1 or version)):
         raise StoreUnusable(f"{path.name} belongs to another program. It was not changed. Choose another with --db.")
     if version > len(MIGRATIONS):
         raise newer(path, version)

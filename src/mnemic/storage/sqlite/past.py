@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -10,10 +12,12 @@ import orjson
 
 from mnemic.errors import Denied
 from mnemic.model.values import Moment
-from mnemic.storage.sqlite import edges, memories, words
+from mnemic.storage.base import Progress
+from mnemic.storage.sqlite import checking, edges, memories, words
 from mnemic.storage.sqlite.connection import connect, our_errors
 from mnemic.storage.sqlite.memories import as_json
-from mnemic.storage.sqlite.rows import Row, rows
+from mnemic.storage.sqlite.reader import SqliteReader
+from mnemic.storage.sqlite.rows import Row, rows, value
 from mnemic.storage.sqlite.store import SqliteStore
 
 ATTACH = """
@@ -23,6 +27,9 @@ COPY = """
 INSERT INTO main.namespace SELECT * FROM present.namespace;
 INSERT INTO main.model SELECT * FROM present.model;
 INSERT INTO main.session SELECT * FROM present.session;
+"""
+NEWEST = """
+SELECT coalesce(max(sequence), 0) FROM present.journal
 """
 LATER = """
 SELECT subject, subject_id, before FROM present.journal WHERE sequence > ? ORDER BY sequence DESC
@@ -48,6 +55,9 @@ INSERT INTO main.passage (id, statement_id, model_id, start, end, vector)
 SELECT id, statement_id, model_id, start, end, vector FROM present.passage
 WHERE statement_id IN (SELECT id FROM main.statement)
 """
+PURGED_SINCE = """
+SELECT 1 FROM journal WHERE sequence > ? AND before IS NULL AND after IS NULL LIMIT 1
+"""
 # The newest change that counts here, without what it said: it tells readers how far this history goes.
 HORIZON = """
 INSERT INTO main.journal (sequence, batch, at, actor, operation, subject, subject_id)
@@ -62,10 +72,30 @@ class PastStore(SqliteStore):
         self._path = path
         self._durable = False
         self._closed = False
+        self._sequence = sequence
         with our_errors(path.name):
             self._setup(connect(None, durable=False), None)
-            rebuild(self._writer, path, sequence)
+            self._seen = rebuild(self._writer, path, sequence)
         self._model = model
+
+    def still_shows(self, present: apsw.Connection, sequence: int, model: str | None) -> bool:
+        """Whether this is the store after *sequence*, with nothing in it that has been purged meanwhile."""
+        if (sequence, model) != (self._sequence, self._model):
+            return False
+        return present.execute(PURGED_SINCE, (self._seen,)).fetchone() is None
+
+    @contextmanager
+    def snapshot(self) -> Iterator[SqliteReader]:
+        """See Store. The past stands still by itself."""
+        yield self.read()
+
+    def check(self) -> list[str]:
+        """See Store. The past has no journal to be compared with."""
+        return checking.check_indexes(self._writer)
+
+    def backup(self, target: Path, progress: Progress | None = None) -> NoReturn:
+        """See Store."""
+        raise Denied("The past cannot be backed up: leave as_of out.")
 
     def _connection(self) -> apsw.Connection:
         return self._writer
@@ -75,10 +105,11 @@ class PastStore(SqliteStore):
         raise Denied("The past cannot be changed: leave as_of out to write.")
 
 
-def rebuild(connection: apsw.Connection, path: Path, sequence: int) -> None:
-    """Fill an empty database with what the one at *path* held after change *sequence*."""
+def rebuild(connection: apsw.Connection, path: Path, sequence: int) -> int:
+    """Fill an empty database with what the one at *path* held after *sequence*; the newest change there."""
     connection.execute(ATTACH, (str(path),))
     connection.execute("BEGIN")
+    newest = int(value(connection, NEWEST))
     connection.execute("PRAGMA defer_foreign_keys = ON")
     for _ in connection.execute(COPY):
         pass
@@ -92,6 +123,7 @@ def rebuild(connection: apsw.Connection, path: Path, sequence: int) -> None:
     _index(connection)
     connection.execute("COMMIT")
     connection.execute("DETACH present")
+    return newest
 
 
 def earlier_fields(connection: apsw.Connection, sequence: int) -> dict[str, dict[int, dict[str, Any] | None]]:

@@ -16,6 +16,7 @@ from mnemic.model.values import HOUR, Moment
 from mnemic.storage import text
 from mnemic.storage.base import Counts, Nearness, Pending
 from mnemic.storage.sqlite import edges, journal, memories, tokens, words
+from mnemic.storage.sqlite.connection import in_our_words
 from mnemic.storage.sqlite.memories import as_json
 from mnemic.storage.sqlite.rows import column, row, rows, value
 
@@ -34,16 +35,26 @@ SELECT {column}, count(*) FROM memory m
 WHERE {conditions}
 GROUP BY 1 ORDER BY 2 DESC, 1
 """
+# What has expired but is not yet collected has left as far as anyone can see.
+COUNT_STATES = """
+SELECT CASE WHEN m.state = 'living' AND m.expires_at <= :now THEN 'archived' ELSE m.state END, count(*)
+FROM memory m
+WHERE :namespaces IS NULL OR m.namespace IN (SELECT value FROM json_each(:namespaces))
+GROUP BY 1 ORDER BY 2 DESC, 1
+"""
 LIVING_COUNT = """
 SELECT count(*) FROM memory WHERE state = 'living'
 """
 EXPIRING = """
 SELECT count(*) FROM memory m
 WHERE m.state = 'living' AND m.expires_at > :alive_at AND m.expires_at <= :soon
-  AND (:namespace IS NULL OR m.namespace = :namespace)
+  AND (:namespaces IS NULL OR m.namespace IN (SELECT value FROM json_each(:namespaces)))
 """
 EDGE_COUNT = """
-SELECT count(*) FROM edge WHERE state = 'living' AND valid_to IS NULL
+SELECT count(*) FROM edge e
+WHERE e.state = 'living' AND e.valid_to IS NULL AND (:namespaces IS NULL OR EXISTS (
+  SELECT 1 FROM memory m
+  WHERE m.id IN (e.source_id, e.target_id) AND m.namespace IN (SELECT value FROM json_each(:namespaces))))
 """
 SIZE = """
 SELECT page_count * page_size FROM pragma_page_count, pragma_page_size
@@ -69,6 +80,7 @@ SELECT id, namespace, name, started_at FROM session ORDER BY id
 ALL_LIVING = Filter()
 
 
+@in_our_words
 class SqliteReader:
     """The Reader of the SQLite engine, over one connection."""
 
@@ -104,29 +116,25 @@ class SqliteReader:
         sql = SELECT_IDS.format(conditions=conditions)
         return column(self._connection, sql, {**values, "limit": limit, "offset": offset})
 
-    def counts(self, namespace: str | None, now: Moment) -> Counts:
+    def counts(self, namespaces: Sequence[str] | None, now: Moment) -> Counts:
         """See Reader."""
-        here = Filter(namespaces=(namespace,) if namespace else None, alive_at=now)
+        here = Filter(namespaces=None if namespaces is None else tuple(namespaces), alive_at=now)
+        spaces = None if namespaces is None else as_json(list(namespaces))
         return Counts(
             by_tier=self._count_by("m.tier", here),
             by_namespace=self._count_by("m.namespace", here),
             by_kind=self._count_by("m.kind", here),
-            by_state=self._count_states(namespace),
-            expiring=self._number(EXPIRING, {"alive_at": now, "soon": now + HOUR, "namespace": namespace}),
-            edges=self._number(EDGE_COUNT),
-            pending=self.pending_count(),
-            changes=self._store.sequence(),
+            by_state=dict(rows(self._connection, COUNT_STATES, {"now": now, "namespaces": spaces})),
+            expiring=self._number(EXPIRING, {"alive_at": now, "soon": now + HOUR, "namespaces": spaces}),
+            edges=self._number(EDGE_COUNT, {"namespaces": spaces}),
+            pending=self.pending_count(here),
+            changes=journal.last(self._connection)[0],
             size_bytes=self._number(SIZE),
         )
 
     def _count_by(self, name: str, wanted: Filter) -> dict[str, int]:
         conditions, values = memories.where(wanted)
         return dict(rows(self._connection, COUNT_BY.format(column=name, conditions=conditions), values))
-
-    def _count_states(self, namespace: str | None) -> dict[str, int]:
-        conditions = "m.namespace = ?" if namespace else "TRUE"
-        sql = COUNT_BY.format(column="m.state", conditions=conditions)
-        return dict(rows(self._connection, sql, (namespace,) if namespace else ()))
 
     def _number(self, sql: str, values: dict[str, Any] | None = None) -> int:
         return int(value(self._connection, sql, values or {}))

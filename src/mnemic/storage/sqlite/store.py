@@ -22,6 +22,7 @@ from mnemic.storage.sqlite.rows import row as first
 from mnemic.storage.sqlite.writer import SqliteWriter
 
 if TYPE_CHECKING:
+    from mnemic.storage.sqlite.past import PastStore
     from mnemic.storage.sqlite.vectors import Matrix
 
 NAMESPACE_ID = """
@@ -58,12 +59,13 @@ class SqliteStore:
 
     def _setup(self, writer: apsw.Connection, path: Path | None) -> None:
         migrate(writer, path)
+        journal.last(writer)  # reads the tables' definitions, so that damage there is noticed now
         self._writer = writer
         self._local = threading.local()
         self._open: weakref.WeakSet[apsw.Connection] = weakref.WeakSet([writer])
         self._namespaces: dict[str, int] = {}
         self._matrix: Matrix | None = None
-        self._past: tuple[tuple[int, str | None], Store] | None = None
+        self._past: PastStore | None = None
         self._matrix_lock = threading.Lock()
         self.writing = threading.RLock()
 
@@ -76,6 +78,11 @@ class SqliteStore:
     def path(self) -> Path:
         """The database file."""
         return self._path
+
+    @property
+    def model(self) -> str | None:
+        """The name of the model whose vectors are compared."""
+        return self._model
 
     def _connection(self) -> apsw.Connection:
         """This thread's own connection for reading."""
@@ -110,29 +117,33 @@ class SqliteStore:
 
     def sequence(self) -> int:
         """See Store."""
-        return journal.last(self._connection())[0]
+        with our_errors(self.location):
+            return journal.last(self._connection())[0]
 
     def sequence_at(self, moment: Moment) -> int:
         """See Store."""
-        return journal.sequence_at(self._connection(), moment)
+        with our_errors(self.location):
+            return journal.sequence_at(self._connection(), moment)
 
     def at(self, sequence: int) -> Store:
         """See Store. The last one asked for is kept, since whoever looks back tends to look again."""
         from mnemic.storage.sqlite.past import PastStore
 
-        key = (sequence, self._model)
-        if self._past is None or self._past[0] != key:
-            self._past = (key, PastStore(self._path, sequence, self._model))
-        return self._past[1]
+        past = self._past
+        with our_errors(self.location):
+            if past is None or not past.still_shows(self._connection(), sequence, self._model):
+                self._past = past = PastStore(self._path, sequence, self._model)
+        return past
 
     def use_model(self, name: str) -> None:
         """See Store."""
         self._model = name
-        row = first(self._writer, MODEL, (name,))
-        current = row[0] if row else None
-        if self._writer.execute(FOREIGN_VECTORS, (current,)).fetchone():
-            with self.write(operation="model", actor="mnemic", at=0):
-                self._writer.execute(UNEMBED_FOREIGN, (current,))
+        with our_errors(self.location):
+            row = first(self._writer, MODEL, (name,))
+            current = row[0] if row else None
+            if self._writer.execute(FOREIGN_VECTORS, (current,)).fetchone():
+                with self.write(operation="model", actor="mnemic", at=0):
+                    self._writer.execute(UNEMBED_FOREIGN, (current,))
 
     def backup(self, target: Path, progress: Progress | None = None) -> None:
         """See Store."""
@@ -142,6 +153,8 @@ class SqliteStore:
             source = connect(self._path, durable=self._durable)
             try:
                 back_up(source, target, progress)
+            except OSError as error:
+                raise Invalid(f"target: {target.name} cannot be written: {error.strerror}", "target") from None
             finally:
                 source.close()
 
@@ -192,10 +205,17 @@ class SqliteStore:
         row = first(connection, MODEL, (self._model,))
         if row is None:
             return None
-        with self._matrix_lock:
-            if self._matrix is None or self._matrix.model_id != row[0]:
-                from mnemic.storage.sqlite.vectors import Matrix
+        matrix = self._matrix_for(connection, *row)
+        matrix.refresh(connection, journal.last(connection)[0])
+        return matrix
 
-                self._matrix = Matrix(*row)
-        self._matrix.refresh(connection, journal.last(connection)[0])
-        return self._matrix
+    def _matrix_for(self, connection: apsw.Connection, model_id: int, dimension: int) -> Matrix:
+        from mnemic.storage.sqlite.vectors import Matrix
+
+        # What a transaction sees may be taken back, or be older than what others see: it gets its own.
+        if connection.in_transaction:
+            return Matrix(model_id, dimension)
+        with self._matrix_lock:
+            if self._matrix is None or self._matrix.model_id != model_id:
+                self._matrix = Matrix(model_id, dimension)
+            return self._matrix

@@ -76,8 +76,8 @@ class Matrix:
             if newest == self._passage and sequence == self._sequence:
                 return
             changed = [] if self._sequence == 0 else column(connection, CHANGED, (self._sequence,))
-            if changed and self._count:
-                self._drop(changed)
+            if changed:
+                self._drop(self._memories, changed)
                 values = {"model": self.model_id, "newest": self._passage, "ids": as_json(changed)}
                 self._append(rows(connection, ROWS_OF, values))
             values = {"model": self.model_id, "known": self._passage, "newest": newest}
@@ -86,19 +86,21 @@ class Matrix:
             if self._dead > 4096 and self._dead * 2 > self._count:
                 self._compact()
 
-    def _drop(self, memory_ids: Sequence[int]) -> None:
+    def _drop(self, column: Numbers, numbers: Sequence[int]) -> None:
         count = self._count
-        gone = np.isin(self._memories[:count], memory_ids) & self._alive[:count]
+        gone = np.isin(column[:count], numbers) & self._alive[:count]
         self._alive[:count][gone] = False
         self._dead += int(gone.sum())
 
     def _append(self, fresh: list[Row]) -> None:
         if not fresh:
             return
+        _, memories, statements, namespaces, blobs = zip(*fresh, strict=True)
+        # Passages are put and replaced a statement at a time, so these are all that theirs have now.
+        self._drop(self._statements, statements)
         start, end = self._count, self._count + len(fresh)
         if end > len(self._vectors):
             self._grow(max(end, 2 * len(self._vectors)))
-        _, memories, statements, namespaces, blobs = zip(*fresh, strict=True)
         vectors = np.frombuffer(b"".join(blobs), np.int8).reshape(len(fresh), -1)
         self._vectors[start:end] = vectors
         self._lengths[start:end] = np.linalg.norm(vectors.astype(np.float32), axis=1)

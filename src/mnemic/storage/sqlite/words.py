@@ -10,7 +10,7 @@ import apsw
 from mnemic.model.memory import Memory
 from mnemic.model.search import Filter
 from mnemic.storage import text
-from mnemic.storage.sqlite.memories import EXPIRED, where
+from mnemic.storage.sqlite.memories import EXPIRED, as_json, where
 from mnemic.storage.sqlite.rows import row, rows
 from mnemic.storage.sqlite.schema import TOKENIZER
 
@@ -22,6 +22,9 @@ INSERT OR REPLACE INTO words (rowid, title, summary, tags, body, parts, namespac
 """
 TAKE_OUT = """
 DELETE FROM words WHERE rowid = ?
+"""
+MERGE = """
+INSERT INTO words (words) VALUES ('optimize')
 """
 SEARCH = f"""
 SELECT words.rowid, {RANK} AS score FROM words
@@ -39,14 +42,14 @@ CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab(main, words, 
 FREQUENCY = """
 SELECT doc FROM temp.vocabulary WHERE term = ?
 """
-TERMS_BETWEEN = """
-SELECT term, doc FROM temp.vocabulary WHERE term >= ? AND term < ? AND length(term) BETWEEN ? AND ?
+THESE_TERMS = """
+SELECT term, doc FROM temp.vocabulary WHERE term IN (SELECT value FROM json_each(?))
 """
 ALL_TERMS = """
 SELECT term, doc FROM temp.vocabulary WHERE length(term) BETWEEN ? AND ?
 """
 _COLUMNS = "{title summary tags body parts}"
-_LAST = "\U0010ffff"
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def row_of(memory: Memory, namespace_id: int) -> tuple[Any, ...]:
@@ -65,7 +68,8 @@ def row_of(memory: Memory, namespace_id: int) -> tuple[Any, ...]:
 
 
 def _token(namespace_id: int) -> str:
-    return f"ns{namespace_id}"
+    # A private character, which the index takes for a letter: no word of a text is ever mistaken for this.
+    return f"\ue000{namespace_id}"
 
 
 def match_expression(terms: Sequence[str], namespace_ids: Iterable[int] | None, *, every: bool) -> str:
@@ -123,24 +127,43 @@ def frequency(connection: apsw.Connection, term: str) -> int:
 
 
 def spellings(connection: apsw.Connection, term: str, limit: int) -> list[str]:
-    """Indexed words one letter away from *term*, most frequent first.
+    """Words one letter away from *term* that the index holds, most frequent first.
 
-    A typo rarely hits the first letter, so the words that share it are tried before all the others.
+    A typo rarely hits the first letter, so the words that share it come before all the others.
     """
-    connection.execute(VOCABULARY)
-    token = "".join(stem(connection, term))
-    if len(token) < 4:
+    word = term.lower()
+    if len(word) < 4:
         return []
+    connection.execute(VOCABULARY)
+    close = _close_in_ascii(connection, word) if word.isascii() and word.isalnum() else _close(connection, word)
+    best = sorted(close.items(), key=lambda found: (found[0][0] != word[0], -found[1], found[0]))
+    return [spelling for spelling, _ in best[:limit]]
+
+
+def _close_in_ascii(connection: apsw.Connection, word: str) -> dict[str, int]:
+    """The index holds stems, from which a typo can be far: so every word one letter away is stemmed and looked up."""
+    spellings = sorted(one_edit_away(word), reverse=True)
+    spelled = dict(zip(stem(connection, " ".join(spellings)), spellings, strict=True))
+    known = rows(connection, THESE_TERMS, (as_json(list(spelled)),))
+    return {spelled[token]: count for token, count in known}
+
+
+def _close(connection: apsw.Connection, word: str) -> dict[str, int]:
+    """The stemmer leaves other scripts alone, and they have too many letters to try each."""
+    token = "".join(stem(connection, word))
     around = (len(token) - 1, len(token) + 1)
-    close: list[tuple[int, str]] = []
-    for sql, values in (
-        (TERMS_BETWEEN, (token[0], token[0] + _LAST, *around)),
-        (ALL_TERMS, around),
-    ):
-        close = [(count, word) for word, count in rows(connection, sql, values) if one_edit(token, word)]
-        if close:
-            break
-    return [word for _, word in sorted(close, reverse=True)[:limit]]
+    return {near: count for near, count in rows(connection, ALL_TERMS, around) if one_edit(token, near)}
+
+
+def one_edit_away(word: str) -> set[str]:
+    """Every word that one insertion, deletion, replacement or swap of neighbours makes of *word*."""
+    cuts = [(word[:place], word[place:]) for place in range(len(word) + 1)]
+    letters = _LETTERS if word.isalpha() else _LETTERS + "0123456789"
+    inserted = {head + letter + tail for head, tail in cuts for letter in letters}
+    replaced = {head + letter + tail[1:] for head, tail in cuts if tail for letter in letters}
+    deleted = {head + tail[1:] for head, tail in cuts if tail}
+    swapped = {head + tail[1] + tail[0] + tail[2:] for head, tail in cuts if len(tail) > 1}
+    return (inserted | replaced | deleted | swapped) - {word}
 
 
 def one_edit(left: str, right: str) -> bool:

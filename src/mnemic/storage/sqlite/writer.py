@@ -18,7 +18,7 @@ from mnemic.model.values import Moment, State
 from mnemic.storage import text
 from mnemic.storage.base import Passage
 from mnemic.storage.sqlite import edges, journal, memories, tokens, words
-from mnemic.storage.sqlite.connection import our_errors
+from mnemic.storage.sqlite.connection import in_our_words, our_errors, patient
 from mnemic.storage.sqlite.memories import as_json
 from mnemic.storage.sqlite.reader import SqliteReader
 from mnemic.storage.sqlite.rows import column, row, value
@@ -35,10 +35,14 @@ UPDATE statement SET until = ? WHERE id = ?
 LAST_POSITION = """
 SELECT coalesce(max(position), 0) FROM statement WHERE memory_id = ?
 """
+# A vector stands for a text under its title, by one model: another title or model needs a new one.
 EARLIER_TWIN = """
-SELECT id FROM statement
-WHERE memory_id = ? AND digest = ? AND text = ? AND model_id IS NOT NULL
-ORDER BY id DESC LIMIT 1
+SELECT s.id FROM statement s JOIN model d ON d.id = s.model_id AND d.name = :model
+WHERE s.memory_id = :memory AND s.digest = :digest AND s.text = :text AND NOT EXISTS (
+  SELECT 1 FROM journal j
+  WHERE j.subject_id = s.memory_id AND j.subject = 'memory' AND j.sequence > s.since
+    AND json_extract(j.after, '$.title') IS NOT NULL)
+ORDER BY s.id DESC LIMIT 1
 """
 COPY_PASSAGES = """
 INSERT INTO passage (statement_id, model_id, start, end, vector)
@@ -90,6 +94,7 @@ INDEXED = frozenset({"title", "summary", "tags", "namespace", "state"})
 EMPTY = Memory(id=0, uid="", namespace="", title="", created_at=0, updated_at=0)
 
 
+@in_our_words
 class SqliteWriter(SqliteReader):
     """The Writer of the SQLite engine."""
 
@@ -105,6 +110,7 @@ class SqliteWriter(SqliteReader):
     ):
         super().__init__(store, connection)
         self._durable = durable
+        self._has_purged = False
         self._operation = operation
         self._actor = actor
         self._at = at
@@ -118,7 +124,10 @@ class SqliteWriter(SqliteReader):
                 self._connection.execute("BEGIN IMMEDIATE")
                 sequence, newest = journal.last(self._connection)
         except BaseException:
-            self._store.writing.release()
+            try:
+                self._roll_back()
+            finally:
+                self._leave()
             raise
         self._batch = self._next = sequence + 1
         # A clock set back must not let the journal's moments fall: as_of relies on their order.
@@ -139,9 +148,28 @@ class SqliteWriter(SqliteReader):
         else:
             self._roll_back()
         finally:
+            self._leave()
+
+    def _leave(self) -> None:
+        """Let the next writer in, with the settings as they were."""
+        try:
+            if self._has_purged:
+                self._empty_log()
             if not self._durable:
                 self._connection.execute("PRAGMA synchronous = FULL")
+        finally:
             self._store.writing.release()
+
+    def _empty_log(self) -> None:
+        """The log keeps the pages as they were; empty it now unless someone is still reading there."""
+        self._connection.pragma("secure_delete", False)
+        self._connection.set_busy_handler(None)
+        try:
+            self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        except apsw.BusyError:
+            pass
+        finally:
+            self._connection.set_busy_handler(patient())
 
     def _roll_back(self) -> None:
         self._store.forget_names()
@@ -202,7 +230,10 @@ class SqliteWriter(SqliteReader):
     def take_in(self, memory: Memory) -> Memory:
         """See Writer."""
         free = memories.one(self._connection, memory.id) is None
-        return self._insert(memory if free else replace(memory, id=0))
+        # Whoever takes in many passes over the one that cannot be; nothing of it may stay.
+        with self._connection:
+            taken = self._insert(memory if free else replace(memory, id=0))
+        return taken
 
     def _insert(self, memory: Memory) -> Memory:
         fields = memories.encode({name: getattr(memory, name) for name in memories.COLUMNS})
@@ -234,10 +265,12 @@ class SqliteWriter(SqliteReader):
 
     def _update(self, memory: Memory, changed: Memory, after: Mapping[str, Any]) -> None:
         columns = [name for name in after if name != "statements"]
-        encoded = memories.encode({name: getattr(changed, name) for name in columns})
-        assignments = ", ".join(f"{name} = ?" for name in encoded)
-        with self._unique_title(changed.namespace, changed.title):
-            self._connection.execute(f"UPDATE memory SET {assignments} WHERE id = ?", (*encoded.values(), memory.id))
+        # A body alone changes when the clock stands where the memory was last changed.
+        if columns:
+            encoded = memories.encode({name: getattr(changed, name) for name in columns})
+            sql = f"UPDATE memory SET {', '.join(f'{name} = ?' for name in encoded)} WHERE id = ?"
+            with self._unique_title(changed.namespace, changed.title):
+                self._connection.execute(sql, (*encoded.values(), memory.id))
         if "tags" in after:
             self._connection.execute(DROP_TAGS, (memory.id,))
             self._put_tags(memory.id, changed.tags)
@@ -283,7 +316,8 @@ class SqliteWriter(SqliteReader):
 
     def _reuse_vectors(self, number: int, statement: Statement) -> None:
         """A text that stood in this memory before has its vectors already."""
-        values = (number, text.digest(statement.text), statement.text)
+        body = statement.text
+        values = {"memory": number, "digest": text.digest(body), "text": body, "model": self._store.model}
         twin = row(self._connection, EARLIER_TWIN, values)
         if twin:
             ends = {"from": twin[0], "to": statement.id}
@@ -301,6 +335,7 @@ class SqliteWriter(SqliteReader):
     def purge(self, memory_ids: Sequence[int]) -> int:
         """See Writer."""
         purged = 0
+        self._has_purged = True
         self._connection.pragma("secure_delete", True)
         for number in memory_ids:
             memory = memories.one(self._connection, number)
@@ -311,6 +346,9 @@ class SqliteWriter(SqliteReader):
             self._connection.execute(DELETE, (number,))
             self.tombstone(Subject.MEMORY, number)
             purged += 1
+        if purged:
+            # A row that is taken out leaves its words in the index until the index is merged.
+            self._connection.execute(words.MERGE)
         return purged
 
     def tombstone(self, subject: Subject, number: int) -> None:
