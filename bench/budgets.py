@@ -1,0 +1,80 @@
+"""The budgets of the design, measured: `python -m bench.budgets [--quick] [--only NAME]`."""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import apsw
+import platformdirs
+
+from bench import contention, embedding, finding, growth, starting, weight, writing
+from bench.bench import Bench
+from bench.figures import Figure, table
+from bench.reference import installed
+from bench.stores import Stores
+
+CACHE = Path(platformdirs.user_cache_dir("mnemic-bench"))
+SIZES = (1_000, 10_000, 100_000)
+
+BUDGETS: dict[str, Callable[[Bench], Iterator[Figure]]] = {
+    "write": writing.write,
+    "batch": writing.batch,
+    "bulk": writing.bulk,
+    "search": finding.search,
+    "recall": finding.recall,
+    "open": finding.open_by_name,
+    "past": finding.past,
+    "growth": growth.growth,
+    "embed": embedding.embed,
+    "memory": weight.memory,
+    "disk": weight.disk,
+    "start": starting.start,
+    "cli": starting.cli,
+    "processes": contention.processes,
+}
+NOTES = """
+ours, floor and reference are processor time a call, the median; wall is ours by the clock. The floor is plain SQLite
+(apsw, WAL, synchronous=FULL, one table and FTS5) with the same texts and no vectors. Of the stores of ours, the texts
+are made up and the vectors scattered around those of 256 model runs, put there through the store's own write path.
+"""
+
+
+def main() -> None:
+    """Measure what is asked for and print it as a table; exit 1 if a budget is missed."""
+    arguments = parsed()
+    bench = prepared(arguments.quick, arguments.cache)
+    print(f"Python {platform.python_version()}, SQLite {apsw.sqlitelibversion()}, {platform.machine()}")
+    figures = []
+    for name in arguments.only or BUDGETS:
+        print(f"{name} …", end="\r", file=sys.stderr, flush=True)
+        figures.extend(BUDGETS[name](bench))
+    print(table(figures))
+    print(NOTES if bench.reference else NOTES + "The reference server is not installed (npm was not found or failed).\n")
+    sys.exit(any(figure.verdict == "MISSED" for figure in figures))
+
+
+def parsed() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m bench.budgets", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="stop at 10,000 memories, and call less often")
+    parser.add_argument("--only", choices=BUDGETS, action="append", metavar="NAME", help=", ".join(BUDGETS))
+    parser.add_argument("--cache", type=Path, default=CACHE, metavar="FOLDER", help="where built stores are kept")
+    return parser.parse_args()
+
+
+def prepared(is_quick: bool, cache: Path) -> Bench:
+    """A run, with the stores and the reference server where they were left last time."""
+    return Bench(
+        stores=Stores(cache / "stores"),
+        reference=installed(cache / "reference"),
+        sizes=SIZES[:2] if is_quick else SIZES,
+        rounds=60 if is_quick else 300,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+"""The floor: the same texts in plain SQLite, one table and an FTS5 index, and not a line more than it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import apsw
+
+from mnemic.core.memories import title_of
+
+SCHEMA = """
+PRAGMA journal_mode = WAL;
+PRAGMA synchronous = FULL;
+CREATE TABLE IF NOT EXISTS note (id INTEGER PRIMARY KEY, title TEXT NOT NULL, body TEXT NOT NULL);
+CREATE INDEX IF NOT EXISTS note_title ON note (title);
+CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5 (
+    title, body, content = 'note', content_rowid = 'id', tokenize = 'porter unicode61'
+);
+"""
+INSERT = """
+INSERT INTO note (title, body) VALUES (?, ?)
+"""
+INDEX = """
+INSERT INTO words (rowid, title, body) VALUES (?, ?, ?)
+"""
+SEARCH = """
+SELECT n.id, n.title, n.body FROM words JOIN note n ON n.id = words.rowid
+WHERE words MATCH ? ORDER BY rank LIMIT 10
+"""
+OPEN = """
+SELECT id, title, body FROM note WHERE title = ?
+"""
+BUSY_MILLISECONDS = 60_000
+
+
+class Floor:
+    """Notes in a file, without any of the things that make a memory of them."""
+
+    def __init__(self, path: Path):
+        self._connection = apsw.Connection(str(path))
+        self._connection.set_busy_timeout(BUSY_MILLISECONDS)
+        for _ in self._connection.execute(SCHEMA):
+            pass
+
+    def add(self, texts: Iterable[str]) -> None:
+        """Keep *texts* in one durable transaction."""
+        self._connection.execute("BEGIN IMMEDIATE")
+        for text in texts:
+            title = title_of(text)
+            self._connection.execute(INSERT, (title, text))
+            self._connection.execute(INDEX, (self._connection.last_insert_rowid(), title, text))
+        self._connection.execute("COMMIT")
+
+    def search(self, words: Sequence[str], *, every: bool) -> list[tuple[int, str, str]]:
+        """The best ten notes with every word, or any."""
+        quoted = (f'"{word}"' for word in words)
+        return self._connection.execute(SEARCH, ((" AND " if every else " OR ").join(quoted),)).fetchall()
+
+    def open(self, title: str) -> list[tuple[int, str, str]]:
+        """The notes with this title."""
+        return self._connection.execute(OPEN, (title,)).fetchall()
+
+    def count(self) -> int:
+        """How many notes there are."""
+        return int(self._connection.execute("SELECT count(*) FROM note").fetchone()[0])
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._connection.close()

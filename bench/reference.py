@@ -1,0 +1,74 @@
+"""The reference MCP memory server (npm), installed outside the repository, and what it is asked to do."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from bench.clients import StdioClient
+from bench.measuring import Spent, cpu_seconds_of, spent
+from mnemic.core.memories import title_of
+
+PACKAGE = "@modelcontextprotocol/server-memory"
+INSTALL_SECONDS = 180
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """The server, ready to be started on any file."""
+
+    node: str
+    script: Path
+
+    def client(self, file: Path) -> StdioClient:
+        """The server on *file*, started."""
+        return StdioClient([self.node, str(self.script)], {**os.environ, "MEMORY_FILE_PATH": str(file)})
+
+    def spent(self, file: Path, calls: Iterable[Callable[[StdioClient], object]]) -> Spent:
+        """What calls to a server on *file* cost, in its process and by the clock."""
+        with self.client(file) as client:
+            client.start()
+            return spent((partial(call, client) for call in calls), lambda: cpu_seconds_of(client.pid) or 0.0)
+
+
+def installed(folder: Path) -> Reference | None:
+    """The server below *folder*, installed now if npm is there; None if it cannot be had."""
+    node, npm = shutil.which("node"), shutil.which("npm")
+    script = folder / "node_modules" / PACKAGE / "dist" / "index.js"
+    if node and npm and not script.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        command = [npm, "install", "--prefix", str(folder), "--no-audit", "--no-fund", PACKAGE]
+        subprocess.run(command, capture_output=True, timeout=INSTALL_SECONDS, check=False)
+    return Reference(node, script) if node and script.exists() else None
+
+
+def entity(text: str) -> dict[str, object]:
+    """*text* as the server keeps a memory."""
+    return {"name": title_of(text), "entityType": "note", "observations": [text]}
+
+
+def write_file(path: Path, texts: Iterable[str]) -> None:
+    """The file the server would have written for *texts*."""
+    with path.open("w") as file:
+        file.writelines(json.dumps({"type": "entity", **entity(text)}) + "\n" for text in texts)
+
+
+def create(client: StdioClient, texts: Iterable[str]) -> None:
+    """Keep *texts* in one call."""
+    client.call("create_entities", entities=[entity(text) for text in texts])
+
+
+def search(client: StdioClient, text: str) -> None:
+    """What holds *text*; it knows no words, only stretches of characters."""
+    client.call("search_nodes", query=text)
+
+
+def open_(client: StdioClient, title: str) -> None:
+    """The entity of this name."""
+    client.call("open_nodes", names=[title])

@@ -1,0 +1,132 @@
+"""The stores that are measured: built once through the product's own write path, kept between runs."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from bench import reference, texts
+from bench.floor import Floor
+from mnemic.app import App, open_app
+from mnemic.core.context import Context
+from mnemic.core.memories import Note, remember
+from mnemic.embedding.local import LocalEmbedder
+from mnemic.model.values import MINUTE, Moment
+from mnemic.settings import Settings
+from mnemic.storage.base import Passage
+from mnemic.storage.sqlite.schema import MIGRATIONS
+
+BATCH = 1_000
+BEGINNING: Moment = 1_750_000_000_000_000
+MODEL_RUNS = 256
+SMALL_NAMESPACES = 10
+"""Each holds one memory in a hundred; the rest are in `global`."""
+
+
+def open_store(path: Path, embedder: str = "none") -> App:
+    """The store at *path*, ready to be measured."""
+    return open_app(Settings(db=str(path), embedder=embedder), actor="bench")
+
+
+def namespace(number: int) -> str:
+    """Where memory *number* lives."""
+    return f"project-{number % 100}" if number % 100 < SMALL_NAMESPACES else "global"
+
+
+def notes(count: int, first: int = 0) -> list[Note]:
+    """*count* memories to be, from number *first* on."""
+    return [Note(text=texts.text(n), namespace=namespace(n)) for n in range(first, first + count)]
+
+
+class Stores:
+    """Files of every size asked for, in a folder that belongs to this schema and these texts."""
+
+    def __init__(self, folder: Path):
+        told = repr((MIGRATIONS, texts.VERSION, LocalEmbedder.name)).encode()
+        self._folder = folder / hashlib.sha256(told).hexdigest()[:16]
+        self._folder.mkdir(parents=True, exist_ok=True)
+
+    def ours(self, size: int) -> Path:
+        """A store of ours with *size* memories and their vectors."""
+        return self._kept(f"ours-{size}.db", lambda path: build_ours(path, size))
+
+    def floor(self, size: int) -> Path:
+        """The same texts in plain SQLite."""
+        return self._kept(f"floor-{size}.db", lambda path: build_floor(path, size))
+
+    def reference(self, size: int) -> Path:
+        """The same texts in the reference server's file."""
+        return self._kept(f"reference-{size}.jsonl", lambda path: reference.write_file(path, texts.texts(size)))
+
+    def _kept(self, name: str, build: Callable[[Path], None]) -> Path:
+        path = self._folder / name
+        if not path.exists():
+            part = path.with_name(name + ".part")
+            part.unlink(missing_ok=True)
+            build(part)
+            part.rename(path)
+        return path
+
+
+@contextmanager
+def copied(path: Path) -> Iterator[Path]:
+    """A copy of *path* that may be changed."""
+    with scratch() as folder:
+        yield Path(shutil.copy(path, folder))
+
+
+@contextmanager
+def scratch() -> Iterator[Path]:
+    """An empty folder that is gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="mnemic-bench-") as folder:
+        yield Path(folder)
+
+
+def moment_of(number: int) -> Moment:
+    """When memory *number* was written: a batch a minute."""
+    return BEGINNING + number // BATCH * MINUTE
+
+
+def build_floor(path: Path, size: int) -> None:
+    """Fill plain SQLite."""
+    floor = Floor(path)
+    for first in range(0, size, BATCH):
+        floor.add(texts.texts(min(BATCH, size - first), first))
+    floor.close()
+
+
+def build_ours(path: Path, size: int) -> None:
+    """Fill a store through the core, then give every statement a vector."""
+    with open_store(path) as app:
+        for first in range(0, size, BATCH):
+            then = partial(moment_of, first)
+            remember(replace(app.ctx, now=then), notes(min(BATCH, size - first), first))
+        put_vectors(app.ctx, likely_vectors(size))
+
+
+def put_vectors(ctx: Context, vectors: np.ndarray) -> None:
+    """Give the statements that have none one of *vectors* each, as the background worker would."""
+    left = list(vectors)
+    while waiting := ctx.store.read().pending(limit=BATCH):
+        passages = [Passage(item.statement_id, 0, len(item.text), left.pop()) for item in waiting]
+        with ctx.store.write(operation="embed", actor="bench", at=ctx.now(), durable=False) as tx:
+            tx.put_passages(LocalEmbedder.name, LocalEmbedder.dimension, passages)
+
+
+def likely_vectors(count: int) -> np.ndarray:
+    """Unit vectors scattered around those of a few real texts: where a hundred thousand model runs would lie."""
+    real = LocalEmbedder().embed(list(texts.texts(MODEL_RUNS)))
+    chance = np.random.default_rng(texts.VERSION)
+    noise = chance.standard_normal((count, real.shape[1]), dtype=np.float32) / np.sqrt(real.shape[1])
+    vectors = real[chance.integers(0, len(real), count)] + noise
+    unit: np.ndarray = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return unit
+

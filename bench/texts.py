@@ -1,0 +1,78 @@
+"""The texts that are measured with: made up, the same in every run, their words spread as in real ones.
+
+The vocabulary is that of the tokenizer the package ships with, which lists English words from the most to
+the least frequent, mixed with pronounceable names nobody has heard of. Words follow Zipf's law.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from functools import cache
+from itertools import accumulate
+
+from mnemic.embedding.local import FILES
+from mnemic.retrieval.text import STOP_WORDS
+
+VERSION = 1
+"""To be raised when the texts change, so that no store of the old ones is used."""
+SEED = "mnemic"
+CHARACTERS = 320
+HALF_A_SENTENCE = 36
+NAMES = 8_000
+FIRST_NAME_RANK = 400
+EXPONENT = 1.0
+FLATTENING = 2.7  # Zipf-Mandelbrot: the few most frequent words of English are less so than 1/rank says
+SYLLABLES = ("ka", "lo", "mi", "ren", "tor", "vel", "sha", "du", "pin", "gra", "fe", "nox", "bi", "zan", "qui", "orm")
+
+
+@cache
+def vocabulary() -> tuple[str, ...]:
+    """The words, most frequent first."""
+    known = json.loads((FILES / "tokenizer.json").read_text())["model"]["vocab"]
+    english = [word for word in sorted(known, key=known.__getitem__) if _is_word(word)]
+    chance = random.Random(SEED)
+    names = dict.fromkeys("".join(chance.choices(SYLLABLES, k=chance.randint(2, 4))) for _ in range(NAMES))
+    mixed = english[:FIRST_NAME_RANK]
+    rest = [*english[FIRST_NAME_RANK:], *(name for name in names if name not in known)]
+    places = sorted(range(len(rest)), key=lambda place: place + chance.uniform(0, len(rest) / 2))
+    return (*mixed, *(rest[place] for place in places))
+
+
+def _is_word(text: str) -> bool:
+    return text.isascii() and text.isalpha() and len(text) > 1
+
+
+@cache
+def _weights() -> tuple[float, ...]:
+    return tuple(accumulate(1 / (rank + FLATTENING) ** EXPONENT for rank in range(1, len(vocabulary()) + 1)))
+
+
+def text(number: int) -> str:
+    """The text of memory *number*: a few sentences, about 320 characters."""
+    chance = random.Random(f"{SEED} {number}")
+    length = chance.randint(CHARACTERS * 3 // 4, CHARACTERS * 5 // 4)
+    words = iter(chance.choices(vocabulary(), cum_weights=_weights(), k=length))
+    sentences: list[str] = []
+    while sum(map(len, sentences)) < length - HALF_A_SENTENCE:
+        sentences.append(" ".join(next(words) for _ in range(chance.randint(6, 14))).capitalize() + ".")
+    return " ".join(sentences)
+
+
+def texts(count: int, first: int = 0) -> Iterator[str]:
+    """The texts of *count* memories from number *first* on."""
+    return map(text, range(first, first + count))
+
+
+def telling(number: int, count: int) -> list[str]:
+    """*count* different words of memory *number* that tell something, as somebody looking for it would give."""
+    words = dict.fromkeys(word.strip(".").lower() for word in text(number).split())
+    candidates = [word for word in words if word not in STOP_WORDS and len(word) > 2]
+    return random.Random(f"{SEED} ask {number}").sample(candidates, count)
+
+
+def question(number: int) -> str:
+    """A question that memory *number* answers."""
+    first, second, third, fourth = telling(number, 4)
+    return f"What did we say about {first} and the {second}, and how does it {third} with {fourth}?"

@@ -1,0 +1,133 @@
+"""Vectors kept between benchmark runs, by model and text, and a command that fills the cache.
+
+python bench/vectors.py DATA.jsonl.gz ... [--cache FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import hashlib
+import json
+import sqlite3
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import platformdirs
+
+from mnemic.embedding.local import LocalEmbedder
+
+if TYPE_CHECKING:
+    from mnemic.embedding.base import Embedder, Vectors
+
+CACHE = Path(platformdirs.user_cache_dir("mnemic-bench")) / "vectors.db"
+NAMELESS = {"user", "assistant", "document"}
+BATCH_TEXTS = 256
+
+SCHEMA = "CREATE TABLE IF NOT EXISTS vector (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID"
+READ = "SELECT value FROM vector WHERE key = ?"
+WRITE = "INSERT OR IGNORE INTO vector VALUES (?, ?)"
+
+
+class CachedEmbedder:
+    """An embedder that computes each text once and keeps the vector, in 16 bits, in a file."""
+
+    def __init__(self, inner: Embedder, path: Path = CACHE):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._inner = inner
+        self._lock = Lock()
+        self._database = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=False)
+        self._database.execute("PRAGMA journal_mode = WAL")
+        self._database.execute(SCHEMA)
+
+    @property
+    def name(self) -> str:
+        """The name of the model behind the cache: the vectors are its own."""
+        return self._inner.name
+
+    @property
+    def dimension(self) -> int:
+        """How many numbers a vector has."""
+        return self._inner.dimension
+
+    def windows(self, text: str) -> Sequence[tuple[int, int]]:
+        """The stretches the model behind the cache would see."""
+        return self._inner.windows(text)
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """The vectors, from the file where they are known."""
+        keys = [self._key(text) for text in texts]
+        with self._lock:
+            known = {key: row[0] for key in keys if (row := self._database.execute(READ, (key,)).fetchone())}
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+        known |= self._computed(missing)
+        return np.array([np.frombuffer(known[key], np.float16) for key in keys], np.float32).reshape(
+            len(keys), self.dimension
+        )
+
+    def _computed(self, missing: dict[bytes, str]) -> dict[bytes, bytes]:
+        vectors = self._inner.embed(list(missing.values())) if missing else []
+        rows = {
+            key: vector.astype(np.float16).tobytes() for key, vector in zip(missing, vectors, strict=True)
+        }
+        with self._lock:
+            self._database.execute("BEGIN IMMEDIATE")
+            self._database.executemany(WRITE, rows.items())
+            self._database.execute("COMMIT")
+        return rows
+
+    def _key(self, text: str) -> bytes:
+        return hashlib.sha256(f"{self.name}\0{text}".encode(errors="surrogatepass")).digest()[:16]
+
+
+def spoken(turn: dict[str, str]) -> str:
+    """The text of a turn as it is remembered: with the speaker's name, where the speaker has one."""
+    return turn["text"] if turn["role"] in NAMELESS else f"{turn['role']}: {turn['text']}"
+
+
+def rows(path: Path) -> Iterator[dict[str, Any]]:
+    """The lines of a benchmark file."""
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
+
+
+def texts(path: Path) -> Iterator[str]:
+    """Everything of a benchmark file that is embedded: questions, what users said, what was answered."""
+    lines = list(rows(path))
+    yield from (row["question"] for row in lines if row["kind"] == "question")
+    turns = [turn for row in lines if row["kind"] == "doc" for turn in row["turns"]]
+    yield from (spoken(turn) for turn in sorted(turns, key=lambda turn: turn["role"] == "assistant"))
+
+
+def fill(embedder: Embedder, path: Path) -> None:
+    """Embed the texts of *path*, as the windows cut them."""
+    start, count, batch = time.monotonic(), 0, list[str]()
+    for text in texts(path):
+        batch += [text[first:last] for first, last in embedder.windows(text)]
+        if len(batch) >= BATCH_TEXTS:
+            embedder.embed(batch)
+            count, batch = count + len(batch), []
+            print(f"\r{path.name}: {count} in {time.monotonic() - start:.0f} s", end="", flush=True)
+    embedder.embed(batch)
+    print(f"\r{path.name}: {count + len(batch)} in {time.monotonic() - start:.0f} s")
+
+
+def main() -> None:
+    """Fill the cache."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("data", type=Path, nargs="+")
+    parser.add_argument("--cache", type=Path, default=CACHE)
+    arguments = parser.parse_args()
+    embedder = CachedEmbedder(LocalEmbedder(), arguments.cache)
+    for path in arguments.data:
+        fill(embedder, path)
+
+
+if __name__ == "__main__":
+    main()

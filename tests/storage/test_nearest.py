@@ -1,0 +1,146 @@
+"""The vectors in memory follow the database: through changes, other writers, and other models."""
+
+from __future__ import annotations
+
+import pytest
+from support import START, WordEmbedder, a_draft, change, embed_all, put
+
+from mnemic.model.search import Filter
+from mnemic.model.values import State
+from mnemic.storage.base import Passage
+
+EMBEDDER = WordEmbedder()
+
+
+def nearest(store, text, embedder=EMBEDDER, **wanted):
+    found = store.read().nearest(embedder.embed([text])[0], Filter(**wanted), limit=50)
+    return {near.memory_id: near.similarity for near in found}
+
+
+@pytest.fixture
+def pair(fresh):
+    """One store opened twice, as by two processes."""
+    left, right = fresh(), fresh()
+    for store in (left, right):
+        store.use_model(EMBEDDER.name)
+    return left, right
+
+
+def test_what_another_writes_is_near_at_once(pair):
+    left, right = pair
+    assert nearest(right, "red apple") == {}
+    [memory] = put(left, a_draft("red apple"))
+    assert nearest(right, "red apple") == {}, "it has no vector yet"
+    embed_all(left, EMBEDDER)
+    for store in pair:
+        assert nearest(store, "red apple") == {memory.id: pytest.approx(1, abs=0.01)}
+
+
+def test_what_another_changes_is_near_as_it_is_now(pair):
+    left, right = pair
+    apple, pear = put(left, a_draft("red apple"), a_draft("green pear"))
+    embed_all(left, EMBEDDER)
+    assert nearest(right, "red apple").keys() == {apple.id, pear.id}
+    apple = change(left, apple, texts=("grey stone",), at=START + 1)
+    assert nearest(right, "red apple").keys() == {pear.id}, "the text and its vector are gone"
+    embed_all(left, EMBEDDER)
+    assert nearest(right, "grey stone")[apple.id] == pytest.approx(1, abs=0.01)
+    change(left, pear, namespace="garden", at=START + 2)
+    assert nearest(right, "green pear", namespaces=("garden",)).keys() == {pear.id}
+    assert nearest(right, "green pear", namespaces=("global",)).keys() == {apple.id}
+    assert nearest(right, "green pear", namespaces=("nowhere",)) == {}
+
+
+def test_what_another_forgets_restores_or_purges_leaves_and_returns(pair):
+    left, right = pair
+    apple, pear = put(left, a_draft("red apple"), a_draft("green pear"))
+    embed_all(left, EMBEDDER)
+    gone = change(left, apple, state=State.FORGOTTEN, at=START + 1)
+    assert nearest(right, "red apple").keys() == {pear.id}
+    change(left, gone, state=State.LIVING, at=START + 2)
+    assert nearest(right, "red apple").keys() == {apple.id, pear.id}
+    with left.write(operation="purge", actor="x", at=START + 3) as tx:
+        tx.purge([apple.id])
+    assert nearest(right, "red apple").keys() == {pear.id}
+
+
+def test_a_memory_restored_into_an_empty_index_is_near_again(pair):
+    left, right = pair
+    [apple] = put(left, a_draft("red apple"))
+    embed_all(left, EMBEDDER)
+    gone = change(left, apple, state=State.FORGOTTEN, at=START + 1)
+    assert nearest(right, "red apple") == {}
+    change(left, gone, state=State.LIVING, at=START + 2)
+    assert nearest(right, "red apple").keys() == {apple.id}
+
+
+def test_new_vectors_take_the_place_of_old_ones(pair):
+    left, right = pair
+    [apple] = put(left, a_draft("red apple"))
+    embed_all(left, EMBEDDER)
+    assert nearest(right, "red apple")[apple.id] == pytest.approx(1, abs=0.01)
+    change(left, apple, title="A fruit", at=START + 1)
+    assert nearest(right, "red apple")[apple.id] == pytest.approx(1, abs=0.01), "the old one serves until then"
+    with left.write(operation="embed", actor="x", at=START + 1) as tx:
+        [item] = tx.pending(limit=5)
+    other = WordEmbedder()
+    vector = other.embed([f"{item.title}\n{item.text}"])[0]
+    with left.write(operation="embed", actor="x", at=START + 1) as tx:
+        tx.put_passages(other.name, other.dimension, [Passage(item.statement_id, 0, len(item.text), vector)])
+    for store in pair:
+        expected = float(vector @ EMBEDDER.embed(["red apple"])[0])
+        assert nearest(store, "red apple")[apple.id] == pytest.approx(expected, abs=0.02)
+        assert nearest(store, "a fruit red apple")[apple.id] == pytest.approx(1, abs=0.01)
+
+
+def test_many_changes_leave_the_same_answers_as_a_fresh_start(fresh, pair):
+    left, _ = pair
+    made = put(left, *(a_draft(f"memory {number} of many words") for number in range(1500)))
+    embed_all(left, EMBEDDER)
+    nearest(left, "memory 7")
+    for turn in range(4):
+        with left.write(operation="x", actor="x", at=START + turn) as tx:
+            made = [tx.change(memory, namespace=f"turn {turn}") for memory in made]
+        nearest(left, "memory 7")
+    late = fresh()
+    late.use_model(EMBEDDER.name)
+    for text in ("memory 7", "memory 1499 of many words"):
+        for wanted in ({}, {"namespaces": ("turn 3",)}, {"namespaces": ("turn 1",)}):
+            assert nearest(left, text, **wanted) == nearest(late, text, **wanted)
+
+
+def test_another_model_makes_everything_wait_and_never_mixes(fresh):
+    store = fresh()
+    older, newer = WordEmbedder("older"), WordEmbedder("newer", dimension=32)
+    store.use_model(older.name)
+    apple, pear = put(store, a_draft("red apple"), a_draft("green pear"))
+    embed_all(store, older)
+    assert nearest(store, "red apple", older).keys() == {apple.id, pear.id} and store.read().pending_count() == 0
+
+    store.use_model(newer.name)
+    assert store.read().pending_count() == 2
+    assert nearest(store, "red apple", newer) == {}
+    [first] = [item for item in store.read().pending(limit=5) if item.memory_id == apple.id]
+    with store.write(operation="embed", actor="x", at=START) as tx:
+        tx.put_passages("newer", 32, [Passage(first.statement_id, 0, 9, newer.embed(["red apple"])[0])])
+    assert nearest(store, "red apple", newer).keys() == {apple.id}, "the other has only a vector of the old model"
+    embed_all(store, newer)
+    assert nearest(store, "red apple", newer)[apple.id] == pytest.approx(1, abs=0.01)
+    assert store.check() == []
+
+    again = fresh()
+    again.use_model(newer.name)
+    assert again.read().pending_count() == 0
+    assert nearest(again, "red apple", newer).keys() == {apple.id, pear.id}
+    again.use_model(older.name)
+    assert again.read().pending_count() == 2 and nearest(again, "red apple", older) == {}
+
+
+def test_a_long_statement_is_near_by_its_best_stretch(fresh):
+    store, embedder = fresh(), WordEmbedder(window=60)
+    store.use_model(embedder.name)
+    filler = "nothing of interest stands in this part of the text. " * 5
+    [memory] = put(store, a_draft("long", texts=(f"{filler}the treasure is under the old oak. {filler}",)))
+    embed_all(store, embedder)
+    [near] = store.read().nearest(embedder.embed(["the treasure is under the old oak."])[0], Filter(), limit=5)
+    assert near.memory_id == memory.id and near.similarity > 0.6

@@ -1,0 +1,288 @@
+"""Questions to the store that need no search: by number, uid, title, filter, link, session and token."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+
+import pytest
+from support import START, a_draft, change, embed_all, put
+from support import WordEmbedder as Embedder
+
+from mnemic.errors import StoreUnusable
+from mnemic.model.access import Grant, Token
+from mnemic.model.graph import Direction
+from mnemic.model.search import Filter
+from mnemic.model.values import DAY, HOUR, MINUTE, State, Tier
+
+
+def test_an_empty_store_answers_every_question(store):
+    reader = store.read()
+    assert (reader.memory(1), reader.memories([1, 2]), reader.count(), store.sequence()) == (None, [], 0, 0)
+    assert reader.select(Filter(), limit=10) == []
+    assert reader.words(["sky"], Filter(), every=True, limit=10) == []
+    assert reader.nearest(Embedder().embed(["sky"])[0], Filter(), limit=10) == []
+    assert list(reader.journal()) == list(reader.all_memories()) == list(reader.all_edges()) == []
+    assert store.at(0).read().count() == 0
+    assert store.check() == []
+
+
+def test_a_memory_comes_back_as_it_was_put(store):
+    draft = a_draft(
+        "  Padding and\nline breaks stay  ",
+        namespace="work",
+        title="Kept",
+        texts=("  Padding and\nline breaks stay  ", "second", "second"),
+        kind="fact",
+        summary="a summary",
+        tags=("b", "a"),
+        priority=9,
+        confidence=0.25,
+        tier=Tier.MID,
+        source="a book",
+        metadata={"deep": {"list": [1, 2.5, None, "é"]}},
+        expires_at=START + DAY,
+        valid_from=START - DAY,
+        valid_to=START + 2 * DAY,
+    )
+    [memory] = put(store, draft)
+    assert store.read().memory(memory.id) == memory
+    assert memory.content == "  Padding and\nline breaks stay  \nsecond\nsecond"
+    for name, value in asdict(draft).items():
+        if name not in ("texts", "created_at"):
+            assert getattr(memory, name) == value
+    assert memory.created_at == memory.updated_at == START
+    assert (memory.state, memory.access_count, memory.accessed_at) == (State.LIVING, 0, None)
+
+
+@pytest.mark.parametrize("text", ["naïve café", "今日は晴れ", "👩‍👩‍👧 family", "a\tb\r\nc", "'; DROP TABLE memory; --", "\ufeffbom", "x" * 65_536])
+def test_any_text_is_kept_faithfully(store, text):
+    [memory] = put(store, a_draft(text, title="t"))
+    assert store.read().memory(memory.id).content == text
+
+
+def test_memories_come_in_the_order_asked_for(store):
+    one, two, three = put(store, a_draft("one"), a_draft("two"), a_draft("three"))
+    found = store.read().memories([three.id, 99, one.id, two.id])
+    assert [memory.title for memory in found] == ["three", "one", "two"]
+
+
+def test_a_uid_is_found_by_its_beginning(store):
+    with store.write(operation="x", actor="x", at=START) as tx:
+        first = tx.add(a_draft("one"), uid="aaaa1111-0000-4000-8000-000000000001")
+        second = tx.add(a_draft("two"), uid="aaaa2222-0000-4000-8000-000000000002")
+    reader = store.read()
+    assert reader.ids_with_uid("aaaa", 9) == [first.id, second.id]
+    assert reader.ids_with_uid("aaaa", 1) == [first.id]
+    assert reader.ids_with_uid("AAAA1", 9) == [first.id]
+    assert reader.ids_with_uid("aaaa2222-0000-4", 9) == reader.ids_with_uid("aaaa222200004", 9) == [second.id]
+    assert reader.ids_with_uid(second.uid, 9) == [second.id]
+    for nonsense in ("", "aaa", "zzzz", "bbbb", "aaaa1111-0000-4000-8000-000000000001ff", "%%%%", "aaaa_"):
+        assert reader.ids_with_uid(nonsense, 9) == []
+
+
+def test_a_title_is_found_exactly_and_among_the_living(store):
+    here, there = put(store, a_draft("x", title="Sky"), a_draft("y", title="Sky", namespace="work"))
+    put(store, a_draft("z", title="sky"))
+    reader = store.read()
+    assert reader.ids_titled("Sky", None) == [here.id, there.id]
+    assert reader.ids_titled("Sky", ("work", "nowhere", "global")) == [there.id, here.id]
+    assert reader.ids_titled("Sk", None) == reader.ids_titled("Sky", ()) == []
+    change(store, here, state=State.FORGOTTEN)
+    assert store.read().ids_titled("Sky", None) == [there.id]
+
+
+def test_selection_is_by_priority_then_newest_first(store):
+    old = put(store, a_draft("old", priority=5), a_draft("high", priority=9), at=START)
+    new = put(store, a_draft("new", priority=5), at=START + MINUTE)
+    order = [old[1].id, new[0].id, old[0].id]
+    assert store.read().select(Filter(), limit=10) == order
+    assert store.read().select(Filter(), limit=1, offset=1) == order[1:2]
+    assert store.read().select(Filter(), limit=0) == []
+
+
+def test_counts_tell_the_store_in_numbers(store):
+    now = START
+    kept, other, gone, soon, over = put(
+        store,
+        a_draft("kept", kind="fact", tier=Tier.MID),
+        a_draft("other", namespace="work"),
+        a_draft("gone"),
+        a_draft("soon", expires_at=now + MINUTE),
+        a_draft("over", expires_at=now - 1),
+    )
+    change(store, gone, state=State.FORGOTTEN)
+    with store.write(operation="link", actor="x", at=now) as tx:
+        tx.add_edge(kept.id, other.id, "knows")
+        tx.change_edge(tx.add_edge(kept.id, soon.id, "knows"), valid_to=now)
+        tx.add_edge(kept.id, soon.id, "knows")
+    counts = store.read().counts(None, now)
+    assert counts.by_tier == {"long": 2, "mid": 1}
+    assert counts.by_namespace == {"global": 2, "work": 1}
+    assert counts.by_kind == {"note": 2, "fact": 1}
+    assert counts.by_state == {"living": 3, "forgotten": 1, "archived": 1}
+    assert (counts.expiring, counts.edges, counts.pending, counts.changes) == (1, 2, 3, store.sequence())
+    assert counts.size_bytes > 0
+    work = store.read().counts(("work",), now)
+    assert work.by_namespace == {"work": 1} and work.by_state == {"living": 1}
+    assert (work.edges, work.pending, work.expiring) == (1, 1, 0)
+    assert store.read().counts(("work", "global"), now).by_namespace == counts.by_namespace
+    assert store.read().count() == 4, "over has not been collected yet"
+    assert store.read().overdue(now) == [over.id]
+
+
+def test_overdue_is_what_has_expired_and_still_lives(store):
+    past, edge, future, gone = put(
+        store,
+        a_draft("past", expires_at=START - HOUR),
+        a_draft("edge", expires_at=START),
+        a_draft("future", expires_at=START + 1),
+        a_draft("gone", expires_at=START - HOUR),
+    )
+    put(store, a_draft("forever"))
+    change(store, gone, state=State.ARCHIVED)
+    assert sorted(store.read().overdue(START)) == [past.id, edge.id]
+
+
+def test_links_are_found_by_end_and_type(store):
+    a, b, c = put(store, a_draft("a"), a_draft("b"), a_draft("c"))
+    with store.write(operation="link", actor="x", at=START) as tx:
+        ab = tx.add_edge(a.id, b.id, "knows", weight=0.5, reason="met")
+        ba = tx.add_edge(b.id, a.id, "likes")
+        bc = tx.change_edge(tx.add_edge(b.id, c.id, "knows"), valid_to=START)
+        undone = tx.change_edge(tx.add_edge(a.id, c.id, "knows"), state=State.FORGOTTEN)
+    reader = store.read()
+    assert reader.edges([a.id], Direction.OUT) == [ab]
+    assert reader.edges([a.id], Direction.IN) == [ba]
+    assert reader.edges([b.id, a.id], Direction.BOTH) == [ab, ba, bc], "each once, ended ones included"
+    assert reader.edges([b.id], Direction.BOTH, ["knows", "hates"]) == [ab, bc]
+    assert reader.edges([], Direction.BOTH) == []
+    assert reader.edge(undone.id) == undone and reader.edge(99) is None
+    assert reader.edge_between(a.id, b.id, "knows") == ab
+    assert reader.edge_between(b.id, a.id, "knows") is None
+    assert reader.edge_between(b.id, c.id, "knows") is None, "it has ended"
+    assert reader.edge_between(a.id, c.id, "knows") is None, "it was taken back"
+    assert reader.has_edge(a.id, c.id, "knows", START) and not reader.has_edge(a.id, c.id, "knows", START + 1)
+    assert list(reader.all_edges()) == [ab, ba, bc, undone]
+
+
+def test_everything_can_be_walked_page_by_page(store):
+    made = put(store, *(a_draft(f"memory {number}") for number in range(1100)))
+    with store.write(operation="link", actor="x", at=START) as tx:
+        edges = [tx.add_edge(made[0].id, memory.id, "knows") for memory in made[1:]]
+        gone = tx.change(made[700], state=State.FORGOTTEN)
+    walked = list(store.read().all_memories())
+    assert walked == [*made[:700], gone, *made[701:]]
+    assert list(store.read().all_edges()) == edges
+
+
+def test_the_living_neighbours_in_a_session_are_right_before_and_after(store):
+    with store.write(operation="x", actor="x", at=START) as tx:
+        talk, other = tx.session("global", "talk"), tx.session("global", "other")
+        turns = [tx.add(a_draft(f"turn {n}", session_id=talk), uid=f"{n:032x}") for n in range(1, 6)]
+        alone = tx.add(a_draft("alone", session_id=other), uid=f"{7:032x}")
+        free = tx.add(a_draft("free"), uid=f"{8:032x}")
+        tx.change(turns[1], state=State.FORGOTTEN)
+    numbers = [memory.id for memory in turns]
+    assert store.read().neighbours_in_session([*numbers, alone.id, free.id, 99]) == {
+        numbers[0]: (numbers[2],),
+        numbers[1]: (numbers[0], numbers[2]),
+        numbers[2]: (numbers[0], numbers[3]),
+        numbers[3]: (numbers[2], numbers[4]),
+        numbers[4]: (numbers[3],),
+        alone.id: (),
+    }
+
+
+def test_a_session_is_started_once(store):
+    with store.write(operation="x", actor="x", at=START) as tx:
+        first = tx.session("global", "talk")
+        assert tx.session("global", "talk") == first
+        assert tx.session("work", "talk") != first
+    with store.write(operation="x", actor="x", at=START + HOUR) as tx:
+        assert tx.session("global", "talk") == first
+    assert store.read().sessions()[0] == (first, "global", "talk", START)
+
+
+def test_what_waits_for_vectors_comes_newest_first(store):
+    put(store, a_draft("one", texts=("a", "b")), a_draft("two", namespace="work"))
+    waiting = store.read().pending(limit=10)
+    assert [(item.title, item.text) for item in waiting] == [("two", "two"), ("one", "b"), ("one", "a")]
+    assert [item.text for item in store.read().pending(limit=1)] == ["two"]
+    here = Filter(namespaces=("global",))
+    assert store.read().pending_count() == 3 and store.read().pending_count(here) == 2
+    assert {item.title for item in store.read().pending(limit=10, wanted=here)} == {"one"}
+
+
+def test_only_standing_statements_of_living_memories_wait(store):
+    revised, gone, done = put(store, a_draft("first words"), a_draft("gone"), a_draft("done"))
+    embed_all(store, Embedder())
+    change(store, revised, texts=("other words",))
+    change(store, gone, state=State.FORGOTTEN)
+    assert [item.text for item in store.read().pending(limit=10)] == ["other words"]
+    change(store, done, title="Done")
+    assert {item.text for item in store.read().pending(limit=10)} == {"other words", "done"}, "read under a new title"
+
+
+def test_tokens_are_kept_by_their_hash(store):
+    ours = Token(name="ours", grant=Grant(("work",), can_write=False), created_at=START)
+    all_ = Token(name="all", grant=Grant(), created_at=START)
+    before = store.sequence()
+    with store.write(operation="token", actor="x", at=START) as tx:
+        tx.add_token(ours, b"1" * 32)
+        tx.add_token(all_, b"2" * 32)
+    reader = store.read()
+    assert reader.tokens() == [all_, ours]
+    assert reader.grant_of(b"1" * 32) == ours.grant and reader.grant_of(b"2" * 32) == Grant()
+    assert reader.grant_of(b"3" * 32) is None
+    with store.write(operation="token", actor="x", at=START) as tx:
+        assert tx.drop_token("ours") and not tx.drop_token("ours")
+    assert store.read().grant_of(b"1" * 32) is None
+    assert store.sequence() == before, "tokens are not part of the journal"
+
+
+def test_a_snapshot_answers_from_one_moment(store):
+    embedder = Embedder()
+    store.use_model(embedder.name)
+    [first] = put(store, a_draft("red apples"))
+    embed_all(store, embedder)
+    apples = embedder.embed(["red apples"])[0]
+    with store.snapshot() as then:
+        seen = then.count()
+        put(store, a_draft("green apples"))
+        change(store, first, texts=("blue plums",))
+        embed_all(store, embedder)
+        assert then.count() == seen == 1 and then.memory(first.id) == first
+        assert [number for number, _ in then.words(["apples"], Filter(), every=True, limit=9)] == [first.id]
+        assert [near.memory_id for near in then.nearest(apples, Filter(), limit=9)] == [first.id]
+        assert then.counts(None, START).changes == 1
+        assert store.read().count() == 2
+    near = {near.memory_id: near.similarity for near in store.read().nearest(apples, Filter(), limit=9)}
+    assert near[first.id] < 0.9, "the look at the past left no trace"
+
+
+def test_a_closed_store_says_so(fresh):
+    store = fresh("closing")
+    put(store, a_draft("kept"))
+    store.close()
+    store.close()
+    for use in (store.read, store.sequence, lambda: store.write(operation="x", actor="x", at=START)):
+        with pytest.raises(StoreUnusable, match="closed"):
+            use()
+    assert fresh("closing").read().count() == 1
+
+
+def test_the_same_store_opened_twice_is_one_store(fresh):
+    left, right = fresh(), fresh()
+    [memory] = put(left, a_draft("kept"))
+    assert right.read().memory(memory.id) == memory
+    changed = change(right, memory, title="Renamed")
+    assert left.read().memory(memory.id) == changed
+    assert left.location == right.location
+
+
+def test_an_unchanged_memory_is_not_journaled(store):
+    [memory] = put(store, a_draft("kept", tags=("a",)))
+    before = store.sequence()
+    assert change(store, memory, title=memory.title, texts=("kept",), tags=("a",), at=START + HOUR) == memory
+    assert store.sequence() == before
+    assert replace(memory) == store.read().memory(memory.id)

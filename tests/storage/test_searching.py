@@ -1,0 +1,213 @@
+"""Search by words and by vectors: every filter works inside the search, checked against brute force."""
+
+from __future__ import annotations
+
+import random
+import uuid
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support import START, WordEmbedder, embed_all, open_store
+
+from mnemic.model.memory import Draft
+from mnemic.model.search import Filter
+from mnemic.model.values import DAY, HOUR, State, Tier
+
+WORDS = ["amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heron"]
+NAMESPACES, KINDS, TAGS = ("global", "work", "home"), ("note", "fact", "event"), ("red", "green", "blue")
+EMBEDDER = WordEmbedder(window=40)
+
+
+@pytest.fixture(scope="module")
+def library(engine, tmp_path_factory):
+    """A store of 150 memories of all sorts, with vectors for most of them, and the memories as it holds them."""
+    store = open_store(engine, tmp_path_factory.mktemp("library"))
+    store.use_model(EMBEDDER.name)
+    chance = random.Random(7)
+    with store.write(operation="x", actor="x", at=START) as tx:
+        sessions = [tx.session("global", "one"), tx.session("global", "two")]
+        for number in range(150):
+            tx.add(a_random_draft(chance, number, sessions), uid=str(uuid.uuid4()))
+    embed_all(store, EMBEDDER)
+    with store.write(operation="x", actor="x", at=START) as tx:
+        for memory in list(tx.all_memories()):
+            if chance.random() < 0.2:
+                tx.change(memory, state=chance.choice([State.FORGOTTEN, State.ARCHIVED, State.SUPERSEDED]))
+            elif chance.random() < 0.1:
+                tx.change(memory, texts=(" ".join(chance.choices(WORDS, k=3)),))
+    yield store, list(store.read().all_memories())
+    store.close()
+
+
+def a_random_draft(chance, number, sessions):
+    return Draft(
+        namespace=chance.choice(NAMESPACES),
+        title=f"{number}",
+        texts=tuple(" ".join(chance.choices(WORDS, k=chance.randint(1, 12))) for _ in range(chance.randint(1, 3))),
+        kind=chance.choice(KINDS),
+        tags=tuple(chance.sample(TAGS, chance.randint(0, 2))),
+        priority=chance.randint(1, 10),
+        tier=chance.choice(list(Tier)),
+        session_id=chance.choice([None, *sessions]),
+        created_at=START - chance.randint(0, 10) * DAY,
+        expires_at=chance.choice([None, None, START - HOUR, START, START + HOUR]),
+    )
+
+
+def passes(memory, wanted):
+    """What a filter means, said again in Python."""
+    return (
+        (wanted.namespaces is None or memory.namespace in wanted.namespaces)
+        and (wanted.kinds is None or memory.kind in wanted.kinds)
+        and (wanted.tags is None or bool(set(wanted.tags) & set(memory.tags)))
+        and (wanted.tier is None or memory.tier is wanted.tier)
+        and (wanted.session_id is None or memory.session_id == wanted.session_id)
+        and (wanted.min_priority is None or memory.priority >= wanted.min_priority)
+        and (wanted.since is None or memory.created_at >= wanted.since)
+        and (wanted.until is None or memory.created_at <= wanted.until)
+        and (wanted.alive_at is None or memory.expires_at is None or memory.expires_at > wanted.alive_at)
+        and memory.state in wanted.states
+    )
+
+
+def some(values):
+    return st.none() | st.lists(st.sampled_from(values), min_size=0, max_size=2).map(tuple)
+
+
+days = st.none() | st.integers(0, 10).map(lambda back: START - back * DAY)
+filters = st.builds(
+    Filter,
+    namespaces=some((*NAMESPACES, "nowhere")),
+    kinds=some((*KINDS, "none")),
+    tags=some((*TAGS, "none")),
+    tier=st.none() | st.sampled_from(list(Tier)),
+    session_id=st.sampled_from([None, None, 1, 2, 3]),
+    min_priority=st.none() | st.integers(1, 10),
+    since=days,
+    until=days,
+    states=st.just(frozenset({State.LIVING})) | st.frozensets(st.sampled_from(list(State))),
+    alive_at=st.sampled_from([None, START - 2 * HOUR, START, START + DAY]),
+)
+one_filter = st.one_of(
+    st.builds(Filter, namespaces=some((*NAMESPACES, "nowhere")), alive_at=st.sampled_from([None, START])),
+    *(
+        st.builds(Filter, **{name: strategy})
+        for name, strategy in {
+            "kinds": some(KINDS),
+            "tags": some(TAGS),
+            "tier": st.sampled_from(list(Tier)),
+            "session_id": st.sampled_from([1, 2]),
+            "min_priority": st.integers(1, 10),
+            "since": days,
+            "until": days,
+            "states": st.frozensets(st.sampled_from(list(State))),
+            "alive_at": st.sampled_from([None, START]),
+        }.items()
+    ),
+)
+any_filter = one_filter | filters
+
+
+@settings(max_examples=150)
+@given(wanted=any_filter)
+def test_a_selection_is_what_passes(library, wanted):
+    store, memories = library
+    expected = {memory.id for memory in memories if passes(memory, wanted)}
+    selected = store.read().select(wanted, limit=1000)
+    assert len(selected) == len(set(selected)) and set(selected) == expected
+
+
+@settings(max_examples=150)
+@given(wanted=any_filter, terms=st.lists(st.sampled_from([*WORDS, "absent"]), min_size=1, max_size=3), every=st.booleans())
+def test_words_find_what_holds_them_and_passes(library, wanted, terms, every):
+    store, memories = library
+    holds = all if every else any
+    expected = {
+        memory.id
+        for memory in memories
+        if memory.state is State.LIVING
+        and passes(memory, wanted)
+        and holds(term in memory.content.split() for term in terms)
+    }
+    found = store.read().words(terms, wanted, every=every, limit=1000)
+    scores = [score for _, score in found]
+    assert {number for number, _ in found} == expected and len(found) == len(expected)
+    assert scores == sorted(scores, reverse=True)
+    few = store.read().words(terms, wanted, every=every, limit=3)
+    assert [score for _, score in few] == scores[:3], "the limit cuts after the filter"
+
+
+def vectors_of(memory):
+    """The vectors of all passages of a memory, in float32."""
+    return EMBEDDER.embed([s.text[start:end] for s in memory.statements for start, end in EMBEDDER.windows(s.text)])
+
+
+def similarities(embedded, wanted, vector):
+    """For every living memory that passes and has vectors, the best cosine of its passages."""
+    seen = [(memory, vectors) for memory, vectors in embedded if memory.state is State.LIVING and passes(memory, wanted)]
+    return {memory.id: float((vectors @ vector).max()) for memory, vectors in seen}
+
+
+@pytest.fixture(scope="module")
+def embedded(library):
+    """The memories whose every statement has its vectors, with these."""
+    store, memories = library
+    waiting = {item.memory_id for item in store.read().pending(limit=1000)}
+    assert waiting, "some wait, and must not be found"
+    return [(memory, vectors_of(memory)) for memory in memories if memory.id not in waiting]
+
+
+@settings(max_examples=150)
+@given(wanted=any_filter, words=st.lists(st.sampled_from(WORDS), min_size=1, max_size=4), limit=st.sampled_from([1, 5, 500]))
+def test_the_nearest_are_the_nearest_of_those_that_pass(library, embedded, wanted, words, limit):
+    store, _ = library
+    vector = EMBEDDER.embed([" ".join(words)])[0]
+    expected = similarities(embedded, wanted, vector)
+    found = store.read().nearest(vector, wanted, limit=limit)
+    assert len(found) == min(limit, len(expected))
+    assert len({near.memory_id for near in found}) == len(found)
+    for near, best in zip(found, sorted(expected.values(), reverse=True), strict=False):
+        assert near.similarity == pytest.approx(best, abs=0.02)
+        assert near.similarity == pytest.approx(expected[near.memory_id], abs=0.02)
+
+
+def test_similarities_are_told_for_those_that_have_vectors(library, embedded):
+    store, memories = library
+    vector = EMBEDDER.embed(["amber birch"])[0]
+    told = store.read().similarities(vector, [memory.id for memory in memories] + [9999])
+    expected = similarities(embedded, Filter(), vector)
+    assert told.keys() == expected.keys()
+    for number, near in told.items():
+        assert near.similarity == pytest.approx(expected[number], abs=0.02)
+    assert store.read().similarities(vector, []) == {}
+
+
+def test_the_statement_that_matched_is_named(library, embedded):
+    store, _ = library
+    vector = EMBEDDER.embed(["heron"])[0]
+    by_id = {memory.id: memory for memory, _ in embedded}
+    for near in store.read().nearest(vector, Filter(), limit=20):
+        [statement] = [s for s in by_id[near.memory_id].statements if s.id == near.statement_id]
+        parts = [statement.text[start:end] for start, end in EMBEDDER.windows(statement.text)]
+        assert max(float(v @ vector) for v in EMBEDDER.embed(parts)) == pytest.approx(near.similarity, abs=0.02)
+
+
+@settings(max_examples=50)
+@given(wanted=any_filter)
+def test_what_waits_is_counted_under_the_same_filters(library, wanted):
+    store, memories = library
+    waiting = {item.memory_id: item for item in store.read().pending(limit=1000, wanted=Filter(states=frozenset(State)))}
+    expected = {memory.id for memory in memories if memory.id in waiting and passes(memory, wanted)}
+    found = store.read().pending(limit=1000, wanted=wanted)
+    assert {item.memory_id for item in found} == expected
+    assert store.read().pending_count(wanted) == len(found)
+
+
+def test_nothing_is_near_without_a_model(engine, tmp_path):
+    store = open_store(engine, tmp_path)
+    store.use_model("unknown")
+    assert store.read().nearest(np.ones(64, np.float32), Filter(), limit=5) == []
+    assert store.read().similarities(np.ones(64, np.float32), [1]) == {}
+    store.close()

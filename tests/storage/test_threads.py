@@ -1,0 +1,67 @@
+"""One store used by several threads at once."""
+
+from __future__ import annotations
+
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+
+from support import START, WordEmbedder, a_draft, embed_all, put
+
+from mnemic.model.search import Filter
+
+EMBEDDER = WordEmbedder()
+
+
+def test_threads_write_and_read_side_by_side(store):
+    store.use_model(EMBEDDER.name)
+    put(store, a_draft("common ground"))
+    embed_all(store, EMBEDDER)
+
+    def write(thread):
+        for number in range(25):
+            with store.write(operation="x", actor=f"thread {thread}", at=START) as tx:
+                memory = tx.add(a_draft(f"common words of {thread} {number}"), uid=str(uuid.uuid4()))
+                tx.change(memory, tags=(f"thread{thread}",), texts=(memory.content, "and more"))
+        return 25
+
+    def read(_):
+        seen = 0
+        for _ in range(25):
+            reader = store.read()
+            count = reader.count()
+            assert count >= seen, "what was seen stays"
+            seen = count
+            assert len(reader.words(["common"], Filter(), every=True, limit=1000)) >= count
+            assert reader.nearest(EMBEDDER.embed(["common"])[0], Filter(), limit=5)
+            with store.snapshot() as still:
+                assert still.count() == len(list(still.all_memories()))
+        return 0
+
+    def embed(_):
+        return [embed_all(store, EMBEDDER) for _ in range(10)] and 0
+
+    def look_back(_):
+        return sum(store.at(1).read().count() - 1 for _ in range(25))
+
+    with ThreadPoolExecutor(8) as pool:
+        jobs = [pool.submit(job, n) for n in range(3) for job in (write, read)]
+        jobs += [pool.submit(embed, 0), pool.submit(look_back, 0), pool.submit(look_back, 1)]
+        assert sum(job.result() for job in jobs) == 75
+    assert store.read().count() == 76
+    assert [row.sequence for row in store.read().journal()] == list(range(1, 152))
+    batches = {}
+    for row in store.read().journal():
+        batches.setdefault(row.batch, set()).add(row.subject_id)
+    assert all(len(subjects) == 1 for subjects in batches.values()), "no transaction mixed with another"
+    embed_all(store, EMBEDDER)
+    assert store.check() == []
+
+
+def test_a_thread_sees_what_another_has_just_committed(store):
+    def written_by_another(number):
+        return put(store, a_draft(f"memory {number}"))[0]
+
+    with ThreadPoolExecutor(1) as pool:
+        for number in range(20):
+            memory = pool.submit(written_by_another, number).result()
+            assert store.read().memory(memory.id) == memory

@@ -1,0 +1,148 @@
+"""The words index: scores, forms, spellings, and text that looks like syntax."""
+
+from __future__ import annotations
+
+import pytest
+from support import START, a_draft, change, put
+
+from mnemic.model.search import Filter
+from mnemic.model.values import State
+
+
+def found(store, *terms, every=True):
+    return [number for number, _ in store.read().words(list(terms), Filter(), every=every, limit=50)]
+
+
+def test_a_title_counts_more_than_a_summary_and_that_more_than_a_body(store):
+    body, title, summary = put(
+        store,
+        a_draft("one", texts=("a heron among many other words here",)),
+        a_draft("two", title="heron", texts=("something else among many other words",)),
+        a_draft("three", summary="heron", texts=("something else among many other words",)),
+    )
+    put(store, *(a_draft(f"filler {number}") for number in range(20)))
+    assert found(store, "heron") == [title.id, summary.id, body.id]
+    scores = [score for _, score in store.read().words(["heron"], Filter(), every=True, limit=5)]
+    assert scores == sorted(scores, reverse=True) and scores[-1] > 0
+
+
+def test_words_are_found_in_other_forms_and_without_their_accents(store):
+    [memory] = put(store, a_draft("Zoë deployed the services in Málaga"))
+    for word in ("deploy", "deploys", "deploying", "service", "zoe", "ZOE", "zoë", "malaga"):
+        assert found(store, word) == [memory.id], word
+    assert found(store, "ploy") == []
+
+
+def test_a_term_of_several_words_is_a_phrase(store):
+    together, apart = put(store, a_draft("a green pear tree"), a_draft("a pear that is green"))
+    assert found(store, "green pear") == [together.id]
+    assert sorted(found(store, "green", "pear")) == [together.id, apart.id]
+
+
+@pytest.mark.parametrize("word", ["東京", "京都", "都に"])
+def test_a_word_of_two_characters_is_found_in_a_run(store, word):
+    [memory] = put(store, a_draft("私は東京都に住んでいます"))
+    put(store, a_draft("大阪は好きです"))
+    assert found(store, word) == ([memory.id] if word in memory.content else [])
+
+
+@pytest.mark.parametrize(
+    "nonsense",
+    ['"', '" OR *', "NEAR(", "a:b", "title:sky", "'; DROP TABLE memory; --", "*", "sky*", "-sky", "^sky", "{title}: sky", "(", "AND", "sky AND", "\\", "%", ""],
+)
+def test_no_character_in_a_term_is_syntax(store, nonsense):
+    put(store, a_draft("the sea is green", tags=("x",)))
+    reader = store.read()
+    for every in (True, False):
+        assert reader.words([nonsense], Filter(), every=every, limit=5) == []
+    assert reader.words([nonsense, "sea"], Filter(), every=False, limit=5)
+    assert reader.frequencies([nonsense])[nonsense] == 0
+    assert isinstance(reader.spellings(nonsense, 3), list) and isinstance(reader.stems(nonsense), list)
+    assert store.check() == []
+
+
+def test_no_terms_find_nothing(store):
+    put(store, a_draft("sky"))
+    assert found(store) == [] and found(store, every=False) == []
+
+
+def test_frequencies_count_living_memories(store):
+    one, two, _ = put(store, a_draft("blue sky sky sky"), a_draft("blue sea"), a_draft("sails", namespace="work"))
+    assert store.read().frequencies(["blue", "Sky", "sailing", "sea", "absent"]) == {
+        "blue": 2,
+        "Sky": 1,
+        "sailing": 1,
+        "sea": 1,
+        "absent": 0,
+    }
+    assert store.read().frequencies(["blue sea"]) == {"blue sea": 1}, "a phrase is as rare as its rarest word"
+    change(store, one, state=State.FORGOTTEN)
+    change(store, two, texts=("black sea",), title="t", at=START + 1)
+    assert store.read().frequencies(["blue", "sky", "black"]) == {"blue": 0, "sky": 0, "black": 1}
+
+
+def test_the_name_we_give_a_namespace_is_not_a_word(store):
+    put(store, a_draft("one"), a_draft("two", namespace="work"))
+    for number in range(4):
+        assert store.read().frequencies([f"ns{number}"]) == {f"ns{number}": 0}
+        assert found(store, f"ns{number}") == []
+    assert store.read().spellings("nss1", 5) == []
+
+
+def test_stems_are_the_words_in_the_form_the_index_compares(store):
+    stems = store.read().stems
+    assert stems("Running runs, café 東京都") == ["run", "run", "cafe", "東京", "京都"]
+    assert stems("") == []
+
+
+@pytest.mark.parametrize(
+    "word, typos",
+    [
+        ("kubernetes", ["kubernetis", "kuberetes", "kuberrnetes", "kubenretes", "bubernetes", "KUBERNETIS"]),
+        ("database", ["databse", "dattabase", "databaze", "databaes", "satabase"]),
+        ("configuration", ["configuraton", "confiiguration", "configurazion", "configuratino", "donfiguration"]),
+        ("meeting", ["meetng", "meetting", "neeting"]),
+        ("utf8", ["utf9", "uft8"]),
+        ("Zürich", ["Zürick", "zurick", "Züich"]),
+        ("Москва", ["Мосва", "Москка"]),
+    ],
+)
+def test_spellings_are_the_words_one_letter_away(store, word, typos):
+    [memory] = put(store, a_draft(f"something about {word} here"))
+    put(store, *(a_draft(f"filler of other words {number}") for number in range(5)))
+    for typo in typos:
+        [spelled, *_] = store.read().spellings(typo, 3)
+        assert found(store, spelled) == [memory.id], typo
+
+
+def test_spellings_come_the_most_frequent_first_and_those_with_the_first_letter_before(store):
+    put(store, a_draft("plane"), a_draft("plate one"), a_draft("plate two"), a_draft("place a"), a_draft("elephant"))
+    put(store, *(a_draft(f"slate {number}") for number in range(5)))
+    stems = store.read().stems
+    spelled = [stems(word) for word in store.read().spellings("plaxe", 3)]
+    assert spelled[0] == stems("plate") and sorted(spelled[1:]) == sorted([stems("plane"), stems("place")])
+    assert [stems(word) for word in store.read().spellings("plxte", 5)] == [stems("plate")]
+    assert [stems(word) for word in store.read().spellings("xlate", 5)] == [stems("slate"), stems("plate")]
+    assert len(store.read().spellings("plaxe", 1)) == 1
+    assert store.read().spellings("zzzzzz", 3) == store.read().spellings("cat", 3) == []
+
+
+def test_the_same_text_is_found_whatever_its_case_and_spacing(store):
+    here, there = put(store, a_draft("The sky is blue"), a_draft("The sea", namespace="work"))
+    reader = store.read()
+    assert reader.same_text("  the SKY  is\nblue", None) == here.id
+    assert reader.same_text("The sea", ("global",)) is None
+    assert reader.same_text("The sea", ("global", "work")) == there.id
+    assert reader.same_text("The sky", None) is None
+    longer = change(store, here, texts=("The sky is blue", "and wide"), at=START + 1)
+    assert store.read().same_text("The sky is blue", None) is None, "it is not the whole body"
+    change(store, longer, texts=("The sky is blue",), at=START + 2)
+    assert store.read().same_text("The sky is blue", None) == here.id
+
+
+def test_identifiers_are_found_whole_and_in_parts(store):
+    parse, server = put(store, a_draft("call parse_config first"), a_draft("HTTPServer answers"))
+    for word in ("parse_config", "parse", "config", "PARSE_CONFIG"):
+        assert found(store, word) == [parse.id]
+    for word in ("HTTPServer", "httpserver", "http", "server"):
+        assert found(store, word) == [server.id]

@@ -1,0 +1,135 @@
+"""Small stand-ins for what a test must hold still: the clock, chance and the model."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import uuid
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+
+import numpy as np
+
+from mnemic.core.context import Context
+from mnemic.core.memories import Note, remember
+from mnemic.embedding.windows import character_windows
+from mnemic.errors import Unavailable
+from mnemic.model.memory import Draft, Memory
+from mnemic.model.search import Filter, Query
+from mnemic.storage.base import Passage, Store
+from mnemic.storage.sqlite.store import SqliteStore
+
+START = 1_800_000_000_000_000
+"""When every test begins: 15 January 2027, 08:00 UTC."""
+
+
+def open_store(engine: str, folder: Path, name: str = "mnemic") -> Store:
+    """The store of this name in *folder*, made if it is not there. A second engine is a second case here."""
+    match engine:
+        case "sqlite":
+            return SqliteStore(folder / f"{name}.db")
+    raise ValueError(engine)
+
+
+class Clock:
+    """A clock that stands still until it is told to move. Calling it gives the moment."""
+
+    def __init__(self, moment: int = START):
+        self.moment = moment
+
+    def __call__(self) -> int:
+        return self.moment
+
+    def advance(self, **span: float) -> int:
+        """Move on by *span*, given as to timedelta; the new moment."""
+        self.moment += timedelta(**span) // timedelta(microseconds=1)
+        return self.moment
+
+
+class Uids:
+    """A source of uids that are all different and the same in every run."""
+
+    def __init__(self) -> None:
+        self.given = 0
+
+    def __call__(self) -> str:
+        self.given += 1
+        return str(uuid.uuid5(uuid.NAMESPACE_OID, str(self.given)))
+
+
+class WordEmbedder:
+    """A model that knows nothing but words: texts that share words are near each other."""
+
+    def __init__(self, name: str = "words-64", dimension: int = 64, window: int = 400):
+        self.name = name
+        self.dimension = dimension
+        self._window = window
+        self._known: dict[str, np.ndarray] = {}
+
+    def windows(self, text: str) -> Sequence[tuple[int, int]]:
+        """Stretches of at most so many characters."""
+        return character_windows(text, self._window, self._window // 8)
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        """The sum of the vectors of a text's words, made one long."""
+        vectors = np.array([self._sum(text) for text in texts], np.float32).reshape(len(texts), self.dimension)
+        return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9).astype(np.float32)
+
+    def _sum(self, text: str) -> np.ndarray:
+        words = re.findall(r"\w+", text.lower()) or [""]
+        return np.sum([self._vector(word) for word in words], axis=0)
+
+    def _vector(self, word: str) -> np.ndarray:
+        if word not in self._known:
+            seed = hashlib.blake2b(f"{self.name} {word}".encode(), digest_size=8).digest()
+            self._known[word] = np.random.default_rng(int.from_bytes(seed)).standard_normal(self.dimension)
+        return self._known[word]
+
+
+class AbsentEmbedder(WordEmbedder):
+    """A model whose server does not answer."""
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        """Nothing but the failure."""
+        raise Unavailable("The embedding server does not answer")
+
+
+def a_draft(text: str = "The sky is blue", **fields: object) -> Draft:
+    """A draft in `global` with *text*, called after it unless a title is given."""
+    return Draft(**{"namespace": "global", "title": text[:80], "texts": (text,), **fields})  # type: ignore[arg-type]
+
+
+def a_query(text: str, *, now: int = START, limit: int = 10, **wanted: object) -> Query:
+    """A question that sees what is alive *now*."""
+    return Query(text=text, limit=limit, now=now, filter=Filter(alive_at=now, **wanted))  # type: ignore[arg-type]
+
+
+def kept(ctx: Context, text: str, **fields: object) -> Memory:
+    """The memory made of *text*, remembered whatever is known."""
+    return remember(ctx, [Note(text=text, **fields)], force=True).kept[0].memory  # type: ignore[arg-type]
+
+
+def put(store: Store, *drafts: Draft, at: int = START, operation: str = "remember") -> list[Memory]:
+    """*drafts* as memories of the store, written in one transaction."""
+    uids = (str(uuid.uuid4()) for _ in drafts)
+    with store.write(operation=operation, actor="tester", at=at) as tx:
+        return [tx.add(draft, uid=uid) for draft, uid in zip(drafts, uids, strict=True)]
+
+
+def change(store: Store, memory: Memory, *, at: int = START, **fields: object) -> Memory:
+    """*memory* with *fields* changed in a transaction of its own."""
+    with store.write(operation="revise", actor="tester", at=at) as tx:
+        return tx.change(memory, **fields)
+
+
+def embed_all(store: Store, embedder: WordEmbedder, *, at: int = START) -> int:
+    """Give every statement that waits its vectors, of its text alone; how many that were."""
+    waiting = store.read().pending(limit=100_000)
+    passages = [
+        Passage(item.statement_id, start, end, embedder.embed([item.text[start:end]])[0])
+        for item in waiting
+        for start, end in embedder.windows(item.text)
+    ]
+    with store.write(operation="embed", actor="tester", at=at, durable=False) as tx:
+        return tx.put_passages(embedder.name, embedder.dimension, passages)

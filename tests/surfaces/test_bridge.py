@@ -1,0 +1,34 @@
+"""A call through the bridge always has an outcome, and no outcome says too much."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from toys import SECRET, TOY
+
+from mnemic.surfaces.bridge import answer, call
+
+
+def test_an_answer_is_what_the_dialect_tells(ctx):
+    outcome = answer(TOY, ctx, "greet", {"name": "you"})
+    assert outcome.error is None
+    assert outcome.rendered.structured == {"greeting": "Hello you"}
+
+
+def test_an_error_of_ours_is_told_in_the_dialects_words(ctx):
+    outcome = answer(TOY, ctx, "fail", {"error": "Conflict"})
+    assert outcome.error and outcome.error.code == "conflict"
+    assert outcome.rendered.is_error and outcome.rendered.text == "as you wished"
+
+
+def test_any_other_is_logged_and_told_as_internal(ctx, caplog):
+    with caplog.at_level(logging.ERROR):
+        outcome = answer(TOY, ctx, "crash", {})
+    assert outcome.error and outcome.error.code == "internal"
+    assert outcome.rendered.text == "internal error"
+    assert SECRET in caplog.text
+
+
+def test_the_crossing_answers_the_same(ctx):
+    assert asyncio.run(call(TOY, ctx, "greet", {"name": "you"})) == answer(TOY, ctx, "greet", {"name": "you"})

@@ -1,0 +1,206 @@
+"""The house's verbs as commands, over a real store: what they answer in JSON and what people see."""
+
+from __future__ import annotations
+
+import click
+import pytest
+
+from mnemic.model.values import DAY, HOUR, MINUTE, SECOND, YEAR
+from mnemic.surfaces.cli import text
+from mnemic.surfaces.cli.views import anything
+
+
+@pytest.fixture
+def known(cli):
+    """A command line with three memories and a link."""
+    cli("remember", "The API is deployed on Fridays", "--tags", "deploy,ci", "--namespace", "app")
+    cli(
+        "remember",
+        "Standup is at ten. Bring notes about what you did yesterday.",
+        "--ttl",
+        "7d",
+        "--kind",
+        "event",
+    )
+    cli("remember", "Anna prefers tea", "--title", "Anna's taste", "--confidence", "0.7", "--source", "chat")
+    cli("link", "1", "2", "-r", "depends_on", "--weight", "0.5", "--reason", "announced there")
+    return cli
+
+
+def test_what_is_remembered_is_recalled(cli):
+    kept = cli.json("remember", "The API is deployed on Fridays", "--tags", "deploy")["stored"][0]
+    found = cli.json("recall", "when", "is", "the", "API", "deployed")
+    assert (found["count"], found["mode"]) == (1, "keyword")
+    assert found["memories"][0]["id"] == kept["id"] and found["memories"][0]["tags"] == ["deploy"]
+    assert found["memories"][0]["score"] > 0
+
+
+def test_text_is_read_from_standard_input(cli):
+    cli("remember", "-", stdin="line one\nline two\n")
+    assert cli.json("open", "1")["memories"][0]["content"] == "line one\nline two"
+
+
+def test_input_that_is_not_text_is_refused(cli):
+    done = cli("remember", "-", stdin=b"\xff\xfe")
+    assert done.code == 2 and "UTF-8" in done.err
+
+
+def test_the_same_text_is_refused_with_1_unless_forced(cli):
+    cli("remember", "only once")
+    done = cli("remember", "only once")
+    assert done.code == 1 and "Not stored" in done.out and "1" in done.out
+    assert cli("remember", "only once", "--json").code == 1
+    assert cli("remember", "only once", "--force").code == 0
+
+
+def test_near_texts_are_told(cli):
+    cli("remember", "The office opens at nine in the morning")
+    assert "like 1" in cli("remember", "Our office opens at nine in the morning").out
+
+
+def test_recall_shows_rank_title_score_and_origin(known):
+    out = known("recall", "API deployed").out
+    assert out.startswith(" 1. The API is deployed on Fridays")
+    assert "█" in out and "1 · app · deploy, ci · just now" in out
+    assert "1 memory, found by words" in out
+
+
+def test_recall_shows_an_excerpt_where_the_title_does_not_say_it_all(known):
+    assert "Bring notes about what you did yesterday." in known("recall", "standup").out
+
+
+def test_recall_explains_on_request(known):
+    plain, explained = known("recall", "tea").out, known("recall", "tea", "--explain").out
+    assert len(explained.splitlines()) == len(plain.splitlines()) + 1
+
+
+def test_nothing_relevant_is_an_answer(cli):
+    done = cli("recall", "zebras")
+    assert (done.code, done.out) == (0, "Nothing relevant is known.\n")
+
+
+def test_open_shows_a_memory_whole_with_its_links(known):
+    out = known("open", "1").out
+    assert "→ depends_on 2 (weight 0.5, announced there)" in out
+    assert "← depends_on 1" in known("open", "2").out
+    taste = known("open", "Anna's taste").out
+    assert "confidence 0.7" in taste and "source   chat" in taste and "Anna prefers tea" in taste
+
+
+def test_open_shows_several(known):
+    out = known("open", "1", "3").out
+    assert "The API is deployed" in out and "Anna prefers tea" in out
+
+
+def test_revise_changes_and_supersedes(known):
+    assert "Anna prefers coffee" in known("revise", "3", "--text", "Anna prefers coffee").out
+    out = known("revise", "1", "--text", "Deploys are on Mondays", "--supersede", "--reason", "moved").out
+    assert out.startswith("Superseded 1 by 4")
+    assert "superseded: moved" in known("open", "1").out
+
+
+def test_forget_previews_forgets_and_restore_brings_back(known):
+    assert known("forget", "--tags", "deploy", "--dry-run").out.startswith("Would forget 1 memory")
+    assert known("forget", "1", "--reason", "stale").out.startswith("Forgot 1 memory\n    1 The API")
+    assert known.json("stats")["total"] == 2
+    assert known("restore", "1").out == "Restored 1 The API is deployed on Fridays\n"
+    assert known.json("stats")["total"] == 3
+
+
+def test_forget_answers_with_the_documented_key(known):
+    assert known.json("forget", "-n", "app", "-p", "deployed", "-t", "long")["deleted"] == 1
+
+
+def test_link_and_its_end(known):
+    assert known("link", "3", "1").out == "Linked 3 → related_to → 1\n"
+    assert known.json("link", "3", "1", "--relation", "contradicts")["linked"] is True
+    assert known("link", "3", "1", "--end").out.startswith("Ended 3")
+
+
+def test_explore_walks_and_finds_paths(known):
+    out = known("explore", "1").out
+    assert out.splitlines()[:2] == ["1 The API is deployed on Fridays", "  2 Standup is at ten."]
+    assert known("explore", "1", "--to", "3").out.startswith("No path")
+
+
+def test_verify_gives_a_verdict(known):
+    assert known("verify", "The API is deployed on Fridays").out.startswith("verified")
+    assert known("verify", "Zebras fly").out.startswith("ungrounded")
+
+
+def test_history_is_told_like_a_difference(known):
+    known("revise", "3", "--text", "Anna prefers coffee")
+    lines = known("history", "3").out.splitlines()
+    assert lines[0].split()[1:4] == ["revise", "memory", "3"]
+    assert "    - statements: Anna prefers tea" in lines and "    + statements: Anna prefers coffee" in lines
+    assert not any("updated_at" in line for line in lines)
+
+
+def test_undo_takes_back(known):
+    change = known.json("history", "3")["changes"][0]["change"]
+    assert known("undo", str(change), "--dry-run").out.startswith("Would take back 1 change")
+    assert known("undo", str(change)).out.startswith("Took back 1 change")
+    assert known.json("stats")["total"] == 2
+
+
+def test_stats_is_a_table_and_has_the_documented_keys(known):
+    out = known("stats").out
+    assert "memories         3" in out and "by namespace     global 2, app 1" in out
+    documented = {"total", "by_tier", "by_namespace", "expiring_soon", "links_count", "db_size_bytes"}
+    assert documented <= known.json("stats").keys()
+
+
+def test_the_past_can_be_asked(known):
+    moment = known.json("history", "--limit", "1")["changes"][0]["at"]
+    known("forget", "1")
+    assert known.json("recall", "API", "--as-of", moment)["count"] == 1
+    assert known.json("recall", "API")["count"] == 0
+
+
+def test_what_is_stored_cannot_talk_to_the_terminal(cli):
+    cli("remember", "red \x1b[31malert\x07 \x9b2J done", "--title", "bad\x1btitle")
+    for done in (cli("open", "1"), cli("recall", "alert"), cli("history")):
+        assert not set(done.out) & {"\x1b", "\x07", "\x9b"}, done.out
+    assert cli.json("open", "1")["memories"][0]["content"] == "red \x1b[31malert\x07 \x9b2J done"
+
+
+NOW = 100 * YEAR
+
+
+@pytest.mark.parametrize(
+    "moment, said",
+    [
+        (NOW, "just now"),
+        (NOW - 9 * SECOND, "just now"),
+        (NOW - 30 * SECOND, "30s ago"),
+        (NOW - 5 * MINUTE, "5m ago"),
+        (NOW - 2 * HOUR - MINUTE, "2h ago"),
+        (NOW - 3 * DAY, "3d ago"),
+        (NOW - 2 * YEAR, "2y ago"),
+        (NOW + 3 * DAY, "in 3d"),
+        (NOW + 30 * SECOND, "in 30s"),
+    ],
+)
+def test_ages(moment, said):
+    assert text.age(moment, NOW) == said
+
+
+@pytest.mark.parametrize(
+    "number, said", [(0, "0 bytes"), (2048, "2.0 KB"), (500 * 1024, "500 KB"), (3 << 30, "3.0 GB")]
+)
+def test_sizes(number, said):
+    assert text.size(number) == said
+
+
+def test_tables_line_up_wide_characters():
+    assert list(text.table([["日本", "x"], ["abcd", "y"]])) == ["日本  x", "abcd  y"]
+
+
+def test_any_reply_can_be_shown():
+    shown = list(
+        map(
+            click.unstyle,
+            anything({"a": 1, "b": [1, 2], "c": {"d": True}, "e": [{"f": "x"}, {"f": "y"}], "g": []}),
+        )
+    )
+    assert shown == ["a 1", "b 1, 2", "c", "    d yes", "e", "    f x", "", "    f y", "g "]

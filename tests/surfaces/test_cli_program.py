@@ -1,0 +1,254 @@
+"""The program around the commands: options, help, exit codes, lightness, and how every failure ends."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import click
+import pytest
+
+from mnemic.app import DIALECTS, dialect
+from mnemic.errors import Busy, Conflict, Denied, Duplicate, Invalid, NotFound, StoreUnusable, Unavailable
+from mnemic.surfaces.cli.listing import listed
+from mnemic.surfaces.cli.program import OWN, exit_code, program, sections
+
+HEAVY = ("pydantic", "numpy", "mcp", "onnxruntime", "rich", "starlette", "httpx")
+
+
+def loaded(cli, *words, **variables) -> set[str]:
+    """Which of the heavy modules a run of `mnemic` loads."""
+    code = (
+        "import sys, contextlib, io\n"
+        "from mnemic.surfaces.cli.program import run\n"
+        "with contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())): code = run(sys.argv[1:])\n"
+        f"print(code, *(name for name in {HEAVY!r} if name in sys.modules))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words],
+        capture_output=True,
+        text=True,
+        env={**cli.environment, **variables},
+        cwd=cli.home,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    status, *names = done.stdout.split()
+    assert status == "0", done.stderr
+    return set(names)
+
+
+@pytest.mark.parametrize(
+    "words", [["--version"], ["--help"], ["completions", "bash"], ["install", "cursor", "--dry-run"]]
+)
+def test_what_needs_no_memory_loads_nothing_heavy(cli, words):
+    assert loaded(cli, *words) == set()
+
+
+def test_commands_that_need_no_model_load_none(cli):
+    assert loaded(cli, "remember", "one fact", MNEMIC_EMBEDDER="local") <= {"pydantic"}
+    assert loaded(cli, "stats", MNEMIC_EMBEDDER="local") <= {"pydantic"}
+    assert loaded(cli, "recall", "fact") <= {"pydantic"}
+
+
+def test_version_is_the_package_s(cli):
+    from mnemic import __version__
+
+    assert cli("--version").out == f"mnemic {__version__}\n"
+
+
+def test_help_lists_every_command_once(cli):
+    done = cli("--help")
+    names = [name for rows in sections().values() for name, _ in rows]
+    assert done.code == 0 and len(names) == len(set(names))
+    for name in names:
+        assert f"\n  {name} " in done.out, name
+
+
+def test_the_list_of_operations_is_what_the_dialects_declare():
+    declared = {}
+    for name in DIALECTS:
+        for operation in dialect(name).operations.values():
+            if operation.cli:
+                declared.setdefault(operation.cli, (name, operation.description.partition("\n")[0]))
+    assert {item.name: (item.dialect, item.text) for item in listed().values()} == declared
+
+
+def test_every_command_can_be_built_and_says_what_its_own_table_says():
+    cli = program()
+    ctx = click.Context(cli, info_name="mnemic")
+    for name in cli.list_commands(ctx):
+        command = cli.get_command(ctx, name)
+        assert command is not None and command.name == name
+        assert command.get_help(click.Context(command, info_name=name, parent=ctx))
+    assert all(text.endswith(".") for commands in OWN.values() for _, text in commands.values())
+
+
+def test_without_a_command_it_shows_help(cli):
+    done = cli()
+    assert done.code == 2 and "Usage: mnemic" in done.err
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["rememver", "x"], "Did you mean remember?"),
+        (["recall", "x", "--limt", "3"], "--limt"),
+        (["recall"], "CONTEXT"),
+        (["recall", "x", "--limit", "1000"], "--limit: Input should be less than or equal to 100"),
+        (["recall", "x", "--limit", "many"], "--limit"),
+        (["recall", "x", "--since", "yesterdayish"], "since: not a time"),
+        (["remember", "x", "--tier", "eternal"], "--tier"),
+        (["remember", "x", "--ttl", "soon"], "ttl"),
+        (["remember", "x", "--confidence", "nan"], "--confidence"),
+        (["remember", "--", " "], "must not be empty"),
+        (["link", "1"], "TARGET"),
+        (["forget"], "give ids"),
+        (["undo"], "give either change or since"),
+        (["call", "mnemic", "recall", "{"], "not valid JSON"),
+        (["call", "mnemic", "recall", "[1]"], "must be an object"),
+        (["call", "mnemic", "recall", '{"query": "x", "limt": 3}'], "limt: unknown argument"),
+        (["serve", "--port", "99999"], "--port"),
+        (["install", "emacs"], "CLIENT"),
+    ],
+)
+def test_bad_usage_ends_with_2_and_names_what_is_wrong(cli, words, said):
+    done = cli(*words)
+    assert (done.code, done.out) == (2, ""), done
+    assert said in done.err
+
+
+def test_bad_input_creates_no_database(cli):
+    cli("recall", "x", "--limit", "0")
+    assert not (cli.home / "memory.db").exists()
+
+
+@pytest.mark.parametrize(
+    "words", [["open", "77"], ["open", "No such title"], ["call", "mnemic", "open", '{"ids": [77]}']]
+)
+def test_what_is_not_there_ends_with_1(cli, words):
+    done = cli(*words)
+    assert (done.code, done.out) == (1, "") and "No memory" in done.err
+
+
+@pytest.mark.parametrize(
+    "error, code",
+    [
+        (Invalid("x"), 2),
+        (NotFound("x"), 1),
+        (Conflict("x"), 1),
+        (Duplicate("x"), 1),
+        (Denied("x"), 1),
+        (StoreUnusable("x"), 1),
+        (Busy("x"), 3),
+        (Unavailable("x"), 3),
+    ],
+)
+def test_the_exit_code_says_what_kind_of_failure_it_was(error, code):
+    assert exit_code(error) == code
+
+
+@pytest.mark.parametrize("words", [["--json", "stats"], ["stats", "--json"]])
+def test_global_options_stand_before_or_after_the_command(cli, words):
+    assert cli(*words).json["total"] == 0
+
+
+def test_the_database_and_the_namespace_can_be_named_anywhere(cli):
+    other = str(cli.home / "other.db")
+    cli("--db", other, "--namespace", "app", "remember", "kept elsewhere")
+    assert cli("stats", "--db", other, "--json").json["by_namespace"] == [{"namespace": "app", "count": 1}]
+    assert cli.json("stats")["total"] == 0
+    assert cli("history", "--db", other, "--namespace", "app").code == 0
+
+
+def test_a_file_that_is_no_database_is_refused_in_a_sentence(cli):
+    (cli.home / "memory.db").write_bytes(b"not a database, and long enough to be one" * 100)
+    done = cli("stats")
+    assert done.code == 1 and done.err.startswith("Error: ") and "Traceback" not in done.err
+    assert (cli.home / "memory.db").read_bytes().startswith(b"not a database")
+
+
+def test_a_surprise_is_told_without_a_traceback(cli, monkeypatch):
+    monkeypatch.setattr("mnemic.surfaces.cli.session.Session.open", lambda *_, **__: 1 / 0)
+    done = cli("stats")
+    assert done.code == 1 and "ZeroDivisionError" in done.err and "Traceback" not in done.err
+    with pytest.raises(ZeroDivisionError):
+        cli("stats", MNEMIC_DEBUG="1")
+
+
+def test_an_operating_system_error_names_the_file(cli):
+    done = cli("export", "-o", str(cli.home / "nowhere" / "x.json"))
+    assert done.code == 1 and "nowhere" in done.err and "Traceback" not in done.err
+
+
+def test_whoever_stops_reading_is_no_failure_to_talk_about(cli):
+    for number in range(30):
+        cli("remember", f"memory {number} " + "long text " * 400)
+    done = subprocess.run(
+        f"{sys.executable} -m mnemic export --format jsonl | head -c 100",
+        shell=True,
+        capture_output=True,
+        env=cli.environment,
+        timeout=120,
+    )
+    assert len(done.stdout) == 100 and done.stderr == b""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_ctrl_c_ends_with_130(cli):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mnemic", "import"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=cli.environment,
+    )
+    deadline = time.monotonic() + 60
+    while process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode in (130, -signal.SIGINT), err
+    assert process.returncode == -signal.SIGINT or b"Traceback" not in err
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts_name_the_program(cli, shell):
+    done = cli("completions", shell)
+    assert done.code == 0 and "mnemic" in done.out and "_MNEMIC_COMPLETE" in done.out
+    if shutil.which(shell):
+        checked = subprocess.run([shell, "-n"], input=done.out.encode(), capture_output=True)
+        assert (checked.returncode, checked.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize(
+    "words, expected",
+    [
+        ("mnemic rem", {"remember"}),
+        ("mnemic recall x --li", {"--limit"}),
+        ("mnemic remember x --tier ", {"short", "mid", "long"}),
+        ("mnemic install cl", {"claude-code", "claude-desktop"}),
+        ("mnemic token ", {"create", "list", "revoke"}),
+    ],
+)
+def test_the_shell_is_offered_what_fits(cli, words, expected):
+    done = cli.process(
+        COMP_WORDS=words, COMP_CWORD=str(len(words.split(" ")) - 1), _MNEMIC_COMPLETE="bash_complete"
+    )
+    assert {line.partition(",")[2] for line in done.out.split()} == expected, done.err
+
+
+def test_colours_are_for_terminals(cli):
+    cli("remember", "a coloured fact")
+    assert "\x1b[" not in cli("recall", "coloured").out
+    assert "\x1b[" in cli("recall", "coloured", FORCE_COLOR="1").out
+    assert "\x1b[" not in cli("recall", "coloured", FORCE_COLOR="1", NO_COLOR="1").out
+
+
+def test_json_is_one_line_away_from_a_terminal(cli):
+    done = cli("stats", "--json")
+    assert done.out.count("\n") == 1 and json.loads(done.out)

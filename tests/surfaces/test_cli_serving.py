@@ -1,0 +1,99 @@
+"""`mnemic serve` and `mnemic mcp` as processes, reached the way a client reaches them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import urllib.request
+
+import pytest
+
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "t", "version": "1"},
+    },
+}
+REMEMBER = {
+    "jsonrpc": "2.0",
+    "id": 2,
+    "method": "tools/call",
+    "params": {"name": "remember", "arguments": {"text": "kept over stdio"}},
+}
+
+
+def asked(cli, *words, messages=(HELLO, REMEMBER)):
+    """What `mnemic mcp` answers, line by line, and how it ended."""
+    text = "".join(json.dumps(message) + "\n" for message in messages)
+    done = cli.process("mcp", *words, stdin=text)
+    return [json.loads(line) for line in done.out.splitlines()], done
+
+
+def test_mcp_answers_in_json_rpc_only_and_ends_with_its_input(cli):
+    answers, done = asked(cli, "--in-process", "--tier", "keyword", "--namespace", "app")
+    assert done.code == 0, done.err
+    assert {answer["id"] for answer in answers} == {1, 2}
+    assert cli.json("stats")["by_namespace"] == [{"namespace": "app", "count": 1}]
+
+
+def test_mcp_with_an_unknown_dialect_says_so_on_standard_error(cli):
+    done = cli.process("mcp", "--dialect", "klingon")
+    assert (done.code, done.out) == (1, "") and "Unknown dialect" in done.err
+
+
+@pytest.fixture
+def served(cli):
+    """A daemon on a port of its own: its address and what it said."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mnemic", "serve", "--port", "0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=cli.environment,
+        cwd=cli.home,
+    )
+    assert process.stdout is not None
+    first = process.stdout.readline()
+    found = re.search(r"http://127\.0\.0\.1:\d+", first)
+    assert found, process.communicate(timeout=5)
+    with urllib.request.urlopen(f"{found[0]}/api/v1/health", timeout=60):
+        pass
+    yield found[0], process
+    process.terminate()
+    process.communicate(timeout=60)
+
+
+def test_serve_says_where_it_is_and_answers_there(cli, served):
+    address, process = served
+    with urllib.request.urlopen(f"{address}/api/v1/health", timeout=60) as answer:
+        assert answer.status == 200
+    told = "".join(process.stdout.readline() for _ in range(8))
+    assert f"claude mcp add --transport http mnemic {address}/mcp" in told
+    assert f'"url": "{address}/mcp"' in told and "mnemic install" in told
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_serve_ends_quietly_on_ctrl_c(served):
+    _, process = served
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode in (0, 130) and "Traceback" not in err
+
+
+def test_serve_refuses_a_taken_port(cli, served):
+    address, _ = served
+    done = cli.process("serve", "--port", address.rpartition(":")[2])
+    assert done.code == 3 and "taken" in done.err and done.out == ""
+
+
+def test_serve_refuses_other_addresses_without_a_token(cli):
+    done = cli.process("serve", "--host", "0.0.0.0", "--port", "0")
+    assert done.code != 0 and "token" in done.err and "Traceback" not in done.err

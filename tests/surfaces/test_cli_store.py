@@ -1,0 +1,210 @@
+"""The commands that look after a store: carry, copy, restore, embed, check, and who may use it."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from mnemic.errors import Unavailable
+
+
+@pytest.fixture
+def known(cli):
+    """A command line with two linked memories, one of them changed, and one that was forgotten."""
+    cli("remember", "First fact", "--tags", "a", "--namespace", "app")
+    cli("remember", "Second fact")
+    cli("remember", "Gone fact")
+    cli("link", "1", "2")
+    cli("revise", "2", "--text", "Second fact, corrected")
+    cli("forget", "3")
+    return cli
+
+
+def test_export_writes_the_documented_document(known):
+    document = json.loads(known("export").out)
+    assert {"memories", "links", "exported_at"} <= document.keys()
+    assert [memory["title"] for memory in document["memories"]] == ["First fact", "Second fact"]
+    assert len(document["links"]) == 1
+
+
+def test_a_document_is_taken_in_elsewhere_and_twice_changes_nothing(known):
+    document = known("export").out
+    other = ("--db", str(known.home / "other.db"))
+    assert known("import", "--json", *other, stdin=document).json == {
+        "imported": 2,
+        "skipped": 0,
+        "errors": [],
+    }
+    assert known("import", *other, stdin=document).out == "Imported 0, 2 were known.\n"
+    assert known("open", "1", "--json", *other).json["memories"][0]["content"] == "First fact"
+
+
+def test_what_is_invalid_is_skipped_and_told(known):
+    document = json.loads(known("export").out)
+    document["memories"].append({"id": "x", "title": "", "content": ""})
+    done = known("import", "--db", str(known.home / "other.db"), stdin=json.dumps(document))
+    assert (done.code, done.out) == (0, "Imported 2.\n") and done.err.startswith("Skipped: memories.2")
+
+
+def test_lines_hold_everything(known):
+    lines = known("export", "--format", "jsonl").out
+    other = ("--db", str(known.home / "other.db"))
+    assert known("import", *other, stdin=lines).code == 0
+    assert known("export", "--format", "jsonl", *other).out == lines
+    assert known("restore", "3", *other).code == 0
+
+
+def test_lines_can_hold_the_journal(known):
+    file = known.home / "all.jsonl"
+    known("export", "--journal", "-o", str(file))
+    assert file.stat().st_mode & 0o777 == 0o600
+    other = ("--db", str(known.home / "other.db"))
+    known("import", str(file), *other)
+    assert known("history", "--json", *other).json == known.json("history")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "nonsense", "[1, 2]", '{"a": 1}', '{"memories": 3}', "\x00", "{" * 5000]
+)
+def test_what_is_no_export_is_refused(cli, text):
+    done = cli("import", stdin=text)
+    assert done.code == 2 and "Traceback" not in done.err and "Unexpected" not in done.err, done.err
+
+
+def test_a_failed_export_leaves_the_old_file(known, monkeypatch):
+    file = known.home / "kept.jsonl"
+    file.write_text("old")
+
+    def broken(*_, **__):
+        yield "{}"
+        raise Unavailable("half way")
+
+    monkeypatch.setattr("mnemic.core.transfer.export_lines", broken)
+    assert known("export", "--format", "jsonl", "-o", str(file)).code == 3
+    assert file.read_text() == "old" and [path.name for path in known.home.glob("*kept*")] == ["kept.jsonl"]
+
+
+def test_the_journal_does_not_fit_into_a_document(known):
+    assert known("export", "--journal", "--format", "json").code == 2
+
+
+def test_a_backup_is_restored_and_what_it_replaces_is_kept(known):
+    copy = str(known.home / "copy.db")
+    assert known.json("backup", copy)["bytes"] > 0
+    known("remember", "Later fact")
+    refused = known("restore", "--from", copy)
+    assert refused.code == 1 and "--force" in refused.err
+    assert known.json("stats")["total"] == 3
+    done = known.json("restore", "--from", copy, "--force")
+    assert done["memories"] == 3 and known.json("stats")["total"] == 2
+    assert re.search(r"memory\.db\.\d{8}-\d{6}$", done["kept"])
+    assert known("stats", "--json", "--db", done["kept"]).json["total"] == 3
+
+
+def test_a_backup_needs_no_force_where_nothing_is(known):
+    copy, fresh = str(known.home / "copy.db"), ("--db", str(known.home / "fresh" / "new.db"))
+    known("backup", copy)
+    assert known("restore", "--from", copy, *fresh).code == 0
+    assert known("stats", "--json", *fresh).json["total"] == 2
+
+
+def test_a_backup_does_not_replace_a_file_unasked(known):
+    file = known.home / "precious"
+    file.write_text("precious")
+    assert known("backup", str(file)).code == 1 and file.read_text() == "precious"
+    assert known("backup", str(file), "--force").code == 0
+
+
+def test_what_is_no_backup_is_not_restored(known):
+    file = known.home / "no.db"
+    file.write_bytes(b"no database" * 1000)
+    done = known("restore", "--from", str(file), "--force")
+    assert done.code == 1 and known.json("stats")["total"] == 2
+
+
+def test_restore_takes_memories_or_a_file(known):
+    assert known("restore").code == 2
+    assert known("restore", "3", "--from", str(known.home / "memory.db")).code == 2
+    assert known("restore", "3").out == "Restored 3 Gone fact\n"
+
+
+def test_embed_computes_what_is_missing(known):
+    local = {"MNEMIC_EMBEDDER": "local"}
+    assert known("embed", "--limit", "1", **local).out == "Embedded 1, 1 left.\n"
+    assert json.loads(known("embed", "--json", **local).out) == {"embedded": 1, "pending": 0}
+
+
+def test_embed_without_a_model_is_unavailable(cli):
+    assert cli("embed").code == 3
+
+
+def test_doctor_finds_a_sound_store_sound(known):
+    done = known("doctor", MNEMIC_EMBEDDER="local")
+    assert done.code == 0 and "broken" not in done.out
+    assert "384 dimensions" in done.out and "2 statements wait for vectors" in done.out
+    checks = known("doctor", "--json").json
+    assert checks["ok"] and {
+        "versions",
+        "settings",
+        "database",
+        "journal",
+        "model",
+        "vectors",
+        "disk",
+        "clients",
+    } == {item["check"] for item in checks["checks"]}
+
+
+def test_doctor_says_what_is_broken_and_goes_on(cli):
+    (cli.home / "memory.db").write_bytes(b"rubbish" * 1000)
+    done = cli("doctor")
+    assert done.code == 1 and "broken  database" in done.out and "clients" in done.out
+
+
+def test_doctor_sees_configured_clients(cli):
+    cli("install", "cursor")
+    assert "Cursor (user)" in cli("doctor").out
+
+
+def test_doctor_reports_a_bad_config_file(cli):
+    (cli.home / "config.toml").write_text("= nonsense")
+    done = cli("doctor", MNEMIC_CONFIG=str(cli.home / "config.toml"))
+    assert done.code == 1 and "broken  settings" in done.out
+
+
+def test_config_says_where_each_setting_comes_from(cli):
+    (cli.home / "config.toml").write_text('port = 9999\ntoken = "very secret"\n')
+    done = cli("config", "--namespace", "app", "--json", MNEMIC_CONFIG=str(cli.home / "config.toml"))
+    settings = done.json["settings"]
+    assert settings["namespace"] == {"value": "app", "from": "--namespace"}
+    assert settings["db"]["from"] == "MNEMIC_DB"
+    assert settings["port"] == {"value": 9999, "from": "file"}
+    assert settings["host"]["from"] == "default"
+    assert "very secret" not in done.out + cli("config", MNEMIC_CONFIG=str(cli.home / "config.toml")).out
+
+
+def test_tokens_are_made_listed_and_revoked(cli):
+    secret = cli("token", "create", "bob", "--namespaces", "a,b", "--read-only").out.strip()
+    assert len(secret) > 30
+    cli("token", "create", "eve")
+    listing = cli("token", "list")
+    assert listing.out.splitlines() == ["bob  a, b            reads", "eve  all namespaces  writes"]
+    assert secret not in listing.out + cli("token", "list", "--json").out
+    assert cli("token", "revoke", "bob").code == 0
+    assert [item["name"] for item in cli.json("token", "list")["tokens"]] == ["eve"]
+    assert cli("token", "revoke", "bob").code == 1
+    assert cli("token", "create", "eve").code == 1
+
+
+def test_call_reaches_any_tool(cli):
+    stored = cli("call", "mnemic", "remember", '{"text": "by call"}').json
+    assert stored["stored"][0]["id"] == 1
+    assert (
+        cli("call", "mnemic", "open", "-", stdin='{"ids": [1]}').json["memories"][0]["content"] == "by call"
+    )
+    assert cli("call", "mnemic", "stats").json["total"] == 1
+    assert cli("call", "mnemic", "nothing").code == 1
+    assert cli("call", "klingon", "recall").code == 1
+    assert cli("call", "mnemic", "recall", '{"query": "x", "a": ' + "[" * 1200 + "]" * 1200 + "}").code == 2

@@ -1,0 +1,174 @@
+"""Who gets in: by host, by origin, by token; and what a token may do."""
+
+from __future__ import annotations
+
+import base64
+
+import httpx
+import pytest
+from support import kept
+from wires import serving
+
+from mnemic.core.access import create_token, revoke_token
+from mnemic.errors import Denied
+from mnemic.surfaces.guard import Policy, check_start, is_loopback
+
+LOCAL = Policy("127.0.0.1")
+LOCKED = Policy("127.0.0.1", "open sesame é")
+ABROAD = Policy("0.0.0.0")
+
+
+def basic(password: str) -> str:
+    """What a browser sends after its user typed *password*."""
+    return "Basic " + base64.b64encode(f"anyone:{password}".encode()).decode()
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost", "127.0.0.1", "127.0.0.1:9077", "[::1]:9077", "LOCALHOST:1", "127.8.8.8"]
+)
+def test_on_this_machine_we_answer_to_its_names(ctx, host):
+    with serving(ctx, LOCAL) as url:
+        assert httpx.get(f"{url}/api/v1/health", headers={"Host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        "127.0.0.1.evil.example",
+        "localhost.evil.example",
+        "10.0.0.1",
+        "",
+        "[",
+        "x@127.0.0.1.evil",
+    ],
+)
+def test_and_to_no_other(ctx, host):
+    with serving(ctx, LOCAL) as url:
+        answered = httpx.get(f"{url}/api/v1/health", headers={"Host": host})
+    assert answered.status_code in (400, 403)
+
+
+@pytest.mark.parametrize("path", ["/api/v1/tools/mnemic/stats", "/mcp"])
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", "null", "http://localhost:1", "https://127.0.0.1.evil.example"]
+)
+def test_a_page_from_elsewhere_may_not_speak_to_us(ctx, path, origin):
+    with serving(ctx, LOCAL) as url:
+        answered = httpx.post(url + path, json={}, headers={"Origin": origin})
+    assert answered.status_code == 403 and answered.json()["code"] == "denied"
+    assert "access-control-allow-origin" not in answered.headers
+
+
+def test_our_own_page_may(ctx):
+    with serving(ctx, LOCAL) as url:
+        assert httpx.post(f"{url}/api/v1/tools/mnemic/stats", headers={"Origin": url}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/api/v1/docs", "/api/v1/openapi.json", "/api/v1/tools", "/web/start.js", "/nope"]
+)
+def test_with_a_token_set_nothing_but_health_is_open(ctx, path):
+    with serving(ctx, LOCKED) as url:
+        answered = httpx.get(url + path)
+        assert answered.status_code == 401
+        assert answered.headers["www-authenticate"] == 'Bearer realm="mnemic"'
+        assert answered.json()["code"] == "unauthorized"
+        assert httpx.get(f"{url}/api/v1/health").status_code == 200
+        assert httpx.post(f"{url}/mcp", json={}).status_code == 401
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Authorization": "Bearer open sesame é".encode()},
+        {"authorization": "bearer  open sesame é ".encode()},
+        {"X-API-Key": "open sesame é".encode()},
+        {"Authorization": basic("open sesame é").encode()},
+    ],
+)
+def test_the_token_opens_in_every_form(ctx, headers):
+    with serving(ctx, LOCKED) as url:
+        assert httpx.get(f"{url}/api/v1/tools", headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Authorization": "Bearer open sesame"},
+        {"Authorization": "Bearer "},
+        {"Authorization": "open sesame é".encode()},
+        {"Authorization": "Basic !!!"},
+        {"Authorization": basic("")},
+        {"X-API-Key": ""},
+        {"X-API-Key": b"\xff\xfe"},
+    ],
+)
+def test_and_nothing_else_does(ctx, headers):
+    with serving(ctx, LOCKED) as url:
+        assert httpx.get(f"{url}/api/v1/tools", headers=headers).status_code == 401
+
+
+def test_a_browser_is_asked_for_a_password(ctx):
+    with serving(ctx, LOCKED) as url:
+        answered = httpx.get(url, headers={"Accept": "text/html"})
+    assert answered.headers["www-authenticate"].startswith("Basic")
+
+
+def test_a_stored_token_sees_its_namespaces_only(ctx):
+    kept(ctx, "Ours", namespace="ours")
+    kept(ctx, "Theirs", namespace="theirs")
+    secret = create_token(ctx, "reader", ("ours",), can_write=False)
+    with serving(ctx, LOCAL) as url, httpx.Client(base_url=f"{url}/api/v1/tools/mnemic/") as client:
+        client.headers["Authorization"] = f"Bearer {secret}"
+        assert client.post("open", json={"ids": ["Ours"]}).status_code == 200
+        assert client.post("open", json={"ids": ["Theirs"]}).status_code == 404
+        refused = client.post("remember", json={"text": "x", "namespace": "ours"})
+        assert refused.status_code == 403 and refused.json()["code"] == "denied"
+
+
+def test_a_stored_token_counts_over_mcp_too(ctx):
+    kept(ctx, "Theirs", namespace="theirs")
+    secret = create_token(ctx, "reader", ("ours",), can_write=False)
+    call = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": "open", "arguments": {"ids": [1]}},
+    }
+    with serving(ctx, LOCAL) as url:
+        answered = httpx.post(f"{url}/mcp", json=call, headers={"X-API-Key": secret})
+        free = httpx.post(f"{url}/mcp", json=call)
+    assert answered.json()["result"]["isError"] is True
+    assert free.json()["result"]["isError"] is False
+
+
+def test_a_token_that_opens_nothing_is_refused_even_where_none_is_needed(ctx):
+    secret = create_token(ctx, "old", None, can_write=True)
+    revoke_token(ctx, "old")
+    with serving(ctx, LOCAL) as url:
+        assert httpx.get(f"{url}/api/v1/tools", headers={"X-API-Key": secret}).status_code == 401
+
+
+def test_abroad_a_token_is_needed_and_any_host_will_do(ctx):
+    secret = create_token(ctx, "team", None, can_write=True)
+    with serving(ctx, ABROAD) as url:
+        assert httpx.get(f"{url}/api/v1/tools", headers={"Host": "memory.team"}).status_code == 401
+        headers = {"Host": "memory.team", "X-API-Key": secret}
+        assert httpx.get(f"{url}/api/v1/tools", headers=headers).status_code == 200
+
+
+def test_the_daemon_does_not_open_to_the_network_without_a_token(ctx):
+    check_start(LOCAL, ctx)
+    check_start(Policy("0.0.0.0", "token"), ctx)
+    with pytest.raises(Denied, match="MNEMIC_TOKEN"):
+        check_start(ABROAD, ctx)
+    create_token(ctx, "team", None, can_write=True)
+    check_start(ABROAD, ctx)
+
+
+@pytest.mark.parametrize(
+    "host, local", [("::1", True), ("127.1.2.3", True), ("::", False), ("box", False), ("", False)]
+)
+def test_loopback(host, local):
+    assert is_loopback(host) is local

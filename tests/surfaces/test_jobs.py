@@ -1,0 +1,91 @@
+"""The worker in the background: it embeds what waits, ends what has expired, and does not die of errors."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from support import AbsentEmbedder, kept
+
+from mnemic.model.values import State
+from mnemic.surfaces import jobs
+from mnemic.surfaces.jobs import Worker
+
+
+@pytest.fixture
+def worker(ctx):
+    """A worker over `ctx` that has not begun."""
+    made = Worker(ctx)
+    yield made
+    made.stop()
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Wait for *condition*, which the worker is about to make true."""
+    for _ in range(3000):
+        if condition():
+            return
+        time.sleep(0.01)
+    raise AssertionError("it never happened")
+
+
+def test_what_is_written_gets_its_vector(ctx, worker):
+    ctx = replace(ctx, wake=worker.wake)
+    worker.start()
+    for number in range(jobs.BATCH * 2 + 1):
+        kept(ctx, f"Fact number {number}")
+    worker.wake()
+    until(lambda: ctx.store.read().pending_count() == 0)
+
+
+def test_what_was_left_waiting_is_found_without_being_woken(ctx, worker, monkeypatch):
+    monkeypatch.setattr(jobs, "FIRST_LOOK_SECONDS", 0.01)
+    kept(ctx, "Left over from another process")
+    worker.start()
+    until(lambda: ctx.store.read().pending_count() == 0)
+
+
+def test_what_has_expired_leaves(ctx, clock, worker, monkeypatch):
+    monkeypatch.setattr(jobs, "FIRST_LOOK_SECONDS", 0.01)
+    memory = kept(ctx, "For an hour", ttl=3_600_000_000)
+    clock.advance(hours=2)
+    worker.start()
+    until(lambda: ctx.store.read().memory(memory.id).state is State.ARCHIVED)
+
+
+def test_an_error_is_told_once_and_tried_again_later_and_later(ctx, monkeypatch, caplog):
+    pauses: list[float] = []
+    worker = Worker(replace(ctx, embedder=AbsentEmbedder()))
+    kept(ctx, "Waits for a server that is down")
+
+    def pause(seconds: float) -> bool:
+        pauses.append(seconds)
+        worker.wake()
+        if len(pauses) == 10:
+            threading.Event.set(worker._stopped)
+        return False
+
+    monkeypatch.setattr(worker._stopped, "wait", pause)
+    with caplog.at_level(logging.WARNING):
+        worker.start()
+        worker.wake()
+        until(lambda: len(pauses) == 10)
+        worker.stop()
+    assert pauses == [2, 4, 8, 16, 32, 64, 128, 256, 300, 300]
+    assert [record.message for record in caplog.records] == [
+        "embedding failed: The embedding server does not answer"
+    ]
+
+
+def test_stopping_does_not_wait_for_the_next_look(worker):
+    worker.start()
+    worker.stop(30)
+    assert not worker._thread.is_alive()
+
+
+def test_a_worker_that_never_began_can_be_stopped(worker):
+    worker.stop()

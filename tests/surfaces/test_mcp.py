@@ -1,0 +1,213 @@
+"""What a dialect says over MCP, asked through the SDK's client in process, in both protocol eras."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import jsonschema
+import pytest
+from mcp import Client, MCPError
+from mcp.types import Implementation
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
+from support import kept
+from toys import SECRET, TOY
+from wires import SCRIPT
+
+from mnemic.core.context import Context
+from mnemic.dialects.mnemic import MNEMIC
+from mnemic.dialects.operation import Dialect
+from mnemic.surfaces import mcp
+from mnemic.surfaces.mcp import Endpoint, clean_name
+from mnemic.surfaces.streamable import sdk_server
+
+ME = Implementation(name="test client", version="1")
+
+
+@pytest.fixture(params=["legacy", MODERN_PROTOCOL_VERSIONS[-1], "auto"])
+def era(request: pytest.FixtureRequest) -> str:
+    """How the client opens the conversation."""
+    return str(request.param)
+
+
+def talk(
+    ctx: Context, era: str, scenario: Callable[[Client], Awaitable[Any]], dialect: Dialect = MNEMIC
+) -> Any:
+    """What *scenario* gets out of a client of *dialect*, be it an error."""
+
+    async def run() -> Any:
+        async with Client(sdk_server(Endpoint(dialect), ctx), mode=era, client_info=ME) as client:
+            try:
+                return await scenario(client)
+            except MCPError as error:
+                return error
+
+    return asyncio.run(run())
+
+
+def test_the_revisions_are_those_of_the_sdk():
+    assert mcp.HANDSHAKE_VERSIONS == HANDSHAKE_PROTOCOL_VERSIONS
+    assert mcp.MODERN_VERSIONS == MODERN_PROTOCOL_VERSIONS
+
+
+def test_every_operation_is_a_tool_with_all_it_should_have(ctx, era):
+    tools = talk(ctx, era, lambda client: client.list_tools()).tools
+    assert [tool.name for tool in tools] == list(MNEMIC.operations)
+    for tool in tools:
+        assert tool.title
+        assert "E.g. " in tool.description or not MNEMIC.operations[tool.name].examples
+        assert tool.input_schema["type"] == "object" and tool.output_schema
+        hints = tool.annotations.model_dump()
+        assert all(
+            hints[f"{name}_hint"] is not None
+            for name in ("read_only", "destructive", "idempotent", "open_world")
+        )
+
+
+def test_the_list_of_tools_is_at_most_10_kb(ctx):
+    listed = Endpoint(MNEMIC).handle(ctx, "tools/list", {})
+    assert len(json.dumps(listed, separators=(",", ":"))) <= 10_000
+
+
+def test_every_operation_can_be_called(ctx, era):
+    async def scenario(client: Client) -> None:
+        for name, arguments in SCRIPT:
+            result = await client.call_tool(name, arguments)
+            assert not result.is_error, result.content
+            assert json.loads(result.content[0].text) == result.structured_content
+            shown = next(tool for tool in (await client.list_tools()).tools if tool.name == name)
+            jsonschema.validate(result.structured_content, shown.output_schema)
+            jsonschema.validate(arguments, shown.input_schema)
+
+    talk(ctx, era, scenario)
+    assert {name for name, _ in SCRIPT} == set(MNEMIC.operations)
+
+
+def test_a_failed_call_is_a_result_that_says_why(ctx, era):
+    result = talk(ctx, era, lambda client: client.call_tool("open", {"ids": [404]}))
+    assert result.is_error and "404" in result.content[0].text
+    assert result.structured_content is None
+
+
+@pytest.mark.parametrize(
+    "arguments, word",
+    [
+        ({}, "query: required"),
+        ({"query": "x", "quary": 1}, "quary: unknown argument"),
+        ({"query": 1}, "query"),
+    ],
+)
+def test_bad_arguments_are_named(ctx, era, arguments, word):
+    result = talk(ctx, era, lambda client: client.call_tool("recall", arguments))
+    assert result.is_error and word in result.content[0].text
+
+
+def test_a_crash_says_nothing_of_itself(ctx, era):
+    result = talk(ctx, era, lambda client: client.call_tool("crash", {}), TOY)
+    assert result.is_error and result.content[0].text == "internal error"
+
+
+@pytest.mark.parametrize(
+    "ask, number",
+    [
+        (lambda client: client.call_tool("nope", {}), -32602),
+        (lambda client: client.get_prompt("nope"), -32602),
+        (lambda client: client.get_prompt("recall-first", {"nope": "x"}), -32602),
+        (lambda client: client.list_tools(cursor="page 2"), -32602),
+    ],
+    ids=["tool", "prompt", "argument", "cursor"],
+)
+def test_what_is_not_there_is_an_error_of_the_protocol(ctx, era, ask, number):
+    assert talk(ctx, era, ask).code == number
+
+
+def test_prompts_are_listed_and_written(ctx, era):
+    async def scenario(client: Client) -> tuple[list[str], str]:
+        listed = await client.list_prompts()
+        got = await client.get_prompt("recall-first", {"namespace": "project"})
+        return [prompt.name for prompt in listed.prompts], got.messages[0].content.text
+
+    names, text = talk(ctx, era, scenario)
+    assert names == [prompt.name for prompt in MNEMIC.prompts]
+    assert "'project'" in text
+
+
+def test_a_prompts_argument_is_completed(ctx, era):
+    kept(ctx, "One", namespace="project")
+    kept(ctx, "Two", namespace="private")
+    kept(ctx, "Three", namespace="other")
+
+    async def scenario(client: Client) -> list[str]:
+        ref = {"type": "ref/prompt", "name": "recall-first"}
+        result = await client.session.send_request(_completion(ref, "namespace", "pr"), _result())
+        return result.completion.values
+
+    assert sorted(talk(ctx, era, scenario)) == ["private", "project"]
+
+
+def _completion(ref: dict[str, str], name: str, value: str) -> Any:
+    from mcp.types import CompleteRequest
+
+    return CompleteRequest.model_validate(
+        {"params": {"ref": ref, "argument": {"name": name, "value": value}}}
+    )
+
+
+def _result() -> Any:
+    from mcp.types import CompleteResult
+
+    return CompleteResult
+
+
+def test_a_memory_is_a_resource(ctx, era):
+    memory = kept(ctx, "The sky is blue", title="Sky / colour")
+
+    async def scenario(client: Client) -> list[dict[str, Any]]:
+        templates = (await client.list_resource_templates()).resource_templates
+        assert [template.uri_template for template in templates] == ["mnemic://memory/{id}"]
+        read = [
+            await client.read_resource(f"mnemic://memory/{name}")
+            for name in (str(memory.id), memory.uid, "Sky%20%2F%20colour")
+        ]
+        return [json.loads(result.contents[0].text) for result in read]
+
+    assert [content["content"] for content in talk(ctx, era, scenario)] == ["The sky is blue"] * 3
+
+
+@pytest.mark.parametrize("uri", ["mnemic://memory/404", "mnemic://other/1", "file:///etc/passwd"])
+def test_a_resource_that_is_not_there_has_the_number_of_its_era(ctx, era, uri):
+    error = talk(ctx, era, lambda client: client.read_resource(uri))
+    assert error.code == (-32002 if era == "legacy" else -32602)
+
+
+def test_a_resource_that_breaks_says_nothing_of_itself(ctx, era):
+    error = talk(ctx, era, lambda client: client.read_resource("toy://fixed"), TOY)
+    assert error.code == -32603
+    assert SECRET not in str(error)
+
+
+@pytest.mark.parametrize("era", ["legacy", "auto"])
+def test_the_server_says_who_it_is(ctx, era):
+    async def scenario(client: Client) -> tuple[str, str]:
+        return client.server_info.name, client.instructions
+
+    assert talk(ctx, era, scenario) == ("mnemic", MNEMIC.instructions)
+
+
+def test_changes_bear_the_clients_name(ctx, era):
+    async def scenario(client: Client) -> str:
+        await client.call_tool("remember", {"text": "Written by a client"})
+        history = await client.call_tool("history", {"since": "1h"})
+        return history.structured_content["changes"][0]["actor"]
+
+    assert talk(ctx, era, scenario) == ME.name
+
+
+@pytest.mark.parametrize(
+    "given, name",
+    [("Claude Code", "Claude Code"), ("a\nb\0c", "abc"), ("x" * 100, "x" * 64), ("\n", None), ("<b>é", "bé")],
+)
+def test_a_name_is_made_fit_for_the_journal(given, name):
+    assert clean_name(given) == name

@@ -1,0 +1,124 @@
+"""A vocabulary for tests: it has what the house does not, and fails in every way there is."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from typing import Annotated
+
+from pydantic import Field
+
+from mnemic import errors
+from mnemic.core.context import Context
+from mnemic.dialects.operation import Dialect, Example, Prompt, Resource, Shape
+
+SECRET = "SELECT secret FROM /home/someone"
+
+
+def _read(ctx: Context, parts: object) -> str:
+    raise RuntimeError(SECRET)
+
+
+TOY = Dialect(
+    name="toy",
+    title="Toy",
+    instructions="Play.",
+    prompts=(
+        Prompt(
+            name="say",
+            title="Say",
+            description="Says it.",
+            arguments=("what",),
+            write=lambda given: str(given),
+        ),
+    ),
+    resources=(
+        Resource(
+            template="toy://fixed", name="fixed", title="F", description="", mime="text/plain", read=_read
+        ),
+    ),
+)
+
+
+class GreetRequest(Shape):
+    """Whom to greet."""
+
+    name: str
+    times: Annotated[int, Field(ge=1, le=3)] = 1
+    tags: list[str] = []
+
+
+class GreetReply(Shape):
+    """The greeting."""
+
+    greeting: str
+    tags: list[str] | None = None
+
+
+@TOY.operation(
+    title="Greet",
+    read_only=True,
+    http=("GET /greet/{name}", "POST /greet"),
+    examples=[Example("once", {"name": "you"}), Example("loudly", {"name": "you", "times": 3})],
+)
+def greet(ctx: Context, request: GreetRequest) -> GreetReply:
+    """Greet someone."""
+    return GreetReply(
+        greeting=" ".join(["Hello", *[request.name] * request.times]), tags=request.tags or None
+    )
+
+
+class FailRequest(Shape):
+    """Which error to raise."""
+
+    error: str
+
+
+class Nothing(Shape):
+    """Nothing at all."""
+
+
+@TOY.operation(title="Fail")
+def fail(ctx: Context, request: FailRequest) -> Nothing:
+    """Fail as asked."""
+    raise getattr(errors, request.error)("as you wished")
+
+
+@TOY.operation(title="Crash")
+def crash(ctx: Context, request: Nothing) -> Nothing:
+    """Break in a way nobody foresaw."""
+    raise RuntimeError(SECRET)
+
+
+@TOY.operation(title="Shout")
+def shout(ctx: Context, request: Nothing) -> Nothing:
+    """Write to standard output in every way there is."""
+    print("printed")
+    sys.stdout.write("written\n")
+    os.write(1, b"raw\n")
+    os.system("echo child")
+    return Nothing()
+
+
+class WhoReply(Shape):
+    """A name."""
+
+    actor: str
+
+
+@TOY.operation(title="Who")
+def who(ctx: Context, request: Nothing) -> WhoReply:
+    """On whose behalf this is done."""
+    return WhoReply(actor=ctx.actor)
+
+
+held = threading.Event()
+"""Set to let `hold` go."""
+
+
+@TOY.operation(title="Hold")
+def hold(ctx: Context, request: Nothing) -> Nothing:
+    """Wait until the test says so."""
+    assert held.wait(30)
+    return Nothing()
