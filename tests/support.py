@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from mnemic.embedding.windows import character_windows
 from mnemic.errors import Unavailable
 from mnemic.model.memory import Draft, Memory
 from mnemic.model.search import Filter, Query
+from mnemic.model.values import State
 from mnemic.storage.base import Passage, Store
 from mnemic.storage.sqlite.store import SqliteStore
 
@@ -24,11 +26,11 @@ START = 1_800_000_000_000_000
 """When every test begins: 15 January 2027, 08:00 UTC."""
 
 
-def open_store(engine: str, folder: Path, name: str = "mnemic") -> Store:
+def open_store(engine: str, folder: Path, name: str = "mnemic", *, durable: bool = True) -> Store:
     """The store of this name in *folder*, made if it is not there. A second engine is a second case here."""
     match engine:
         case "sqlite":
-            return SqliteStore(folder / f"{name}.db")
+            return SqliteStore(folder / f"{name}.db", durable=durable)
     raise ValueError(engine)
 
 
@@ -48,14 +50,15 @@ class Clock:
 
 
 class Uids:
-    """A source of uids that are all different and the same in every run."""
+    """A source of uids that are all different and the same in every run; another *family* gives others."""
 
-    def __init__(self) -> None:
+    def __init__(self, family: str = "") -> None:
+        self.family = family
         self.given = 0
 
     def __call__(self) -> str:
         self.given += 1
-        return str(uuid.uuid5(uuid.NAMESPACE_OID, str(self.given)))
+        return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{self.family} {self.given}"))
 
 
 class WordEmbedder:
@@ -133,3 +136,25 @@ def embed_all(store: Store, embedder: WordEmbedder, *, at: int = START) -> int:
     ]
     with store.write(operation="embed", actor="tester", at=at, durable=False) as tx:
         return tx.put_passages(embedder.name, embedder.dimension, passages)
+
+
+def living(store: Store) -> tuple[dict[int, dict[str, object]], dict[int, dict[str, object]]]:
+    """The living memories and links by number, without what is not journaled: counters, and numbers of statements."""
+    return _seen(store, lambda state: state is State.LIVING)
+
+
+def everything(store: Store) -> tuple[dict[int, dict[str, object]], dict[int, dict[str, object]]]:
+    """All memories and links by number, without what is not journaled."""
+    return _seen(store, lambda state: True)
+
+
+def _seen(store: Store, wanted: Callable[[State], bool]) -> tuple[dict[int, dict[str, object]], dict[int, dict[str, object]]]:
+    reader = store.read()
+    memories = {memory.id: _plain(memory) for memory in reader.all_memories() if wanted(memory.state)}
+    return memories, {edge.id: asdict(edge) for edge in reader.all_edges() if wanted(edge.state)}
+
+
+def _plain(memory: Memory) -> dict[str, object]:
+    fields = asdict(memory) | {"statements": [statement.text for statement in memory.statements]}
+    del fields["access_count"], fields["accessed_at"]
+    return fields

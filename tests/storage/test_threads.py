@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 
-from support import START, WordEmbedder, a_draft, embed_all, put
+from support import START, WordEmbedder, a_draft, change, embed_all, put
 
 from mnemic.model.search import Filter
 
@@ -65,3 +65,20 @@ def test_a_thread_sees_what_another_has_just_committed(store):
         for number in range(20):
             memory = pool.submit(written_by_another, number).result()
             assert store.read().memory(memory.id) == memory
+
+
+def test_a_check_is_not_disturbed_by_writing(store):
+    [memory] = put(store, a_draft("common ground"))
+
+    def write():
+        nonlocal memory
+        for number in range(60):
+            put(store, *(a_draft(f"common words {number} {half}") for half in "ab"))
+            memory = change(store, memory, texts=(f"common words {number}",), title=f"title {number}", at=START + number)
+
+    with ThreadPoolExecutor(1) as pool:
+        writing = pool.submit(write)
+        while not writing.done():
+            assert store.check() == []
+        writing.result()
+    assert store.read().count() == 121

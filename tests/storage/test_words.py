@@ -26,6 +26,20 @@ def test_a_title_counts_more_than_a_summary_and_that_more_than_a_body(store):
     assert scores == sorted(scores, reverse=True) and scores[-1] > 0
 
 
+@pytest.mark.parametrize("title, body", [("Cat", "Category of goods"), ("Plan 9", "Plan 90 has failed"), ("Sky", "Blue")])
+def test_a_title_is_found_however_the_body_begins(store, title, body):
+    [memory] = put(store, a_draft(body, title=title))
+    for word in f"{title} {body}".split():
+        assert found(store, word) == [memory.id]
+    assert store.check() == []
+
+
+def test_a_title_made_from_the_body_does_not_count_twice(store):
+    made, chosen = put(store, a_draft("heron in the pond", title="heron"), a_draft("pond", title="heron (2)"))
+    put(store, *(a_draft(f"filler {number}") for number in range(20)))
+    assert found(store, "heron") == [chosen.id, made.id]
+
+
 def test_words_are_found_in_other_forms_and_without_their_accents(store):
     [memory] = put(store, a_draft("Zoë deployed the services in Málaga"))
     for word in ("deploy", "deploys", "deploying", "service", "zoe", "ZOE", "zoë", "malaga"):
@@ -58,6 +72,14 @@ def test_no_character_in_a_term_is_syntax(store, nonsense):
     assert reader.words([nonsense, "sea"], Filter(), every=False, limit=5)
     assert reader.frequencies([nonsense])[nonsense] == 0
     assert isinstance(reader.spellings(nonsense, 3), list) and isinstance(reader.stems(nonsense), list)
+    assert store.check() == []
+
+
+@pytest.mark.parametrize(
+    "text", ["Databases fail", "0㐀", "ﬁne", "²x", "𞤀𞤁", "…", "x" * 3000, "हिन्दी भाषा", "ß", "_private", "a_b-c", "İstanbul", "é"]
+)
+def test_a_check_finds_every_memory_whatever_its_words(store, text):
+    put(store, a_draft(text, title=text[:80]))
     assert store.check() == []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
@@ -70,6 +71,25 @@ class CommandLine:
     def json(self, *words: str, stdin: str = "") -> Any:
         """What `mnemic` answers in JSON."""
         return self("--json", *words, stdin=stdin).json
+
+    def terminal(self, *words: str, **variables: str) -> str:
+        """What a person sees who runs `mnemic` with *words* at a terminal."""
+        import pty
+
+        pid, handle = pty.fork()
+        if pid == 0:
+            os.execve(
+                sys.executable,
+                [sys.executable, "-m", "mnemic", *words],
+                {**self.environment, "TERM": "xterm", **variables},
+            )
+        seen = bytearray()
+        with contextlib.suppress(OSError):  # how Linux tells that the other end has closed
+            while piece := os.read(handle, 65536):
+                seen += piece
+        os.waitpid(pid, 0)
+        os.close(handle)
+        return seen.decode()
 
     def process(self, *words: str, stdin: str = "", **variables: str) -> Done:
         """Run `mnemic` with *words* as a process."""

@@ -252,3 +252,29 @@ def test_colours_are_for_terminals(cli):
 def test_json_is_one_line_away_from_a_terminal(cli):
     done = cli("stats", "--json")
     assert done.out.count("\n") == 1 and json.loads(done.out)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_a_terminal_gets_colours_bars_and_indentation(cli):
+    cli("remember", "a coloured fact \x9b31m")
+    assert "\x1b[1m" in cli.terminal("recall", "coloured")
+    assert "\x1b[" not in cli.terminal("recall", "coloured", NO_COLOR="1")
+    shown = cli.terminal("open", "1", "--json")
+    assert '\n  "memories"' in shown.replace("\r", "") and "\\u009b31m" in shown and "\x9b" not in shown
+    assert "100%" in cli.terminal("backup", "copy.db")
+    assert "%" not in cli.terminal("embed", MNEMIC_EMBEDDER="none")
+
+
+def test_words_that_are_no_text_are_refused(cli):
+    done = subprocess.run(
+        [sys.executable, "-m", "mnemic", "remember", b"\xff\xfe"], capture_output=True, env=cli.environment
+    )
+    assert done.returncode == 2 and b"Traceback" not in done.stderr
+
+
+def test_recall_takes_the_feature_tier(cli):
+    cli("remember", "found by its words")
+    done = cli("recall", "words", "--tier", "keyword", "--json", MNEMIC_EMBEDDER="local")
+    assert done.json["mode"] == "keyword"
+    assert cli("recall", "words", "-T", "semantic").code == 0
+    assert cli("recall", "words", "-T", "psychic").code == 2

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 
 from mnemic.errors import Unavailable
+from mnemic.storage.sqlite.store import SqliteStore
 
 
 @pytest.fixture
@@ -122,6 +125,26 @@ def test_what_is_no_backup_is_not_restored(known):
     file.write_bytes(b"no database" * 1000)
     done = known("restore", "--from", str(file), "--force")
     assert done.code == 1 and known.json("stats")["total"] == 2
+
+
+def test_a_database_in_use_is_not_replaced(known):
+    copy = str(known.home / "copy.db")
+    known("backup", copy)
+    with closing(SqliteStore(known.home / "memory.db")):
+        done = known("restore", "--from", copy, "--force")
+    assert done.code == 3 and "another process" in done.err.lower()
+    assert known("restore", "--from", copy, "--force").code == 0
+
+
+def test_a_damaged_database_gives_way_when_forced(known):
+    copy, file = str(known.home / "copy.db"), known.home / "memory.db"
+    known("backup", copy)
+    file.write_bytes(b"damaged" * 999)
+    refused = known("restore", "--from", copy)
+    assert refused.code == 1 and "--force" in refused.err
+    done = known.json("restore", "--from", copy, "--force")
+    assert Path(done["kept"]).read_bytes().startswith(b"damaged")
+    assert known.json("stats")["total"] == 2
 
 
 def test_restore_takes_memories_or_a_file(known):

@@ -6,12 +6,12 @@ import base64
 
 import httpx
 import pytest
-from support import kept
 from wires import serving
 
 from mnemic.core.access import create_token, revoke_token
 from mnemic.errors import Denied
 from mnemic.surfaces.guard import Policy, check_start, is_loopback
+from support import kept
 
 LOCAL = Policy("127.0.0.1")
 LOCKED = Policy("127.0.0.1", "open sesame é")
@@ -82,7 +82,7 @@ def test_with_a_token_set_nothing_but_health_is_open(ctx, path):
     "headers",
     [
         {"Authorization": "Bearer open sesame é".encode()},
-        {"authorization": "bearer  open sesame é ".encode()},
+        {"authorization": "bearer  open sesame é".encode()},
         {"X-API-Key": "open sesame é".encode()},
         {"Authorization": basic("open sesame é").encode()},
     ],
@@ -96,7 +96,7 @@ def test_the_token_opens_in_every_form(ctx, headers):
     "headers",
     [
         {"Authorization": "Bearer open sesame"},
-        {"Authorization": "Bearer "},
+        {"Authorization": "Bearer"},
         {"Authorization": "open sesame é".encode()},
         {"Authorization": "Basic !!!"},
         {"Authorization": basic("")},

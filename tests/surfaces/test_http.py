@@ -6,19 +6,20 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import httpx
 import pytest
-from support import Uids
 from toys import SECRET, TOY
 from wires import BAD_JSON, SCRIPT, environment, serving
 
 from mnemic.dialects.mnemic import MNEMIC
-from mnemic.errors import Invalid, Unavailable
+from mnemic.errors import Invalid, StoreUnusable, Unavailable
 from mnemic.surfaces.bridge import answer
 from mnemic.surfaces.http import bound
 from mnemic.surfaces.parsing import MAX_BYTES
+from support import Uids
 
 
 @pytest.fixture
@@ -35,6 +36,25 @@ def test_health(web):
     answered = web.get("/health")
     assert answered.status_code == 200
     assert answered.json() | {"version": ""} == {"status": "ok", "service": "ai-memory", "version": ""}
+
+
+def test_a_store_that_does_not_answer_is_no_health(ctx):
+    class Broken:
+        def sequence(self) -> int:
+            raise StoreUnusable("The database is damaged")
+
+    with serving(replace(ctx, store=Broken())) as url:
+        answered = httpx.get(f"{url}/api/v1/health")
+    assert (answered.status_code, answered.json()["code"]) == (503, "store_unusable")
+
+
+def test_many_clients_at_once_lose_nothing(web):
+    def remember(number: int) -> int:
+        return web.post("/tools/mnemic/remember", json={"text": f"Fact number {number}"}).status_code
+
+    with ThreadPoolExecutor(16) as pool:
+        assert set(pool.map(remember, range(200))) == {200}
+    assert web.post("/tools/mnemic/stats").json()["total"] == 200
 
 
 def test_every_operation_answers_as_it_does_in_process(web, ctx, fresh):

@@ -114,7 +114,7 @@ def test_windows_line_ends_stay():
     ],
 )
 def test_what_cannot_be_read_is_refused(text):
-    with pytest.raises(jsonc.Unreadable):
+    with pytest.raises(jsonc.JsonError):
         jsonc.with_member(text, PATH, ENTRY)
 
 

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from support import AbsentEmbedder, kept
 
 from mnemic.model.values import State
 from mnemic.surfaces import jobs
 from mnemic.surfaces.jobs import Worker
+from support import AbsentEmbedder, kept
 
 
 @pytest.fixture

@@ -67,18 +67,16 @@ def theirs(ctx: Context, lines: list[bytes]) -> list[Any]:
 
     async def run() -> list[Any]:
         server = sdk_server(Endpoint(MNEMIC), ctx)
-        async with create_client_server_memory_streams() as ((read, write), (server_read, server_write)):
-            async with anyio.create_task_group() as group:
-                group.start_soon(
-                    server.run, server_read, server_write, server.create_initialization_options()
-                )
-                answers = []
-                for line in lines:
-                    await write.send(SessionMessage(jsonrpc_message_adapter.validate_json(line)))
-                    answers.append(
-                        (await read.receive()).message.model_dump(by_alias=True, exclude_unset=True)
-                    )
-                group.cancel_scope.cancel()
+        async with (
+            create_client_server_memory_streams() as ((read, write), (server_read, server_write)),
+            anyio.create_task_group() as group,
+        ):
+            group.start_soon(server.run, server_read, server_write, server.create_initialization_options())
+            answers = []
+            for line in lines:
+                await write.send(SessionMessage(jsonrpc_message_adapter.validate_json(line)))
+                answers.append((await read.receive()).message.model_dump(by_alias=True, exclude_unset=True))
+            group.cancel_scope.cancel()
         return answers
 
     return asyncio.run(run())
@@ -162,7 +160,7 @@ def test_a_line_that_is_not_json_gets_an_answer(ctx, arguments):
         (b'{"jsonrpc": "2.0", "id": 7, "method": "ping", "params": []}', -32602, 7),
         (b'{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": 8}}', -32602, 7),
         (
-            b'{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "recall", "arguments": []}}',
+            b'{"jsonrpc": "2.0", "id": 7, "method": "prompts/get", "params": {"name": "x", "arguments": 1}}',
             -32602,
             7,
         ),

@@ -12,7 +12,6 @@ import pytest
 from mcp import Client, MCPError
 from mcp.types import Implementation
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
-from support import kept
 from toys import SECRET, TOY
 from wires import SCRIPT
 
@@ -22,6 +21,7 @@ from mnemic.dialects.operation import Dialect
 from mnemic.surfaces import mcp
 from mnemic.surfaces.mcp import Endpoint, clean_name
 from mnemic.surfaces.streamable import sdk_server
+from support import kept
 
 ME = Implementation(name="test client", version="1")
 

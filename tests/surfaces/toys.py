@@ -46,7 +46,7 @@ class GreetRequest(Shape):
 
     name: str
     times: Annotated[int, Field(ge=1, le=3)] = 1
-    tags: list[str] = []
+    tags: list[str] | None = None
 
 
 class GreetReply(Shape):

@@ -1,4 +1,4 @@
-"""The surfaces as tests reach them: a daemon on a free port, a stdio server as a process, a script of calls."""
+"""The surfaces as tests reach them: a daemon on a free port, a server as a process, a script of calls."""
 
 from __future__ import annotations
 
@@ -63,11 +63,13 @@ def serving(
     server = uvicorn.Server(server_config(http_app(ctx, policy or Policy("127.0.0.1"), dialects)))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    yield where
-    server.should_exit = True
-    thread.join()
+    try:
+        while not server.started:
+            time.sleep(0.01)
+        yield where
+    finally:
+        server.should_exit = True
+        thread.join()
 
 
 def environment(home: Path) -> dict[str, str]:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 
+import orjson
+
 from mnemic.core.context import Context
 from mnemic.core.upkeep import expire
 from mnemic.errors import Conflict, Denied, Invalid, NotFound
@@ -21,9 +23,7 @@ TITLE_LENGTH = 80
 LIFETIME = {Tier.SHORT: 6 * HOUR, Tier.MID: 7 * DAY, Tier.LONG: None}
 SUPERSEDES = "supersedes"
 PREFIXES_LOOKED_AT = 100
-COMPARED_AT_ONCE = 10
-"""A larger batch is checked for equal texts only: comparing words would take longer than storing."""
-_SENTENCE = re.compile(r".+?[.!?。！？](?=\s|$)", re.DOTALL)
+_SENTENCE = re.compile(r".+?(?:[.!?](?=\s|$)|[。！？])", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,28 +106,22 @@ def remember(ctx: Context, notes: Sequence[Note], *, force: bool = False) -> Out
     kept: list[Kept] = []
     refused: list[Refusal] = []
     expire(ctx)
-    resembled = _resembled(ctx, notes)
     with ctx.write("remember") as tx:
         for index, note in enumerate(notes):
             refusal = None if force else _refusal(tx, ctx, index, note)
             if refusal:
                 refused.append(refusal)
             else:
-                kept.append(Kept(_keep(tx, ctx, note), resembled.get(index, ())))
+                similar = _similar(tx, ctx, note)
+                kept.append(Kept(_keep(tx, ctx, note), similar))
     if kept:
         ctx.wake()
     return Outcome(tuple(kept), tuple(refused))
 
 
-def _resembled(ctx: Context, notes: Sequence[Note]) -> dict[int, tuple[tuple[Memory, float], ...]]:
-    """The known memories each note nearly repeats."""
-    if len(notes) > COMPARED_AT_ONCE:
-        return {}
-    reader = ctx.store.read()
-    return {
-        index: near_duplicates(reader, note.text, Filter(namespaces=(ctx.home(note.namespace),), alive_at=ctx.now()))
-        for index, note in enumerate(notes)
-    }
+def _similar(tx: Writer, ctx: Context, note: Note) -> tuple[tuple[Memory, float], ...]:
+    """The known memories that *note* nearly repeats."""
+    return near_duplicates(tx, note.text, Filter(namespaces=(ctx.home(note.namespace),), alive_at=ctx.now()))
 
 
 def _refusal(tx: Writer, ctx: Context, index: int, note: Note) -> Refusal | None:
@@ -155,7 +149,7 @@ def _keep(tx: Writer, ctx: Context, note: Note) -> Memory:
         confidence=note.confidence,
         tier=tier,
         source=note.source,
-        metadata=note.metadata,
+        metadata=faithful(note.metadata),
         session_id=tx.session(namespace, note.session) if note.session else None,
         created_at=note.created_at,
         expires_at=expiry(tier, note.ttl, ctx.now()),
@@ -167,6 +161,21 @@ def _keep(tx: Writer, ctx: Context, note: Note) -> Memory:
             raise Invalid("links: a memory cannot be linked to itself", "links")
         tx.add_edge(memory.id, target.id, type, weight=weight)
     return memory
+
+
+def faithful(metadata: Mapping[str, object]) -> Mapping[str, object]:
+    """*metadata*, or Invalid if it would not come back from JSON as it is."""
+    try:
+        same = orjson.loads(orjson.dumps(metadata, default=dict)) == metadata
+    except (TypeError, ValueError):
+        same = False
+    if not same:
+        raise Invalid(
+            "metadata: must be plain JSON, without NaN, numbers beyond 64 bits, half characters "
+            "or more than 250 levels",
+            "metadata",
+        )
+    return metadata
 
 
 def tier_for(ttl: Moment | None) -> Tier:
@@ -277,6 +286,8 @@ def _changes(ctx: Context, memory: Memory, revision: Revision) -> dict[str, obje
         for item in fields(revision)
         if item.name in plain and (value := getattr(revision, item.name)) is not None
     }
+    if revision.metadata is not None:
+        faithful(revision.metadata)
     if revision.text is not None:
         changes["texts"] = (revision.text,)
     if revision.append is not None:

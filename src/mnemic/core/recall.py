@@ -24,7 +24,7 @@ HYBRID, KEYWORD = "hybrid", "keyword"
 
 @dataclass(frozen=True, slots=True)
 class Recollection:
-    """The hits, how they were found, and how many statements could not take part for want of a vector."""
+    """The hits, how they were found, and at most how many statements had no vector to take part with."""
 
     hits: tuple[Hit, ...]
     mode: str
@@ -46,7 +46,7 @@ def recall(
 
 def catch_up(ctx: Context, query: Query) -> int:
     """Embed what waits in the scope of *query* if it is little; how much still waits."""
-    waiting = ctx.store.read().pending_count(query.filter)
+    waiting = ctx.store.read().backlog(query.filter)
     if not waiting or ctx.embedder is None:
         return 0
     ctx.wake()

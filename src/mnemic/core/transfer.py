@@ -6,19 +6,36 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import groupby
+from types import NoneType
 from typing import Any
 
 from mnemic.core.context import Context
 from mnemic.core.history import typed
-from mnemic.core.memories import title_of
-from mnemic.errors import Conflict, Invalid, MnemicError
+from mnemic.core.memories import faithful, is_in_use, title_of
+from mnemic.errors import Conflict, Denied, Invalid, MnemicError
 from mnemic.formats import document, lines
+from mnemic.model.graph import Edge
 from mnemic.model.journal import Change, Subject
 from mnemic.model.memory import Memory, Statement
 from mnemic.model.values import State, Tier
 from mnemic.storage.base import Progress, Writer
 
 BATCH = 500
+
+_TEXT, _NUMBER, _REAL = (str,), (int,), (int, float)
+_MAYBE_TEXT, _MAYBE_NUMBER, _MAYBE_REAL = (str, NoneType), (int, NoneType), (int, float, NoneType)
+MEMORY_TYPES: Mapping[str, tuple[type, ...]] = {
+    **dict.fromkeys(("uid", "namespace", "title", "kind"), _TEXT),
+    **dict.fromkeys(("summary", "source", "state_reason"), _MAYBE_TEXT),
+    **dict.fromkeys(("id", "priority", "rating_count", "access_count", "created_at", "updated_at"), _NUMBER),
+    **dict.fromkeys(("session_id", "accessed_at", "expires_at"), _MAYBE_NUMBER),
+    **dict.fromkeys(("valid_from", "valid_to", "state_at"), _MAYBE_NUMBER),
+    **{"confidence": _REAL, "quality": _MAYBE_REAL, "rating": _MAYBE_REAL, "metadata": (dict,)},
+}
+EDGE_TYPES: Mapping[str, tuple[type, ...]] = {
+    **{"source_id": _NUMBER, "target_id": _NUMBER, "type": _TEXT, "weight": _REAL, "reason": _MAYBE_TEXT},
+    **{"created_at": _NUMBER, "valid_from": _MAYBE_NUMBER, "valid_to": _MAYBE_NUMBER},
+}
 
 
 @dataclass(slots=True)
@@ -32,6 +49,7 @@ class Imported:
 
 def export_lines(ctx: Context, *, journal: bool = False) -> Iterator[str]:
     """Every memory and link in every state, or every change, as lines of our own format."""
+    _must_see_all(ctx)
     with ctx.store.snapshot() as reader:
         yield lines.line("mnemic", {"format": lines.FORMAT, "journal": journal})
         if journal:
@@ -49,6 +67,7 @@ def export_lines(ctx: Context, *, journal: bool = False) -> Iterator[str]:
 
 def import_lines(ctx: Context, source: Iterable[str], progress: Progress | None = None) -> Imported:
     """Take in a file of our own format. What is known by its uid is skipped, so importing twice changes nothing."""
+    _must_see_all(ctx)
     done = Imported()
     numbers: dict[str, dict[int, int]] = {"memory": {}, "edge": {}, "session": {}}
     entries = lines.parsed(source)
@@ -85,6 +104,29 @@ def _take_in(
             progress(min(start + BATCH, len(waiting)), len(waiting))
 
 
+def _must_see_all(ctx: Context) -> None:
+    if ctx.grant and ctx.grant.namespaces is not None:
+        raise Denied("This token may not move memories out or in: it is limited to some namespaces.")
+
+
+def _checked(thing: Memory | Edge, types: Mapping[str, tuple[type, ...]]) -> None:
+    """Invalid if a field that came from a file is not of its type."""
+    for name, allowed in types.items():
+        value = getattr(thing, name)
+        if not isinstance(value, allowed) or isinstance(value, bool):
+            raise Invalid(f"{name}: not of the right type: {str(value)[:40]!r}", name)
+
+
+def _checked_memory(memory: Memory) -> Memory:
+    _checked(memory, MEMORY_TYPES)
+    faithful(memory.metadata)
+    if not all(isinstance(tag, str) for tag in memory.tags):
+        raise Invalid("tags: must be texts", "tags")
+    if not all(isinstance(statement.text, str) for statement in memory.statements):
+        raise Invalid("statements: must be texts", "statements")
+    return memory
+
+
 def _told(error: Exception) -> str:
     if isinstance(error, KeyError):
         return f"{error.args[0]} is missing"
@@ -99,7 +141,7 @@ def _take_session(tx: Writer, ctx: Context, content: Mapping[str, Any], numbers:
 
 
 def _take_memory(tx: Writer, ctx: Context, content: Mapping[str, Any], numbers: Numbers, done: Imported) -> None:
-    memory = lines.memory_of(content)
+    memory = _checked_memory(lines.memory_of(content))
     known = tx.ids_with_uid(str(uuid.UUID(memory.uid)), 1)
     if known:
         numbers["memory"][memory.id] = known[0]
@@ -115,6 +157,7 @@ def _take_memory(tx: Writer, ctx: Context, content: Mapping[str, Any], numbers: 
 
 def _take_edge(tx: Writer, ctx: Context, content: Mapping[str, Any], numbers: Numbers, done: Imported) -> None:
     edge = lines.edge_of(content)
+    _checked(edge, EDGE_TYPES)
     source, target = numbers["memory"][edge.source_id], numbers["memory"][edge.target_id]
     if tx.has_edge(source, target, edge.type, edge.created_at):
         return
@@ -139,13 +182,16 @@ def _replay(ctx: Context, contents: list[dict[str, Any]], done: Imported) -> Non
     """Build a store again from its journal. Only an empty one can take the numbers of another."""
     if ctx.store.sequence():
         raise Conflict("An export with its journal can only be imported into an empty database; export without it")
-    changes = [lines.change_of(content) for content in contents]
-    for _, batch in groupby(changes, key=lambda change: change.batch):
-        together = list(batch)
-        first = together[0]
-        with ctx.store.write(operation=first.operation, actor=first.actor, at=first.at) as tx:
-            for change in together:
-                done.imported += _redo(tx, change)
+    try:
+        changes = [lines.change_of(content) for content in contents]
+        for _, batch in groupby(changes, key=lambda change: change.batch):
+            together = list(batch)
+            first = together[0]
+            with ctx.store.write(operation=first.operation, actor=first.actor, at=first.at) as tx:
+                for change in together:
+                    done.imported += _redo(tx, change)
+    except (AssertionError, KeyError, TypeError, ValueError) as error:
+        raise Invalid("The journal in this file does not fit together; export without it", "lines") from error
 
 
 def _redo(tx: Writer, change: Change) -> bool:
@@ -155,7 +201,7 @@ def _redo(tx: Writer, change: Change) -> bool:
         return False
     match change.subject, change.before:
         case Subject.MEMORY, None:
-            tx.take_in(_born(change, change.after))
+            tx.take_in(_checked_memory(_born(change, change.after)))
             return True
         case Subject.MEMORY, _:
             memory = tx.memory(change.subject_id)
@@ -185,7 +231,7 @@ def export_json(ctx: Context) -> dict[str, Any]:
         living = (
             memory
             for memory in reader.all_memories()
-            if memory.state is State.LIVING and (memory.expires_at is None or memory.expires_at > now)
+            if is_in_use(ctx, memory)
         )
         current = (edge for edge in reader.all_edges() if edge.state is State.LIVING and edge.valid_to is None)
         return document.document(living, current, now)
@@ -244,7 +290,7 @@ def _take_entry(tx: Writer, ctx: Context, entry: Any, numbers: dict[str, int], d
         expires_at=document.moment(entry, "expires_at", now),
         statements=(Statement(0, body),),
     )
-    numbers[uid] = tx.take_in(memory).id
+    numbers[uid] = tx.take_in(_checked_memory(memory)).id
     done.imported += 1
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from mnemic.core.context import Context
 from mnemic.embedding.base import Embedder
+from mnemic.model.memory import is_beginning
 from mnemic.model.search import Filter
 from mnemic.model.values import State
 from mnemic.storage.base import Passage, Pending
@@ -27,16 +28,17 @@ def embed_pending(ctx: Context, limit: int, wanted: Filter | None = None) -> int
 
 def _passages(embedder: Embedder, waiting: Sequence[Pending]) -> list[Passage]:
     cut = [(item, start, end) for item in waiting for start, end in embedder.windows(item.text)]
-    vectors = embedder.embed([read_as(item.title, item.text[start:end]) for item, start, end in cut])
+    vectors = embedder.embed([read_as(item, start, end) for item, start, end in cut])
     return [
         Passage(item.statement_id, start, end, vector)
         for (item, start, end), vector in zip(cut, vectors, strict=True)
     ]
 
 
-def read_as(title: str, text: str) -> str:
-    """What the model reads: the text under its title, unless it begins with it."""
-    return text if text.lstrip().startswith(title.rstrip()) else f"{title}\n{text}"
+def read_as(item: Pending, start: int, end: int) -> str:
+    """What the model reads: a stretch of the text, under its title if someone chose one."""
+    stretch = item.text[start:end]
+    return stretch if is_beginning(item.title, item.text) else f"{item.title}\n{stretch}"
 
 
 def expire(ctx: Context) -> int:

@@ -18,7 +18,7 @@ from mnemic.errors import Invalid, MnemicError, NotFound
 class Shape(BaseModel):
     """A request or a reply. Unknown fields are refused, so a mistyped argument is named, not dropped."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
 
 
 @dataclass(frozen=True, slots=True)

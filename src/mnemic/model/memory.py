@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from mnemic.model.values import Moment, State, Tier
+
+
+_NUMBER = re.compile(r" \(\d+\)$")
+
+
+def is_beginning(title: str, body: str) -> bool:
+    """Whether *title*, but for a number behind it, only repeats how *body* begins: such a title was made from it."""
+    start, words = _NUMBER.sub("", title), body.lstrip()
+    return words.startswith(start) and not words[len(start) : len(start) + 1].isalnum()
 
 
 @dataclass(frozen=True, slots=True)

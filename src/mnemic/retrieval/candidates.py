@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from mnemic.model.search import Query
 from mnemic.retrieval.text import query_terms
@@ -16,8 +15,7 @@ WORD_DEPTH = 1000
 """Deep enough that a memory the vectors found without any telling word has no score worth knowing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A memory that may answer, with what each source says of it."""
 
     memory_id: int

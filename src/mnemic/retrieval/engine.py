@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from typing import TYPE_CHECKING
 
 from mnemic.model.search import Hit, Query
@@ -17,7 +18,7 @@ def search(reader: Reader, query: Query, vector: Vectors | None, profile: Profil
     """The memories that answer *query* in the order of *profile*, each with the terms of its score."""
     candidates = gather(reader, query, vector, max(profile.depth, query.limit))
     scored = profile.scored(reader, query, candidates)
-    best = sorted(scored, key=lambda one: (-one.score, -one.memory_id))[: query.limit]
+    best = heapq.nlargest(query.limit, scored, key=lambda one: (one.score, one.memory_id))
     memories = {memory.id: memory for memory in reader.memories([one.memory_id for one in best])}
     return [
         Hit(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from mnemic.model.access import Grant, Token
 from mnemic.model.graph import Direction, Edge
@@ -21,13 +21,20 @@ if TYPE_CHECKING:
     from mnemic.embedding.base import Vectors
 
 
-@dataclass(frozen=True, slots=True)
-class Nearness:
+# A recall makes hundreds of these, and a frozen dataclass takes four times as long to make as a tuple.
+class Nearness(NamedTuple):
     """How near a memory is to a vector: its best passage, the statement it belongs to, the cosine."""
 
     memory_id: int
     statement_id: int
     similarity: float
+
+
+class Traits(NamedTuple):
+    """What a ranking may want to know of a memory without reading it."""
+
+    confidence: float
+    session_id: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +103,7 @@ class Reader(Protocol):
         """
 
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
-        """In how many living memories each term stands; a term in none has 0."""
+        """In how many living memories each term stands, of frequent ones to within a tenth; a term in none has 0."""
 
     def stems(self, body: str) -> list[str]:
         """The words of *body* in order, in the form the index compares them in."""
@@ -159,6 +166,15 @@ class Reader(Protocol):
     def pending_count(self, wanted: Filter = ...) -> int:
         """How many statements wait for their vectors."""
 
+    def backlog(self, wanted: Filter) -> int:
+        """At most how many statements wait for their vectors, told at once.
+
+        The number is exact while the queue is short; of a long one, those far behind count as if they passed.
+        """
+
+    def traits(self, memory_ids: Sequence[int]) -> dict[int, Traits]:
+        """The traits of those of these memories that there are."""
+
     def neighbours_in_session(self, memory_ids: Sequence[int]) -> dict[int, tuple[int, ...]]:
         """For each of these memories that belongs to a session: the living ones right before and after it."""
 
@@ -192,6 +208,9 @@ class Writer(Reader, Protocol):
 
         Leaving or entering the living state moves the memory out of or into every index.
         """
+
+    def alike(self, body: str, wanted: Filter, *, limit: int) -> list[int]:
+        """Up to *limit* memories that may say nearly what *body* says. Most that do are found, and some that do not."""
 
     def unused_title(self, namespace: str, title: str) -> str:
         """*title* if it is free in the namespace, else with a number in brackets, the next while there is no gap."""

@@ -6,7 +6,7 @@ import contextlib
 import errno
 import os
 import socket
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -103,23 +103,8 @@ def http_app(ctx: Context, policy: Policy, dialects: Mapping[str, Dialect] | Non
     """The ASGI application over *ctx*, for these vocabularies or for all."""
     spoken = dialects or {name: dialect(name) for name in DIALECTS}
     mcp = {name: Streamable(Endpoint(vocabulary), ctx) for name, vocabulary in spoken.items()}
-    addresses = {"/mcp": mcp.get(HOUSE, next(iter(mcp.values())))}
-    addresses |= {f"/mcp/{name}": streamable for name, streamable in mcp.items()}
-
-    @contextlib.asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        to_thread.current_default_thread_limiter().total_tokens = THREADS
-        async with contextlib.AsyncExitStack() as stack:
-            for streamable in mcp.values():
-                await stack.enter_async_context(streamable.manager.run())
-            yield
-
     return Starlette(
-        routes=[
-            *page_routes(),
-            *Rest(spoken).routes(),
-            *(Route(path, streamable, methods=["POST"]) for path, streamable in addresses.items()),
-        ],
+        routes=[*page_routes(), *Rest(spoken).routes(), *_mcp_routes(mcp)],
         middleware=[Middleware(Guard, ctx=ctx, policy=policy)],
         exception_handlers={
             MnemicError: _failed,
@@ -127,8 +112,25 @@ def http_app(ctx: Context, policy: Policy, dialects: Mapping[str, Dialect] | Non
             ClientDisconnect: _left,
             Exception: _broke,
         },
-        lifespan=lifespan,
+        lifespan=lambda _: _running(mcp.values()),
     )
+
+
+def _mcp_routes(mcp: Mapping[str, Streamable]) -> Iterator[Route]:
+    """Every dialect at its name, the house (or whoever is first) also at /mcp."""
+    yield Route("/mcp", mcp.get(HOUSE, next(iter(mcp.values()))), methods=["POST"])
+    for name, streamable in mcp.items():
+        yield Route(f"/mcp/{name}", streamable, methods=["POST"])
+
+
+@contextlib.asynccontextmanager
+async def _running(mcp: Iterable[Streamable]) -> AsyncIterator[None]:
+    """What lasts as long as the daemon: its share of threads, and the SDK's managers."""
+    to_thread.current_default_thread_limiter().total_tokens = THREADS
+    async with contextlib.AsyncExitStack() as stack:
+        for streamable in mcp:
+            await stack.enter_async_context(streamable.manager.run())
+        yield
 
 
 async def _failed(request: Request, error: Exception) -> Response:

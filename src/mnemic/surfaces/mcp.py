@@ -93,6 +93,7 @@ class Endpoint:
 
     def __init__(self, dialect: Dialect):
         self.dialect = dialect
+        self._prompts = {prompt.name: prompt for prompt in dialect.prompts}
         both: dict[str, Method] = {
             "tools/list": self._list_tools,
             "tools/call": self._call_tool,
@@ -183,7 +184,7 @@ class Endpoint:
 
     def _get_prompt(self, ctx: Context, params: Params) -> Result:
         name, arguments = _text(params, "name"), _object(params, "arguments")
-        prompt = next((prompt for prompt in self.dialect.prompts if prompt.name == name), None)
+        prompt = self._prompts.get(name)
         if prompt is None:
             raise ProtocolError(INVALID_PARAMS, f"Unknown prompt: {name[:80]}")
         for key, value in arguments.items():
@@ -194,9 +195,9 @@ class Endpoint:
 
     def _complete(self, ctx: Context, params: Params) -> Result:
         """Suggestions for a prompt's argument; none for what we do not know, which is no mistake here."""
-        named, argument = _object(params, "ref").get("name"), _object(params, "argument")
+        argument = _object(params, "argument")
         name, typed = _text(argument, "name"), str(argument.get("value", ""))
-        prompt = next((prompt for prompt in self.dialect.prompts if prompt.name == named), None)
+        prompt = self._prompts.get(str(_object(params, "ref").get("name")))
         found: Sequence[str] = ()
         if prompt and prompt.suggest and name in prompt.arguments:
             found = prompt.suggest(ctx, name, typed)
@@ -215,11 +216,19 @@ class Endpoint:
 
     def _read_resource(self, ctx: Context, params: Params) -> Result:
         uri = _text(params, "uri")
+        try:
+            resource, parts = self._resource(uri)
+            text = resource.read(ctx, parts)
+        except NotFound as error:
+            raise ProtocolError(RESOURCE_NOT_FOUND, str(error), {"uri": uri[:200]}) from None
+        return {"contents": [{"uri": uri, "mimeType": resource.mime, "text": text}]}
+
+    def _resource(self, uri: str) -> tuple[Resource, Mapping[str, str]]:
+        """The resource at *uri* and the parts of the address that are its own, or NotFound."""
         for resource in self.dialect.resources:
-            if parts := _pattern(resource.template).fullmatch(uri):
-                text = _read(resource, ctx, {name: unquote(part) for name, part in parts.groupdict().items()})
-                return {"contents": [{"uri": uri, "mimeType": resource.mime, "text": text}]}
-        raise ProtocolError(RESOURCE_NOT_FOUND, "Resource not found", {"uri": uri[:200]})
+            if found := _pattern(resource.template).fullmatch(uri):
+                return resource, {name: unquote(part) for name, part in found.groupdict().items()}
+        raise NotFound("Resource not found")
 
 
 def tool(operation: Operation) -> Result:
@@ -250,13 +259,6 @@ def shown_example(example: Example) -> str:
     """The arguments of *example* in one short line."""
     pairs = (f"{name}={orjson.dumps(value).decode()}" for name, value in example.arguments.items())
     return ", ".join(pairs).replace('"', "'")
-
-
-def _read(resource: Resource, ctx: Context, parts: Mapping[str, str]) -> str:
-    try:
-        return resource.read(ctx, parts)
-    except NotFound as error:
-        raise ProtocolError(RESOURCE_NOT_FOUND, str(error)) from None
 
 
 @functools.cache

@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from mnemic.dialects.operation import Dialect, Operation, input_schema
 from mnemic.errors import NotFound
-from mnemic.surfaces.bridge import call
+from mnemic.surfaces.bridge import call, cross, guarded
 from mnemic.surfaces.guard import CONTEXT
 from mnemic.surfaces.mcp import server_info, tool
 from mnemic.surfaces.openapi import PREFIX, document
@@ -43,7 +43,8 @@ class Rest:
                 yield from _declared_routes(dialect, operation)
 
     async def health(self, request: Request) -> Response:
-        """That we are here."""
+        """That we are here, and that the store answers."""
+        await cross(guarded, caller(request).store.sequence)
         return reply({"status": "ok", "service": "ai-memory", "version": server_info()["version"]})
 
     async def openapi(self, request: Request) -> Response:

@@ -35,12 +35,14 @@ def run_stdio(app: App, dialect: Dialect) -> None:
     """Serve *dialect* on standard input and output until the client leaves or a signal says stop."""
     worker = Worker(app.ctx)
     ctx = replace(app.ctx, wake=worker.wake)
-    with claimed_streams() as (source, sink), stopped_by_signals() as stop:
-        conversation = Conversation(Endpoint(dialect), ctx, Sink(sink, stop).send)
+    with claimed_streams() as (wire_in, wire_out), stopped_by_signals() as stop:
+        source, sink = Source(wire_in, stop), Sink(wire_out, stop)
+        conversation = Conversation(Endpoint(dialect), ctx, sink.send)
         worker.start()
-        for line, is_whole in lines(Source(source, stop).read):
+        for line, is_whole in lines(source.read):
             (conversation.take if is_whole else conversation.refuse_long_line)(line)
         conversation.close(PATIENCE_SECONDS if stop.is_set else None)
+        sink.close()
     worker.stop()
 
 
@@ -109,16 +111,23 @@ class Sink:
         self._descriptor = descriptor
         self._stop = stop
         self._lock = threading.Lock()
+        self._is_open = True
 
     def send(self, line: bytes) -> None:
-        """Write *line*."""
+        """Write *line*, unless nobody listens any more."""
         with self._lock:
-            try:
-                rest = memoryview(line)
-                while rest:
+            rest = memoryview(line)
+            while rest and self._is_open:
+                try:
                     rest = rest[os.write(self._descriptor, rest) :]
-            except OSError:
-                self._stop.set()
+                except OSError:
+                    self._is_open = False
+                    self._stop.set()
+
+    def close(self) -> None:
+        """Take no more lines: a call that outlasted our patience must not write to whatever comes next."""
+        with self._lock:
+            self._is_open = False
 
 
 @contextlib.contextmanager

@@ -99,7 +99,7 @@ class Streamable:
         self.manager = StreamableHTTPSessionManager(server, json_response=True, stateless=True)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one POST, whose body was read and found to be JSON."""
+        """Answer one POST. The body is parsed here first: the SDK's parser lets more pass than we keep."""
         body = await Request(scope, receive).body()
         try:
             content = parse_json(body)

@@ -19,6 +19,10 @@ MAX_ITEMS = 1_000
 def _storable(text: str) -> str:
     if "\0" in text:
         raise ValueError("contains a NUL character")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError("contains half of a surrogate pair, which is no character") from None
     return text
 
 

@@ -8,9 +8,12 @@ from typing import Any
 import apsw
 import orjson
 
+from mnemic.model.memory import Memory
+from mnemic.storage import text
 from mnemic.storage.sqlite import edges, memories, words
 from mnemic.storage.sqlite.memories import as_json
 from mnemic.storage.sqlite.rows import column, row, rows, value
+from mnemic.storage.sqlite.writer import EMPTY, JOURNALED
 
 UNINDEXED = """
 SELECT count(*) FROM memory WHERE state = 'living' AND id NOT IN (SELECT rowid FROM words)
@@ -63,19 +66,24 @@ def _counts(connection: apsw.Connection) -> Iterator[str]:
 
 
 def _words(connection: apsw.Connection) -> Iterator[str]:
-    """Every living memory must be found in the index by the first word of its title and body."""
+    """Every living memory must be found in the index by how it begins."""
     last = 0
     while page := rows(connection, memories.PAGE, (last, 500)):
         bodies = rows(connection, memories.BODIES, (as_json([one[0] for one in page]),))
         for memory in memories.assemble(page, bodies).values():
             if memory.state != "living":
                 continue
-            tokens = words.stem(connection, f"{memory.title} {memory.content}"[:200])[:1]
-            expression = words.match_expression(tokens, None, every=True)
+            phrase = _first_phrase(memory)
+            expression = words.match_expression([phrase], None, every=True)
             sql = "SELECT 1 FROM words WHERE words MATCH ? AND rowid = ?"
-            if tokens and not row(connection, sql, (expression, memory.id)):
+            if words.stem(connection, phrase) and not row(connection, sql, (expression, memory.id)):
                 yield f"memory {memory.id} is not found by its own words"
         last = page[-1][0]
+
+
+def _first_phrase(memory: Memory) -> str:
+    """What stands before the first space of the body, or of the title if there is none, as the index reads it."""
+    return next(iter(text.indexed(memory.content or memory.title).split()), "")
 
 
 def _journal(connection: apsw.Connection) -> Iterator[str]:
@@ -116,9 +124,10 @@ def _replayed(connection: apsw.Connection, subject: str) -> dict[int, dict[str, 
 
 
 def _agrees(memory: Any, told: dict[str, Any]) -> bool:
-    plain = orjson.loads(orjson.dumps({name: _plain(getattr(memory, name)) for name in told if name != "statements"}))
-    return bool(plain == {name: value for name, value in told.items() if name != "statements"})
+    """Whether each field is what was last told of it; of what was never told, what a memory has from birth."""
+    expected = {name: told.get(name, _plain(getattr(EMPTY, name))) for name in JOURNALED}
+    return bool(expected == {name: _plain(getattr(memory, name)) for name in JOURNALED})
 
 
 def _plain(value: Any) -> Any:
-    return dict(value) if hasattr(value, "keys") else value
+    return orjson.loads(orjson.dumps(dict(value) if hasattr(value, "keys") else value))

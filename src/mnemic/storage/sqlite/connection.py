@@ -28,7 +28,6 @@ PRAGMA synchronous = {synchronous};
 PRAGMA foreign_keys = ON;
 PRAGMA temp_store = MEMORY;
 PRAGMA cache_size = -16000;
-PRAGMA mmap_size = 268435456;
 PRAGMA journal_size_limit = 67108864;
 """
 
@@ -38,21 +37,29 @@ def our_errors(where: str) -> Iterator[None]:
     """Raise our errors for the driver's, naming the database as *where*."""
     try:
         yield
-    except (apsw.BusyError, apsw.LockedError):
-        raise Busy("The memory is busy: another process kept it locked. Nothing was written; try again.") from None
-    except (apsw.NotADBError, apsw.CorruptError):
-        raise StoreUnusable(
-            f"{where} is damaged. It was not changed. Restore a backup with `mnemic restore --from FILE`, "
-            "or move the file away to start anew."
-        ) from None
-    except apsw.ReadOnlyError:
-        raise StoreUnusable(f"{where} cannot be written: check the permissions of the file and its folder.") from None
-    except (apsw.FullError, apsw.IOError):
-        raise StoreUnusable(f"{where}: the disk is full or failing. The last change was not kept.") from None
-    except apsw.CantOpenError:
-        raise StoreUnusable(f"{where} cannot be opened: check that its folder exists and may be written.") from None
-    except apsw.ConstraintError:
-        raise Conflict("That is there already, or it points at something that is not.") from None
+    except apsw.Error as error:
+        raise ours(error, where) from None
+
+
+def ours(error: apsw.Error, where: str) -> Exception:
+    """Our error for the driver's, naming the database as *where*; one that is nobody's fault stays as it is."""
+    match error:
+        case apsw.BusyError() | apsw.LockedError():
+            return Busy("The memory is busy: another process kept it locked. Nothing was written; try again.")
+        case apsw.NotADBError() | apsw.CorruptError():
+            return StoreUnusable(
+                f"{where} is damaged. It was not changed. Restore a backup with `mnemic restore --from FILE`, "
+                "or move the file away to start anew."
+            )
+        case apsw.ReadOnlyError():
+            return StoreUnusable(f"{where} cannot be written: check the permissions of the file and its folder.")
+        case apsw.FullError() | apsw.IOError():
+            return StoreUnusable(f"{where}: the disk is full or failing. The last change was not kept.")
+        case apsw.CantOpenError():
+            return StoreUnusable(f"{where} cannot be opened: check that its folder exists and may be written.")
+        case apsw.ConstraintError():
+            return Conflict("That is there already, or it points at something that is not.")
+    return error
 
 
 def in_our_words(reader: type[T]) -> type[T]:
@@ -66,8 +73,11 @@ def in_our_words(reader: type[T]) -> type[T]:
 def _translated(method: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        with our_errors(self._store.location):
+        # Not `with our_errors`: ten calls a write would pay 4 µs each for something that hardly ever happens.
+        try:
             answer = method(self, *args, **kwargs)
+        except apsw.Error as error:
+            raise ours(error, self._store.location) from None
         return _translated_walk(self, answer) if isinstance(answer, GeneratorType) else answer
 
     return call
@@ -98,8 +108,15 @@ def connect(path: Path | None, *, durable: bool) -> apsw.Connection:
     """A connection with our settings; None is a database in memory."""
     connection = apsw.Connection(":memory:" if path is None else str(path), statementcachesize=200)
     connection.set_busy_handler(patient())
-    for _ in connection.execute(PRAGMAS.format(synchronous="FULL" if durable else "NORMAL")):
-        pass
+    # Our indexes have conditions. SQLite would plan a query anew for every value bound to it, to see whether
+    # the value meets one: 25 of the 30 µs that looking for an equal text took.
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
+    try:
+        for _ in connection.execute(PRAGMAS.format(synchronous="FULL" if durable else "NORMAL")):
+            pass
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 
@@ -113,6 +130,7 @@ def prepare_file(path: Path) -> None:
             return
         if path.is_dir():
             raise StoreUnusable(f"{path.name} is a folder, not a database file.")
+        had_log = _size(_log_of(path)) > 0
         with path.open("rb") as file:
             header = file.read(_HEADER)
             size = file.seek(0, os.SEEK_END)
@@ -121,7 +139,7 @@ def prepare_file(path: Path) -> None:
     if not header:
         _refuse_orphaned_log(path)
         return
-    _refuse_foreign(path, header, size)
+    _refuse_foreign(path, header, size, has_log=had_log or _size(_log_of(path)) > 0)
 
 
 def _refuse_orphaned_log(path: Path) -> None:
@@ -147,7 +165,7 @@ def _size(path: Path) -> int:
         return 0
 
 
-def _refuse_foreign(path: Path, header: bytes, size: int) -> None:
+def _refuse_foreign(path: Path, header: bytes, size: int, *, has_log: bool) -> None:
     if not header.startswith(b"SQLite format 3\0") or len(header) < _HEADER:
         raise StoreUnusable(
             f"{path.name} is not a Mnemic database, or is damaged at its beginning. It was not changed. "
@@ -157,9 +175,9 @@ def _refuse_foreign(path: Path, header: bytes, size: int) -> None:
     pages = int.from_bytes(header[28:32], "big")
     whole = pages * (65536 if page == 1 else page)
     is_current = header[24:28] == header[92:96]
-    # Whoever is stopped while moving the log into the database leaves the new header before the new pages:
-    # they stand in the log then, and SQLite finishes the move.
-    if is_current and whole > size and not _size(_log_of(path)):
+    # Whoever moves the log into the database writes the new header before the new pages. If they are at it
+    # or were stopped, the pages stand in the log, and SQLite knows what to do.
+    if is_current and whole > size and not has_log:
         raise StoreUnusable(
             f"{path.name} is cut short: {size} bytes of {whole}. It was not changed. "
             "Restore a backup with `mnemic restore --from FILE`."

@@ -10,7 +10,7 @@ import apsw
 import orjson
 
 from mnemic.model.memory import Memory, Statement
-from mnemic.model.search import Filter
+from mnemic.model.search import LIVING_ONLY, Filter
 from mnemic.model.values import State, Tier
 from mnemic.storage.sqlite.rows import Row, rows
 from mnemic.storage.sqlite.rows import row as first
@@ -68,8 +68,9 @@ ORDER BY memory_id, position
 TITLED = """
 SELECT id, namespace FROM memory WHERE namespace = ? AND title = ? AND state = 'living'
 """
+# CROSS: left to choose, SQLite walks all memories by number to save the sorting (12 ms at 100,000).
 TITLED_ANYWHERE = """
-SELECT m.id FROM namespace n JOIN memory m ON m.namespace = n.name AND m.title = ? AND m.state = 'living'
+SELECT m.id FROM namespace n CROSS JOIN memory m ON m.namespace = n.name AND m.title = ? AND m.state = 'living'
 ORDER BY m.id
 """
 WITH_UID = """
@@ -99,8 +100,7 @@ SELECT id FROM memory WHERE expires_at <= :alive_at AND expires_at IS NOT NULL A
 
 def where(wanted: Filter) -> tuple[str, dict[str, Any]]:
     """The condition for the fields of *wanted* that are set, over `memory m`, and its parameters."""
-    parts = ["m.state IN (SELECT value FROM json_each(:states))"]
-    values: dict[str, Any] = {"states": as_json(sorted(wanted.states))}
+    parts, values = _state(wanted)
     for name, condition in CONDITIONS.items():
         value = getattr(wanted, name)
         if value is None:
@@ -110,9 +110,18 @@ def where(wanted: Filter) -> tuple[str, dict[str, Any]]:
     return " AND ".join(parts), values
 
 
+def _state(wanted: Filter) -> tuple[list[str], dict[str, Any]]:
+    if wanted.states != LIVING_ONLY:
+        states = as_json(sorted(wanted.states))
+        return ["m.state IN (SELECT value FROM json_each(:states))"], {"states": states}
+    # The index of the living begins with the namespace. Without one SQLite would walk it all the same, five
+    # times slower than by number; the plus keeps it away.
+    return ["+m.state = 'living'" if wanted.namespaces is None else "m.state = 'living'"], {}
+
+
 def as_json(value: object) -> str:
     """*value* as JSON text, for a column or for json_each."""
-    return orjson.dumps(value).decode()
+    return orjson.dumps(value, default=dict).decode()
 
 
 def encode(fields: Mapping[str, Any]) -> dict[str, Any]:

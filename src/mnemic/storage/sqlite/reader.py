@@ -14,7 +14,7 @@ from mnemic.model.memory import Memory
 from mnemic.model.search import Filter
 from mnemic.model.values import HOUR, Moment
 from mnemic.storage import text
-from mnemic.storage.base import Counts, Nearness, Pending
+from mnemic.storage.base import Counts, Nearness, Pending, Traits
 from mnemic.storage.sqlite import edges, journal, memories, tokens, words
 from mnemic.storage.sqlite.connection import in_our_words
 from mnemic.storage.sqlite.memories import as_json
@@ -42,8 +42,9 @@ FROM memory m
 WHERE :namespaces IS NULL OR m.namespace IN (SELECT value FROM json_each(:namespaces))
 GROUP BY 1 ORDER BY 2 DESC, 1
 """
+# The index has one row a living memory, and these are short: 20 µs at 100,000 where `memory` takes 1,400.
 LIVING_COUNT = """
-SELECT count(*) FROM memory WHERE state = 'living'
+SELECT count(*) FROM words_docsize
 """
 EXPIRING = """
 SELECT count(*) FROM memory m
@@ -59,14 +60,27 @@ WHERE e.state = 'living' AND e.valid_to IS NULL AND (:namespaces IS NULL OR EXIS
 SIZE = """
 SELECT page_count * page_size FROM pragma_page_count, pragma_page_size
 """
+# CROSS: the few that wait are looked up among the memories, never the other way round.
 PENDING = """
-SELECT s.id, s.memory_id, m.title, s.text FROM statement s JOIN memory m ON m.id = s.memory_id
+SELECT s.id, s.memory_id, m.title, s.text FROM statement s CROSS JOIN memory m ON m.id = s.memory_id
 WHERE s.model_id IS NULL AND s.until IS NULL AND {conditions}
 ORDER BY s.id DESC LIMIT :limit
 """
 PENDING_COUNT = """
-SELECT count(*) FROM statement s JOIN memory m ON m.id = s.memory_id
+SELECT count(*) FROM statement s CROSS JOIN memory m ON m.id = s.memory_id
 WHERE s.model_id IS NULL AND s.until IS NULL AND {conditions}
+"""
+# Of a long queue the memories are not looked at: with 100,000 waiting that takes 3 ms instead of 45.
+BACKLOG = """
+WITH newest AS (
+  SELECT memory_id FROM statement WHERE model_id IS NULL AND until IS NULL ORDER BY id DESC LIMIT :looked_at
+)
+SELECT (SELECT count(*) FROM newest CROSS JOIN memory m ON m.id = newest.memory_id WHERE {conditions})
+  + max(0, (SELECT count(*) FROM statement WHERE model_id IS NULL AND until IS NULL) - :looked_at)
+"""
+BACKLOG_LOOKED_AT = 1_000
+TRAITS = """
+SELECT id, confidence, session_id FROM memory WHERE id IN (SELECT value FROM json_each(?))
 """
 SESSION_NEIGHBOURS = """
 SELECT m.id,
@@ -150,7 +164,8 @@ class SqliteReader:
 
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
         """See Reader."""
-        return {term: words.frequency(self._connection, term) for term in terms}
+        total = self.count()
+        return {term: self._store.frequencies.of(self._connection, term, total) for term in terms}
 
     def stems(self, body: str) -> list[str]:
         """See Reader."""
@@ -277,6 +292,16 @@ class SqliteReader:
         """See Reader."""
         conditions, values = memories.where(wanted)
         return self._number(PENDING_COUNT.format(conditions=conditions), values)
+
+    def backlog(self, wanted: Filter) -> int:
+        """See Reader."""
+        conditions, values = memories.where(wanted)
+        return self._number(BACKLOG.format(conditions=conditions), values | {"looked_at": BACKLOG_LOOKED_AT})
+
+    def traits(self, memory_ids: Sequence[int]) -> dict[int, Traits]:
+        """See Reader."""
+        found = rows(self._connection, TRAITS, (as_json(list(memory_ids)),))
+        return {number: Traits(confidence, session_id) for number, confidence, session_id in found}
 
     def neighbours_in_session(self, memory_ids: Sequence[int]) -> dict[int, tuple[int, ...]]:
         """See Reader."""

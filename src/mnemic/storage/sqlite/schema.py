@@ -73,6 +73,14 @@ CREATE INDEX statement_memory ON statement (memory_id);
 CREATE INDEX statement_digest ON statement (digest);
 CREATE INDEX statement_pending ON statement (id) WHERE model_id IS NULL AND until IS NULL;
 
+-- Numbers of a living memory's text that nearly equal texts share. No index by memory: whoever takes them
+-- out has the text and knows them.
+CREATE TABLE mark (
+    number INTEGER NOT NULL,
+    memory_id INTEGER NOT NULL,
+    PRIMARY KEY (number, memory_id)
+) WITHOUT ROWID;
+
 CREATE TABLE model (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,

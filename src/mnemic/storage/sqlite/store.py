@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ import apsw
 from mnemic.errors import Invalid, StoreUnusable
 from mnemic.model.values import Moment
 from mnemic.storage.base import Progress, Store
-from mnemic.storage.sqlite import checking, journal
+from mnemic.storage.sqlite import checking, journal, words
 from mnemic.storage.sqlite.connection import connect, our_errors, prepare_file
 from mnemic.storage.sqlite.migrating import back_up, migrate
 from mnemic.storage.sqlite.reader import SqliteReader
@@ -37,8 +37,11 @@ SELECT id, dimension FROM model WHERE name = ?
 ADD_MODEL = """
 INSERT INTO model (name, dimension) VALUES (?, ?)
 """
+# By model: as long as there has been but one, no statement need be looked at.
 FOREIGN_VECTORS = """
-SELECT 1 FROM statement WHERE model_id IS NOT NULL AND model_id IS NOT ? AND until IS NULL LIMIT 1
+SELECT 1 FROM model d
+WHERE d.id IS NOT ? AND EXISTS (SELECT 1 FROM statement s WHERE s.model_id = d.id AND s.until IS NULL)
+LIMIT 1
 """
 UNEMBED_FOREIGN = """
 UPDATE statement SET model_id = NULL WHERE model_id IS NOT NULL AND model_id IS NOT ? AND until IS NULL
@@ -55,7 +58,12 @@ class SqliteStore:
         self._closed = False
         with our_errors(path.name):
             prepare_file(path)
-            self._setup(connect(path, durable=durable), path)
+            writer = connect(path, durable=durable)
+            try:
+                self._setup(writer, path)
+            except BaseException:
+                writer.close()
+                raise
 
     def _setup(self, writer: apsw.Connection, path: Path | None) -> None:
         migrate(writer, path)
@@ -64,6 +72,7 @@ class SqliteStore:
         self._local = threading.local()
         self._open: weakref.WeakSet[apsw.Connection] = weakref.WeakSet([writer])
         self._namespaces: dict[str, int] = {}
+        self.frequencies = words.Frequencies()
         self._matrix: Matrix | None = None
         self._past: PastStore | None = None
         self._matrix_lock = threading.Lock()
@@ -160,8 +169,11 @@ class SqliteStore:
 
     def check(self) -> list[str]:
         """See Store."""
-        with our_errors(self.location):
-            return checking.check(self._connection())
+        # In one transaction, since others write meanwhile. On a connection of its own, since one that has
+        # read the words index before takes another connection's writes to it for damage.
+        with our_errors(self.location), closing(connect(self._path, durable=self._durable)) as connection:
+            connection.execute("BEGIN")
+            return checking.check(connection)
 
     def close(self) -> None:
         """See Store."""

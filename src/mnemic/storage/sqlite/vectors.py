@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import apsw
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
 
 Int8 = npt.NDArray[np.int8]
 Numbers = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+UNSEEN = -2.0
+"""Less than any cosine."""
+STRETCH = 4096
 
 _ROWS = """
 SELECT p.id, s.memory_id, s.id, n.id, p.vector
@@ -35,7 +41,7 @@ NEWEST_PASSAGE = """
 SELECT coalesce(max(id), 0) FROM passage
 """
 CHANGED = """
-SELECT DISTINCT subject_id FROM journal WHERE subject = 'memory' AND sequence > ?
+SELECT subject_id FROM journal WHERE subject = 'memory' AND sequence > ?
 """
 
 
@@ -79,9 +85,8 @@ class Matrix:
             if changed:
                 self._drop(self._memories, changed)
                 values = {"model": self.model_id, "newest": self._passage, "ids": as_json(changed)}
-                self._append(rows(connection, ROWS_OF, values))
-            values = {"model": self.model_id, "known": self._passage, "newest": newest}
-            self._append(rows(connection, NEW_ROWS, values))
+                self._replace(rows(connection, ROWS_OF, values))
+            self._take_in(connection, {"model": self.model_id, "known": self._passage, "newest": newest})
             self._passage, self._sequence = newest, sequence
             if self._dead > 4096 and self._dead * 2 > self._count:
                 self._compact()
@@ -92,12 +97,22 @@ class Matrix:
         self._alive[:count][gone] = False
         self._dead += int(gone.sum())
 
+    def _take_in(self, connection: apsw.Connection, span: dict[str, int]) -> None:
+        if self._count:
+            return self._replace(rows(connection, NEW_ROWS, span))
+        # At first everything comes, a stretch at a time: at once, 100,000 would take 300 MB for a moment.
+        cursor = connection.execute(NEW_ROWS, span)
+        while fresh := list(islice(cursor, STRETCH)):
+            self._append(fresh)
+
+    def _replace(self, fresh: list[Row]) -> None:
+        """Append *fresh*. Passages are put a statement at a time, so these are all that theirs have now."""
+        if fresh:
+            self._drop(self._statements, [row[2] for row in fresh])
+            self._append(fresh)
+
     def _append(self, fresh: list[Row]) -> None:
-        if not fresh:
-            return
         _, memories, statements, namespaces, blobs = zip(*fresh, strict=True)
-        # Passages are put and replaced a statement at a time, so these are all that theirs have now.
-        self._drop(self._statements, statements)
         start, end = self._count, self._count + len(fresh)
         if end > len(self._vectors):
             self._grow(max(end, 2 * len(self._vectors)))
@@ -138,18 +153,17 @@ class Matrix:
     ) -> list[Nearness]:
         """The best memories by their best passage among those that may be seen."""
         with self._lock:
-            rows = self._visible(namespace_ids, only, without)
-            similarity = self._cosines(vector, rows)
+            rows, similarity = self._compared(vector, self._seen(namespace_ids, only, without))
             memories, statements = self._memories, self._statements
         return _best(rows, similarity, memories, statements, limit)
 
-    def _visible(
+    def _seen(
         self, namespace_ids: Sequence[int] | None, only: Sequence[int] | None, without: Sequence[int]
-    ) -> Numbers | slice:
-        """The rows a search may see; a slice when that is all of them, so nothing is copied."""
+    ) -> Flags | None:
+        """Which rows a search may see; None when that is all of them."""
         count = self._count
         if namespace_ids is None and only is None and not without and not self._dead:
-            return slice(0, count)
+            return None
         seen = self._alive[:count].copy()
         if namespace_ids is not None:
             seen &= np.isin(self._namespaces[:count], namespace_ids)
@@ -157,7 +171,22 @@ class Matrix:
             seen &= np.isin(self._memories[:count], only)
         if without:
             seen &= ~np.isin(self._memories[:count], without)
-        return np.flatnonzero(seen)
+        return seen
+
+    def _compared(
+        self, vector: Vectors, seen: Flags | None
+    ) -> tuple[Numbers | slice, npt.NDArray[np.float32]]:
+        """The rows that were compared and how near each is, UNSEEN if it may not be seen."""
+        everything = slice(0, self._count)
+        if seen is None:
+            return everything, self._cosines(vector, everything)
+        # To pick rows is to copy them, so when many are seen it is cheaper to compare all.
+        if 4 * np.count_nonzero(seen) > self._count:
+            similarity = self._cosines(vector, everything)
+            similarity[~seen] = UNSEEN
+            return everything, similarity
+        rows = np.flatnonzero(seen)
+        return rows, self._cosines(vector, rows)
 
     def _cosines(self, vector: Vectors, rows: Numbers | slice) -> npt.NDArray[np.float32]:
         vectors = self._vectors[rows]
@@ -179,15 +208,19 @@ def _best(
     limit: int,
 ) -> list[Nearness]:
     """The *limit* best memories: passages best first, the first of each memory counts."""
-    wanted = 2 * limit
+    wanted = limit + limit // 4
     while True:
         best = _top(similarity, wanted)
+        chosen = best if isinstance(rows, slice) else rows[best]
         found: dict[int, Nearness] = {}
-        for place in best.tolist():
-            row = place if isinstance(rows, slice) else int(rows[place])
-            memory = int(memories[row])
+        # Whole columns become lists at once: a number of numpy's costs more than all else done with it here.
+        for memory, statement, near in zip(
+            memories[chosen].tolist(), statements[chosen].tolist(), similarity[best].tolist(), strict=True
+        ):
+            if near == UNSEEN:
+                break
             if memory not in found:
-                found[memory] = Nearness(memory, int(statements[row]), float(similarity[place]))
+                found[memory] = Nearness(memory, statement, near)
         if len(found) >= limit or wanted >= len(similarity):
             return list(found.values())[:limit]
         wanted *= 4

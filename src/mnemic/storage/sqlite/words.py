@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any, cast
 
 import apsw
 
-from mnemic.model.memory import Memory
+from mnemic.model.memory import Memory, is_beginning
 from mnemic.model.search import Filter
 from mnemic.storage import text
+from mnemic.storage.sqlite import memories
 from mnemic.storage.sqlite.memories import EXPIRED, as_json, where
-from mnemic.storage.sqlite.rows import row, rows
+from mnemic.storage.sqlite.rows import Row, column, row, rows
 from mnemic.storage.sqlite.schema import TOKENIZER
 
 TITLE, SUMMARY, TAGS, BODY, PARTS = 3.0, 2.0, 1.5, 1.0, 0.5
@@ -32,10 +35,11 @@ WHERE words MATCH :match AND {{conditions}}
 ORDER BY score LIMIT :limit
 """
 SEARCH_NARROWED = f"""
-SELECT words.rowid, {RANK} AS score FROM words JOIN memory m ON m.id = words.rowid
+SELECT words.rowid, {RANK} AS score FROM words CROSS JOIN memory m ON m.id = words.rowid
 WHERE words MATCH :match AND {{conditions}}
 ORDER BY score LIMIT :limit
 """
+FREQUENT = 1_000
 VOCABULARY = """
 CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab(main, words, 'row')
 """
@@ -45,10 +49,20 @@ SELECT doc FROM temp.vocabulary WHERE term = ?
 THESE_TERMS = """
 SELECT term, doc FROM temp.vocabulary WHERE term IN (SELECT value FROM json_each(?))
 """
+HOLDING = """
+SELECT rowid FROM words WHERE words MATCH ? LIMIT ?
+"""
+TERMS_FROM = """
+SELECT term, doc FROM temp.vocabulary WHERE term >= ? AND term < ?
+"""
 ALL_TERMS = """
 SELECT term, doc FROM temp.vocabulary WHERE length(term) BETWEEN ? AND ?
 """
 _COLUMNS = "{title summary tags body parts}"
+SHORTEST, LONGEST = 4, 40
+"""Of a shorter word too many are one letter away; a longer one is no word that someone mistyped."""
+LOOKED_AT = 5
+_LAST = "\U0010ffff"
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -56,9 +70,11 @@ def row_of(memory: Memory, namespace_id: int) -> tuple[Any, ...]:
     """*memory* as a row of the index."""
     body = memory.content
     parts = text.identifier_parts(f"{memory.title}\n{body}")
+    # A title made from the body would count its words again, with the weight of words someone chose.
+    title = "" if is_beginning(memory.title, body) else memory.title
     return (
         memory.id,
-        text.indexed(memory.title),
+        text.indexed(title),
         text.indexed(memory.summary or ""),
         text.indexed(" ".join(memory.tags)),
         text.indexed(body),
@@ -116,14 +132,30 @@ def stem(connection: apsw.Connection, term: str) -> list[str]:
     return cast("list[str]", tokens)
 
 
-def frequency(connection: apsw.Connection, term: str) -> int:
-    """In how many memories *term* stands; of a phrase, its rarest word."""
-    connection.execute(VOCABULARY)
-    counts = []
-    for token in stem(connection, term):
+class Frequencies:
+    """In how many memories words stand.
+
+    SQLite counts the memories of a word one by one, 1.5 ms for a word in half of 100,000. So the count of a
+    frequent word is kept, until there are a twentieth more memories or fewer.
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[str, tuple[int, int]] = {}
+
+    def of(self, connection: apsw.Connection, term: str, total: int) -> int:
+        """In how many of *total* memories *term* stands; of a phrase, its rarest word."""
+        connection.execute(VOCABULARY)
+        return min((self._of_token(connection, token, total) for token in stem(connection, term)), default=0)
+
+    def _of_token(self, connection: apsw.Connection, token: str, total: int) -> int:
+        count, counted_among = self._kept.get(token, (0, 0))
+        if count and abs(total - counted_among) <= total / 20:
+            return count
         found = row(connection, FREQUENCY, (token,))
-        counts.append(found[0] if found else 0)
-    return min(counts, default=0)
+        count = int(found[0]) if found else 0
+        if count >= FREQUENT:
+            self._kept[token] = count, total
+        return count
 
 
 def spellings(connection: apsw.Connection, term: str, limit: int) -> list[str]:
@@ -131,28 +163,59 @@ def spellings(connection: apsw.Connection, term: str, limit: int) -> list[str]:
 
     A typo rarely hits the first letter, so the words that share it come before all the others.
     """
-    word = term.lower()
-    if len(word) < 4:
+    word = _plain(term)
+    if not SHORTEST <= len(word) <= LONGEST:
         return []
     connection.execute(VOCABULARY)
-    close = _close_in_ascii(connection, word) if word.isascii() and word.isalnum() else _close(connection, word)
-    best = sorted(close.items(), key=lambda found: (found[0][0] != word[0], -found[1], found[0]))
-    return [spelling for spelling, _ in best[:limit]]
-
-
-def _close_in_ascii(connection: apsw.Connection, word: str) -> dict[str, int]:
-    """The index holds stems, from which a typo can be far: so every word one letter away is stemmed and looked up."""
-    spellings = sorted(one_edit_away(word), reverse=True)
-    spelled = dict(zip(stem(connection, " ".join(spellings)), spellings, strict=True))
-    known = rows(connection, THESE_TERMS, (as_json(list(spelled)),))
-    return {spelled[token]: count for token, count in known}
-
-
-def _close(connection: apsw.Connection, word: str) -> dict[str, int]:
-    """The stemmer leaves other scripts alone, and they have too many letters to try each."""
     token = "".join(stem(connection, word))
-    around = (len(token) - 1, len(token) + 1)
-    return {near: count for near, count in rows(connection, ALL_TERMS, around) if one_edit(token, near)}
+    if word.isascii() and word.isalnum():
+        spelled = _stems_of(connection, one_edit_away(word))
+        found = _known(connection, spelled, word[:2])
+    else:
+        # The stemmer leaves other scripts alone, and they have too many letters to try each.
+        spelled = {}
+        found = rows(connection, ALL_TERMS, (len(token) - 1, len(token) + 1))
+        found = [(near, count) for near, count in found if one_edit(token, near)]
+    best = sorted(found, key=lambda one: (one[0][0] != word[0], -one[1], one[0]))
+    near = ((other, spelled.get(other, other)) for other, _ in best[: 3 * limit])
+    sure = (
+        spelling
+        for other, spelling in near
+        if one_edit(token, other) or _is_written(connection, spelling, word)
+    )
+    return list(islice(sure, limit))
+
+
+def _stems_of(connection: apsw.Connection, spellings: Iterable[str]) -> dict[str, str]:
+    """The stems of *spellings*, each with one that has it. The index holds stems; a typo can be far from its own."""
+    ordered = sorted(spellings, reverse=True)
+    stems = zip(stem(connection, " ".join(ordered)), ordered, strict=True)
+    return {token: spelling for token, spelling in stems if len(token) > 2}
+
+
+def _known(connection: apsw.Connection, stems: Iterable[str], head: str) -> list[Row]:
+    """Those of *stems* that the index holds, with their counts; if any begin with *head*, only those."""
+    # To walk the few words that begin alike takes 0.5 ms at 100,000 memories, to look up 450 spellings 7.
+    wanted = set(stems)
+    found = [one for one in rows(connection, TERMS_FROM, (head, head + _LAST)) if one[0] in wanted]
+    others = [token for token in wanted if not token.startswith(head)]
+    return found or rows(connection, THESE_TERMS, (as_json(others),))
+
+
+def _is_written(connection: apsw.Connection, spelling: str, word: str) -> bool:
+    """Whether the first memories with the stem of *spelling* have a word one letter away from *word*."""
+    expression = match_expression([spelling], None, every=True)
+    holding = memories.many(connection, column(connection, HOLDING, (expression, LOOKED_AT)))
+    bodies = (" ".join((one.title, one.summary or "", *one.tags, one.content)) for one in holding)
+    return any(one_edit(word, other) for body in bodies for other in text.words(_plain(body)))
+
+
+def _plain(body: str) -> str:
+    """*body* in lower case and without its accents, as the index compares."""
+    if body.isascii():
+        return body.lower()
+    parts = unicodedata.normalize("NFD", body.lower())
+    return unicodedata.normalize("NFC", "".join(part for part in parts if not unicodedata.combining(part)))
 
 
 def one_edit_away(word: str) -> set[str]:

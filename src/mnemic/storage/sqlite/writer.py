@@ -14,10 +14,11 @@ from mnemic.model.access import Token
 from mnemic.model.graph import Edge
 from mnemic.model.journal import Subject
 from mnemic.model.memory import Draft, Memory, Statement
+from mnemic.model.search import Filter
 from mnemic.model.values import Moment, State
 from mnemic.storage import text
 from mnemic.storage.base import Passage
-from mnemic.storage.sqlite import edges, journal, memories, tokens, words
+from mnemic.storage.sqlite import edges, journal, marks, memories, tokens, words
 from mnemic.storage.sqlite.connection import in_our_words, our_errors, patient
 from mnemic.storage.sqlite.memories import as_json
 from mnemic.storage.sqlite.reader import SqliteReader
@@ -245,6 +246,8 @@ class SqliteWriter(SqliteReader):
         statements = self._add_statements(number, [statement.text for statement in memory.statements], 0)
         kept = replace(memory, id=number, statements=statements)
         self._index(kept)
+        if kept.state is State.LIVING:
+            marks.put(self._connection, kept)
         self._log(Subject.MEMORY, number, None, _differences(EMPTY, kept)[1])
         return kept
 
@@ -278,6 +281,14 @@ class SqliteWriter(SqliteReader):
             self._connection.execute(UNEMBED, (memory.id,))
         if "statements" in after or INDEXED & after.keys():
             self._index(changed)
+        if "statements" in after or "state" in after:
+            self._mark_anew(memory, changed)
+
+    def _mark_anew(self, memory: Memory, changed: Memory) -> None:
+        if memory.state is State.LIVING:
+            marks.take_out(self._connection, memory)
+        if changed.state is State.LIVING:
+            marks.put(self._connection, changed)
 
     def _unique_title(self, namespace: str, title: str) -> _TitleTaken:
         return _TitleTaken(namespace, title)
@@ -343,6 +354,7 @@ class SqliteWriter(SqliteReader):
                 continue
             self._connection.execute(journal.ERASE, {"id": number})
             self._connection.execute(words.TAKE_OUT, (number,))
+            marks.take_out(self._connection, memory)
             self._connection.execute(DELETE, (number,))
             self.tombstone(Subject.MEMORY, number)
             purged += 1
@@ -354,6 +366,10 @@ class SqliteWriter(SqliteReader):
     def tombstone(self, subject: Subject, number: int) -> None:
         """See Writer."""
         self._log(subject, number, None, None)
+
+    def alike(self, body: str, wanted: Filter, *, limit: int) -> list[int]:
+        """See Writer."""
+        return marks.alike(self._connection, body, wanted, limit)
 
     def unused_title(self, namespace: str, title: str) -> str:
         """See Writer."""
@@ -479,15 +495,11 @@ def _differences(old: Memory, new: Memory) -> tuple[dict[str, Any], dict[str, An
     for name in JOURNALED:
         was, now = getattr(old, name), getattr(new, name)
         if was != now:
-            before[name], after[name] = _plain(was), _plain(now)
+            before[name], after[name] = was, now
     if old.statements != new.statements:
         before["statements"] = [statement.id for statement in old.statements]
         after["statements"] = [statement.id for statement in new.statements]
     return before, after
-
-
-def _plain(value: Any) -> Any:
-    return dict(value) if isinstance(value, Mapping) else value
 
 
 def _kept_and_added(

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import shutil
+import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from mnemic.errors import Conflict, Invalid, MnemicError, NotFound
+from mnemic.errors import Busy, Conflict, Invalid, StoreUnusable
 from mnemic.surfaces.cli import output
-from mnemic.surfaces.cli.derived import arguments, command_for, operation_called, perform
+from mnemic.surfaces.cli.derived import arguments, command_for, declared, perform
 from mnemic.surfaces.cli.fields import written_fields
 from mnemic.surfaces.cli.progress import progress
 from mnemic.surfaces.cli.session import Session, Verb, pass_session
-from mnemic.surfaces.cli.text import size
+from mnemic.surfaces.cli.text import count, size
+
+if TYPE_CHECKING:
+    from mnemic.app import App
 
 LEFTOVERS = ("-wal", "-shm")
 """What SQLite keeps beside a database; it must not outlive the file it belongs to."""
@@ -42,35 +46,35 @@ def backup(session: Session, file: Path, force: bool) -> None:
 
 def restore() -> click.Command:
     """The house's `restore MEMORY...`, which with --from takes a backup instead."""
-    operation = operation_called("restore")
-    assert operation is not None
+    operation = declared("restore")
     command, fields = command_for(operation), written_fields(operation.request)
+    command.help = f"{operation.description}\n\nWith --from FILE, put a whole backup in the database's place."
     for param in command.params:
         if isinstance(param, click.Argument):
-            param.required = False
-            param.metavar = f"[{param.metavar}]"
-    command.params[1:1] = [
-        click.Option(
-            ["--from", "source"],
-            type=click.Path(path_type=Path, exists=True, dir_okay=False),
-            help="A backup that takes the place of the database.",
-        ),
-        click.Option(["--force"], is_flag=True, help="With --from: even if memories are there now."),
-    ]
-    command.help = f"{operation.description}\n\nWith --from FILE, put a whole backup in the database's place."
+            param.required, param.metavar = False, f"[{param.metavar}]"
+    command.params[1:1] = [_from_option(), _force_option()]
 
     @click.pass_context
-    def callback(ctx: click.Context, /, source: Path | None, force: bool, **given: Any) -> int:
-        session = ctx.ensure_object(Session)
-        written = arguments(ctx, fields)
-        if (source is None) == (not written):
+    def either(ctx: click.Context, /, source: Path | None, force: bool, **given: Any) -> int:
+        memories = arguments(ctx, fields)
+        if (source is None) == (not memories):
             raise click.UsageError("Give memories, or --from FILE.", ctx)
-        if source is None:
-            return perform(session, operation, written, fields)
-        return restore_from(session, source, force)
+        session = ctx.ensure_object(Session)
+        return (
+            restore_from(session, source, force) if source else perform(session, operation, memories, fields)
+        )
 
-    command.callback = callback
+    command.callback = either
     return command
+
+
+def _from_option() -> click.Option:
+    existing = click.Path(path_type=Path, exists=True, dir_okay=False)
+    return click.Option(["--from", "source"], type=existing, help="A backup to put in the database's place.")
+
+
+def _force_option() -> click.Option:
+    return click.Option(["--force"], is_flag=True, help="With --from: even if memories are there now.")
 
 
 def restore_from(session: Session, source: Path, force: bool) -> int:
@@ -80,12 +84,13 @@ def restore_from(session: Session, source: Path, force: bool) -> int:
         raise Invalid("db: only a SQLite file can be restored from a backup", "db")
     target = Path(settings.database).expanduser()
     memories = _usable(session, source)
-    if target.exists() and not force and _memories_in(session, target):
-        raise Conflict(f"{target} holds memories; --force replaces it and keeps it beside")
+    if target.exists():
+        _must_give_way(session, target, force)
     kept = _put_in_place(source, target)
     facts = {"restored": str(target), "memories": memories, **({"kept": str(kept)} if kept else {})}
     beside = [f"What was there is now {kept}."] if kept else []
-    output.tell(session, facts, f"Restored {memories:,} memories to {target}.", *beside)
+    told = count(memories, "memory", "memories")
+    output.tell(session, facts, f"Restored {told} to {target}.", *beside)
     return 0
 
 
@@ -94,23 +99,36 @@ def _usable(session: Session, source: Path) -> int:
 
     Opening a database may migrate it, so a copy is looked at.
     """
-    import tempfile
-
     with tempfile.TemporaryDirectory() as folder:
-        copy = Path(shutil.copy(source, Path(folder) / "copy.db"))
+        copy = Path(shutil.copy(source, Path(folder) / source.name))
         with session.open(db=str(copy)) as app:
             faults = app.ctx.store.check()
             if faults:
-                raise MnemicError(f"{source} is damaged: {faults[0]}")
-            return sum(app.ctx.store.read().counts(None, app.ctx.now()).by_state.values())
+                raise StoreUnusable(f"{source} is damaged: {faults[0]}")
+            return _memories(app)
 
 
-def _memories_in(session: Session, target: Path) -> int:
+def _memories(app: App) -> int:
+    return sum(app.ctx.store.read().counts(None, app.ctx.now()).by_state.values())
+
+
+def _must_give_way(session: Session, target: Path, force: bool) -> None:
+    """Refuse to replace a database that holds memories, cannot be read or is in use."""
     try:
         with session.open(db=str(target)) as app:
-            return sum(app.ctx.store.read().counts(None, app.ctx.now()).by_state.values())
-    except NotFound:
-        return 0
+            held = _memories(app)
+    except StoreUnusable as error:
+        if not force:
+            raise Conflict(f"{error} --force replaces it and keeps it beside.") from None
+        return
+    if held and not force:
+        raise Conflict(
+            f"{target} holds {count(held, 'memory', 'memories')}; --force replaces it and keeps it beside"
+        )
+    if any(
+        Path(f"{target}{tail}").exists() for tail in LEFTOVERS
+    ):  # the last to close a database removes them
+        raise Busy(f"Another process has {target} open; end it and try again")
 
 
 def _put_in_place(source: Path, target: Path) -> Path | None:
@@ -118,9 +136,8 @@ def _put_in_place(source: Path, target: Path) -> Path | None:
     target.parent.mkdir(parents=True, exist_ok=True)
     part = Path(shutil.copy(source, target.with_name(f".{target.name}.part")))
     part.chmod(0o600)
-    kept = None
-    if target.exists():
-        kept = target.with_name(f"{target.name}.{time.strftime('%Y%m%d-%H%M%S')}")
+    kept = target.with_name(f"{target.name}.{time.strftime('%Y%m%d-%H%M%S')}") if target.exists() else None
+    if kept:
         for tail in ("", *LEFTOVERS):
             if (old := Path(f"{target}{tail}")).exists():
                 old.rename(f"{kept}{tail}")

@@ -83,10 +83,9 @@ def command_line(operation: Operation, example: Example, fields: Sequence[Writte
     return shlex.join(["mnemic", operation.cli or operation.name, *words])
 
 
-def operation_called(name: str) -> Operation | None:
-    """The operation whose command is *name*, or None. Loads its dialect and no other."""
+def declared(name: str) -> Operation:
+    """The operation whose command is *name*. Loads its dialect and no other."""
     from mnemic.app import dialect
 
-    command = listed().get(name)
-    operations = dialect(command.dialect).operations.values() if command else ()
-    return next((operation for operation in operations if operation.cli == name), None)
+    operations = dialect(listed()[name].dialect).operations.values()
+    return next(operation for operation in operations if operation.cli == name)

@@ -92,6 +92,8 @@ class Written:
 
     def value(self, given: Any) -> Any:
         """What the request is given for what was written."""
+        for text in given if isinstance(given, tuple) else (given,):
+            _must_be_text(text, self.name)
         if self.takes_words:
             return self._text(" ".join(given))
         if self.is_list and self.positional is None:
@@ -140,6 +142,14 @@ def from_json(text: str | bytes, field: str) -> Any:
         return orjson.loads(text)
     except orjson.JSONDecodeError as error:
         raise Invalid(f"{field}: not valid JSON: {error}", field) from None
+
+
+def _must_be_text(given: Any, field: str) -> None:
+    """Refuse a word whose bytes are no text: it reaches us with surrogates in their place."""
+    try:
+        str(given).encode()
+    except UnicodeEncodeError:
+        raise Invalid(f"{field}: is not UTF-8 text", field) from None
 
 
 def read_stdin(field: str) -> str:

@@ -21,13 +21,12 @@ if TYPE_CHECKING:
 FAILED, MISUSED, BUSY, INTERRUPTED = 1, 2, 3, 130
 
 # The commands that are no operation of a dialect: where each is found and, so that listing them imports
-# nothing, what it does. A name that is also an operation's (`restore`) extends that operation.
+# nothing, what it does.
 OWN: dict[str, dict[str, tuple[str, str]]] = {
     "Carry": {
         "export": ("transfer:export", "Write all memories and links as JSON."),
         "import": ("transfer:import_", "Read memories and links from JSON."),
-        "backup": ("backups:backup", "Copy the whole database to a file, while it is in use."),
-        "restore": ("backups:restore", "Bring back forgotten memories, or a whole backup."),
+        "backup": ("backups:backup", "Copy the whole database to a file; `restore --from` puts it back."),
         "embed": ("upkeep:embed", "Compute the vectors that are still missing."),
     },
     "Connect": {
@@ -46,20 +45,24 @@ OWN: dict[str, dict[str, tuple[str, str]]] = {
 }
 
 
+# The commands that are an operation and something more.
+EXTENDED = {"recall": "recalling:recall", "restore": "backups:restore"}
+
 # In this order people meet them; operations not named here follow.
-FIRST = (
+FIRST = [
     "remember",
     "recall",
     "open",
     "revise",
     "forget",
+    "restore",
     "link",
     "explore",
     "verify",
     "history",
     "undo",
     "stats",
-)
+]
 
 
 class Program(click.Group):
@@ -71,15 +74,14 @@ class Program(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command *cmd_name*, imported now."""
-        for commands in OWN.values():
-            if cmd_name in commands:
-                return _load(commands[cmd_name][0])
+        own = {name: place for commands in OWN.values() for name, (place, _) in commands.items()}
+        if place := {**own, **EXTENDED}.get(cmd_name):
+            return _load(place)
         if cmd_name not in listed():
             return None
-        from mnemic.surfaces.cli.derived import command_for, operation_called
+        from mnemic.surfaces.cli.derived import command_for, declared
 
-        operation = operation_called(cmd_name)
-        return command_for(operation) if operation else None
+        return command_for(declared(cmd_name))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands by what they are for."""
@@ -118,10 +120,7 @@ def _load(place: str) -> click.Command:
 def sections() -> dict[str, list[tuple[str, str]]]:
     """The commands and what each does, by what they are for."""
     own = {title: [(name, text) for name, (_, text) in rows.items()] for title, rows in OWN.items()}
-    taken = {name for rows in own.values() for name, _ in rows}
-    derived = [
-        (item.name, _first_sentence(item.text)) for item in listed().values() if item.name not in taken
-    ]
+    derived = [(item.name, _first_sentence(item.text)) for item in listed().values()]
     derived.sort(key=lambda row: FIRST.index(row[0]) if row[0] in FIRST else len(FIRST))
     return {"Remember": derived, **own}
 

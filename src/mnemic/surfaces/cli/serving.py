@@ -8,10 +8,8 @@ from typing import Any
 import click
 
 from mnemic.surfaces.cli import output
-from mnemic.surfaces.cli.session import Session, Verb, pass_session
+from mnemic.surfaces.cli.session import Session, Verb, pass_session, tier_option
 from mnemic.surfaces.cli.text import bold, faint
-
-TIERS = ("keyword", "semantic", "smart", "autonomous")
 
 
 @click.command(cls=Verb)
@@ -57,20 +55,17 @@ def greeting(address: str, database: str, has_token: bool) -> list[str]:
     ]
 
 
-@click.command(cls=Verb)
+@click.command(cls=Verb, params=[tier_option()])
 @click.option(
     "--dialect", default="mnemic", show_default=True, metavar="NAME", help="The vocabulary to speak."
 )
-@click.option(
-    "--tier", type=click.Choice(TIERS), help="ai-memory's feature tier; keyword does without vectors."
-)
 @click.option("--in-process", is_flag=True, help="Do the work here even if a daemon could.")
 @pass_session
-def mcp(session: Session, dialect: str, tier: str | None, in_process: bool) -> None:
+def mcp(session: Session, dialect: str, in_process: bool) -> None:
     """Serve MCP over standard input and output. Clients start this; `mnemic install` tells them to."""
     from mnemic.app import dialect as known
     from mnemic.surfaces.stdio import run_stdio
 
     vocabulary = known(dialect)
-    with session.open(**({"embedder": "none"} if tier == "keyword" else {})) as app:
+    with session.open() as app:
         run_stdio(app, vocabulary)

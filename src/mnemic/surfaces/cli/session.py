@@ -52,6 +52,7 @@ def _keep_json(ctx: click.Context, parameter: click.Parameter, value: bool) -> N
 
 OURS = "global_"
 """How the names of the program's own options begin, so that no argument of a command can have them."""
+SHARED = frozenset(f"{OURS}{name}" for name in ("db", "namespace", "json"))
 
 
 def global_options(taken: Iterable[str] = ()) -> list[click.Parameter]:
@@ -68,6 +69,25 @@ def global_options(taken: Iterable[str] = ()) -> list[click.Parameter]:
 def _option(flag: str, callback: Callable[..., None], text: str, **more: Any) -> click.Option:
     name = OURS + flag.removeprefix("--")
     return click.Option([flag, name], callback=callback, expose_value=False, help=text, **more)
+
+
+TIERS = ("keyword", "semantic", "smart", "autonomous")
+
+
+def tier_option() -> click.Option:
+    """ai-memory's feature tier: `keyword` does without a model, the others use what the settings name."""
+    return click.Option(
+        ["-T", "--tier", f"{OURS}tier"],
+        type=click.Choice(TIERS),
+        callback=_keep_tier,
+        expose_value=False,
+        help="ai-memory's feature tier; keyword does without a model.",
+    )
+
+
+def _keep_tier(ctx: click.Context, parameter: click.Parameter, value: str | None) -> None:
+    if value == "keyword":
+        ctx.ensure_object(Session).flags["embedder"] = "none"
 
 
 class Verb(click.Command):
@@ -87,7 +107,7 @@ class Verb(click.Command):
             record = param.get_help_record(ctx)
             if record is None or isinstance(param, click.Argument):
                 continue
-            is_ours = param.name.startswith(OURS) or "--help" in param.opts
+            is_ours = param.name in SHARED or "--help" in param.opts
             (common if is_ours else own).append(record)
         if own:
             with formatter.section("Options"):

@@ -14,7 +14,7 @@ _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
 _SCALAR = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null")
 
 
-class Unreadable(ValueError):
+class JsonError(ValueError):
     """The text is not JSON, even with comments and trailing commas allowed; the message says where."""
 
 
@@ -61,8 +61,8 @@ def _skip(text: str, at: int) -> int:
     return found.end() if found else at
 
 
-def _fault(text: str, at: int, what: str) -> Unreadable:
-    return Unreadable(f"line {text.count(chr(10), 0, at) + 1}: {what}")
+def _fault(text: str, at: int, what: str) -> JsonError:
+    return JsonError(f"line {text.count(chr(10), 0, at) + 1}: {what}")
 
 
 def _value(text: str, at: int, depth: int) -> Node:
@@ -141,7 +141,7 @@ def with_member(text: str, path: Sequence[str], value: Any) -> str:
     style = _Style.of(text, node)
     for step, key in enumerate(path):
         if not isinstance(node.value, dict):
-            raise Unreadable(f"{'.'.join(path[:step]) or 'the file'} is not an object")
+            raise JsonError(f"{'.'.join(path[:step]) or 'the file'} is not an object")
         member = node.member(key)
         if member is None:
             return _added(text, node, key, _nested(path[step + 1 :], value), style, step)

@@ -1,0 +1,261 @@
+"""What changed, and taking it back."""
+
+from __future__ import annotations
+
+import pytest
+from support import START, everything, kept, living
+
+from mnemic.core.graph import end_link, explore, link
+from mnemic.core.history import history, undo, undo_since
+from mnemic.core.memories import (
+    Note,
+    Revision,
+    find,
+    forget,
+    forget_matching,
+    remember,
+    restore,
+    revise,
+    supersede,
+)
+from mnemic.core.upkeep import expire
+from mnemic.errors import Conflict, NotFound
+from mnemic.model.journal import Subject
+from mnemic.model.search import Filter
+from mnemic.model.values import HOUR, State, Tier
+
+OPERATIONS = {
+    "remember": lambda ctx: remember(ctx, [Note(text="new", session="talk", links=(("one", "about", 1.0),))]),
+    "remember many": lambda ctx: remember(ctx, [Note(text=f"new {n}") for n in range(12)]),
+    "revise text": lambda ctx: revise(ctx, "one", Revision(text="changed")),
+    "append": lambda ctx: revise(ctx, "one", Revision(append="more")),
+    "retitle": lambda ctx: revise(ctx, "one", Revision(title="Uno")),
+    "retag": lambda ctx: revise(ctx, "one", Revision(tags=("x", "y"))),
+    "untag": lambda ctx: revise(ctx, "one", Revision(tags=())),
+    "move": lambda ctx: revise(ctx, "one", Revision(namespace="elsewhere")),
+    "everything": lambda ctx: revise(
+        ctx,
+        "one",
+        Revision(
+            text="all new",
+            title="All",
+            kind="fact",
+            summary="s",
+            tags=(),
+            tier=Tier.SHORT,
+            confidence=0.1,
+            priority=1,
+            metadata={},
+        ),
+    ),
+    "supersede": lambda ctx: supersede(ctx, "two", "corrected", "wrong"),
+    "supersede a named one": lambda ctx: supersede(ctx, "one", "corrected", "wrong"),
+    "forget": lambda ctx: forget(ctx, ["one", "two"], reason="tidy"),
+    "forget by filter": lambda ctx: forget_matching(ctx, Filter(), pattern="second"),
+    "restore": lambda ctx: restore(ctx, [4]),
+    "link": lambda ctx: link(ctx, "two", "three", "knows"),
+    "relink": lambda ctx: link(ctx, "one", "two", "knows", 0.25, "better"),
+    "end link": lambda ctx: end_link(ctx, "one", "two", "knows"),
+    "expire": lambda ctx: ctx.now.advance(hours=3) and expire(ctx),
+}
+
+
+@pytest.fixture
+def story(ctx, clock):
+    """Three living memories, one forgotten, one about to expire, one link; then an hour passes."""
+    kept(ctx, "the first body", title="one", tags=("a", "b"), metadata={"k": [1, {"z": None}]})
+    kept(ctx, "the second body", title="two")
+    kept(ctx, "the third body", title="three")
+    forget(ctx, [kept(ctx, "the fourth body", title="four").id], reason="gone")
+    kept(ctx, "the fifth body", title="five", ttl=3 * HOUR)
+    link(ctx, "one", "two", "knows", 0.5, "met")
+    clock.advance(hours=1)
+    return ctx
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_every_operation_can_be_taken_back_and_done_again(story, clock, operation):
+    before = living(story.store)
+    OPERATIONS[operation](story)
+    after, done = living(story.store), story.store.sequence()
+    assert after != before
+    clock.advance(minutes=1)
+
+    taken_back = undo(story, done)
+    assert done in taken_back
+    assert living(story.store) == before
+    undone = story.store.sequence()
+    assert undone > done, "taking back is a change itself"
+    assert {change.operation for change in story.store.read().journal(after=done)} == {"undo"}
+    clock.advance(minutes=1)
+
+    undo(story, undone)
+    assert living(story.store) == after
+    again = story.store.sequence()
+    undo(story, again)
+    assert living(story.store) == before
+    assert story.store.check() == []
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_what_was_taken_back_is_found_as_before(story, operation):
+    words = ["first", "second", "third", "fourth", "fifth", "changed", "corrected", "new", "more"]
+
+    def found():
+        return {word: story.store.read().words([word], Filter(), every=True, limit=50) for word in words}
+
+    before = {word: {number for number, _ in hits} for word, hits in found().items()}
+    OPERATIONS[operation](story)
+    undo(story, story.store.sequence())
+    assert {word: {number for number, _ in hits} for word, hits in found().items()} == before
+
+
+def test_any_change_of_a_batch_stands_for_all_of_it(story):
+    before = living(story.store)
+    first = story.store.sequence() + 1
+    remember(story, [Note(text=f"new {n}") for n in range(5)])
+    assert sorted(undo(story, first + 2)) == list(range(first, first + 5))
+    assert living(story.store) == before
+
+
+def test_a_dry_run_takes_nothing_back(story):
+    revise(story, "one", Revision(text="changed"))
+    before, sequence = everything(story.store), story.store.sequence()
+    assert undo(story, sequence, dry_run=True) == [sequence]
+    assert undo_since(story, START, dry_run=True) == [sequence]
+    assert everything(story.store) == before and story.store.sequence() == sequence
+
+
+@pytest.mark.parametrize("sequence", [0, -1, 10_000])
+def test_a_change_that_is_not_there_cannot_be_taken_back(story, sequence):
+    with pytest.raises(NotFound, match="No change"):
+        undo(story, sequence)
+
+
+def test_what_was_built_upon_is_not_taken_back(story):
+    revise(story, "one", Revision(title="Uno"))
+    first = story.store.sequence()
+    revise(story, "Uno", Revision(title="Eins"))
+    before, sequence = everything(story.store), story.store.sequence()
+    with pytest.raises(Conflict, match="title of memory 1 has changed since"):
+        undo(story, first)
+    assert everything(story.store) == before and story.store.sequence() == sequence
+    undo(story, sequence)
+    undo(story, first)
+    assert find(story, 1).title == "one"
+
+
+def test_changes_to_other_fields_do_not_stand_in_the_way(story, clock):
+    revise(story, "one", Revision(title="Uno"))
+    first = story.store.sequence()
+    clock.advance(minutes=1)
+    revise(story, "Uno", Revision(tags=("kept",)))
+    undo(story, first)
+    assert (find(story, 1).title, find(story, 1).tags) == ("one", ("kept",))
+
+
+def test_nothing_is_taken_back_onto_a_taken_title(story):
+    forget(story, ["one"])
+    forgotten = story.store.sequence()
+    kept(story, "another", title="one")
+    before = everything(story.store)
+    with pytest.raises(Conflict, match="'one' is taken"):
+        undo(story, forgotten)
+    assert everything(story.store) == before
+
+
+def test_everything_since_a_moment_can_be_taken_back(story, clock):
+    moment, before = clock(), living(story.store)
+    for operation in OPERATIONS.values():
+        clock.advance(minutes=1)
+        try:
+            operation(story)
+        except (NotFound, Conflict):
+            continue
+    assert living(story.store) != before
+    undone = undo_since(story, moment)
+    assert undone == sorted(undone, reverse=True) and len(undone) > 20
+    assert living(story.store) == before
+    clock.advance(minutes=1)
+    undo(story, story.store.sequence())
+    assert living(story.store) != before
+    undo_since(story, moment)
+    assert living(story.store) == before, "takings back are taken back too"
+    assert story.store.check() == []
+
+
+def test_since_the_present_there_is_nothing_to_take_back(story, clock):
+    assert undo_since(story, clock()) == []
+
+
+def test_a_purge_is_not_taken_back(story, clock):
+    moment = clock.advance(minutes=1)
+    clock.advance(minutes=1)
+    born = story.store.sequence()
+    memory = kept(story, "a secret", title="Secret")
+    link(story, memory.id, "one", "about")
+    forget(story, [memory.id], purge=True)
+    before = everything(story.store)
+    for attempt in (
+        lambda: undo(story, born + 1),
+        lambda: undo(story, born + 2),
+        lambda: undo(story, story.store.sequence()),
+        lambda: undo_since(story, moment),
+    ):
+        with pytest.raises(Conflict, match="purged"):
+            attempt()
+        assert everything(story.store) == before
+
+
+# -- history
+
+
+def test_the_history_of_a_memory_tells_who_did_what(story, clock):
+    anna = story.on_behalf_of("anna")
+    revise(anna, "three", Revision(tags=("x",)))
+    forget(story, ["three"], reason="tidy")
+    changes = history(story, reference=3)
+    assert [(change.operation, change.actor) for change in changes] == [
+        ("forget", "tester"),
+        ("revise", "anna"),
+        ("remember", "tester"),
+    ]
+    assert (changes[1].before["tags"], changes[1].after["tags"]) == ([], ["x"])
+    assert changes[0].after["state_reason"] == "tidy" and changes[2].before is None
+    assert [change.operation for change in history(story, reference=3, actor="anna")] == ["revise"]
+    assert [change.operation for change in history(story, reference=3, limit=1)] == ["forget"]
+    assert [change.operation for change in history(story, reference=3, until=START)] == ["remember"]
+    assert len(history(story, reference=3, since=clock())) == 2
+
+
+def test_the_history_of_a_memory_has_its_links(story):
+    end_link(story, "one", "two", "knows")
+    for reference in ("one", "two"):
+        assert [(change.operation, change.subject) for change in history(story, reference=reference)] == [
+            ("end_link", Subject.EDGE),
+            ("link", Subject.EDGE),
+            ("remember", Subject.MEMORY),
+        ]
+
+
+def test_the_history_of_everything_is_newest_first(story, clock):
+    changes = history(story, limit=1000)
+    assert [change.sequence for change in changes] == list(range(story.store.sequence(), 0, -1))
+    assert len(history(story, limit=2)) == 2
+    moment = clock.advance(minutes=1)
+    revise(story, "one", Revision(text="changed"))
+    assert [change.operation for change in history(story, since=moment)] == ["revise"]
+    assert history(story, actor="nobody") == []
+
+
+def test_the_history_of_nothing_is_not_found(story):
+    with pytest.raises(NotFound):
+        history(story, reference=99)
+
+
+def test_a_link_that_was_taken_back_is_not_walked(story):
+    link(story, "two", "three", "knows")
+    assert len(explore(story, "three").memories) == 2
+    undo(story, story.store.sequence())
+    assert len(explore(story, "three").memories) == 1
+    assert find(story, "three").state is State.LIVING

@@ -1,0 +1,299 @@
+"""Any sequence of changes keeps rows, words, vectors, journal and past in agreement."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from support import Clock, Uids, WordEmbedder, everything, living, open_store
+
+from mnemic.core.context import Context
+from mnemic.core.graph import end_link, link
+from mnemic.core.history import undo, undo_since
+from mnemic.core.memories import Note, Revision, forget, remember, restore, revise, supersede
+from mnemic.core.upkeep import embed_pending, expire, read_as
+from mnemic.errors import Conflict, Invalid, NotFound
+from mnemic.model.search import Filter
+from mnemic.model.values import HOUR, State
+from mnemic.storage.base import Pending
+
+MARKERS = ("amber", "birch", "fjord", "heron", "quartz")
+NAMESPACES = ("global", "work", "home")
+
+texts = st.lists(st.sampled_from((*MARKERS, "and", "the", "7")), min_size=1, max_size=4).map(" ".join)
+titles = st.none() | st.sampled_from(["Alpha", "Beta", "amber notes", "Über alles"])
+tags = st.lists(st.sampled_from([*MARKERS[:2], "x"]), max_size=2).map(tuple)
+picks = st.integers(0, 1000)
+
+
+class MemoryMachine(RuleBasedStateMachine):
+    """Whatever is done, in whatever order. `engine` says on which store."""
+
+    engine = "sqlite"
+
+    def __init__(self):
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp(prefix="mnemic-machine-"))
+        self.clock, self.uids, self.embedder = Clock(), Uids(), WordEmbedder(window=24)
+        self.steps = 0
+        self.purged: set[int] = set()
+        self.purged_at = 0
+        self.snapshots: list[tuple[int, int, tuple, tuple]] = []
+        self.open()
+
+    def open(self):
+        self.store = open_store(self.engine, self.folder, durable=False)
+        self.store.use_model(self.embedder.name)
+        self.ctx = Context(
+            store=self.store, embedder=self.embedder, now=self.clock, new_uid=self.uids, actor="machine"
+        )
+
+    def teardown(self):
+        self.store.close()
+        shutil.rmtree(self.folder)
+
+    # -- helpers
+
+    def one(self, pick: int, *states: State) -> int:
+        """The number of some memory, if there is one in one of *states*, else of any; 1 if there is none."""
+        memories = list(self.store.read().all_memories())
+        fitting = [memory for memory in memories if memory.state in states] or memories
+        return fitting[pick % len(fitting)].id if fitting else 1
+
+    def living_one(self, pick: int) -> int:
+        """The number of some living memory; now and then of one that is not."""
+        return self.one(pick, State.LIVING) if pick % 10 else self.one(pick)
+
+    def attempt(self, action, *arguments, **options):
+        """What *action* gives; if it is refused, nothing may have changed, and None."""
+        expire(self.ctx)  # what is over may leave at any time, and is no part of the action
+        before = everything(self.store), self.store.sequence()
+        try:
+            return action(self.ctx, *arguments, **options)
+        except (Conflict, NotFound, Invalid):
+            assert (everything(self.store), self.store.sequence()) == before
+            return None
+
+    # -- what can be done
+
+    @rule(text=texts, title=titles, tags=tags, namespace=st.sampled_from(NAMESPACES), force=st.booleans())
+    def remember_one(self, text, title, tags, namespace, force):
+        note = Note(text=text, title=title, tags=tags, namespace=namespace)
+        outcome = remember(self.ctx, [note], force=force)
+        assert len(outcome.kept) + len(outcome.refused) == 1
+        for one in outcome.kept:
+            assert self.store.read().memory(one.memory.id) == one.memory
+
+    @rule(bodies=st.lists(texts, min_size=2, max_size=12), pick=picks)
+    def remember_many(self, bodies, pick):
+        links = ((self.one(pick), "after", 1.0),)
+        notes = [Note(text=bodies[0], links=links), *(Note(text=body) for body in bodies[1:])]
+        self.attempt(remember, notes)
+
+    @rule(text=texts, ttl=st.sampled_from([HOUR, 30 * HOUR]))
+    def remember_briefly(self, text, ttl):
+        remember(self.ctx, [Note(text=text, ttl=ttl)])
+
+    @rule(pick=picks, text=texts)
+    def revise_text(self, pick, text):
+        changed = self.attempt(revise, self.living_one(pick), Revision(text=text))
+        assert changed is None or changed.content == text
+
+    @rule(pick=picks, text=texts)
+    def append(self, pick, text):
+        changed = self.attempt(revise, self.living_one(pick), Revision(append=text))
+        assert changed is None or changed.statements[-1].text == text
+
+    @rule(pick=picks, title=titles.filter(bool))
+    def retitle(self, pick, title):
+        self.attempt(revise, self.living_one(pick), Revision(title=title))
+
+    @rule(pick=picks, tags=tags)
+    def retag(self, pick, tags):
+        self.attempt(revise, self.living_one(pick), Revision(tags=tags))
+
+    @rule(pick=picks, namespace=st.sampled_from(NAMESPACES))
+    def move(self, pick, namespace):
+        self.attempt(revise, self.living_one(pick), Revision(namespace=namespace))
+
+    @rule(pick=picks, text=texts, title=titles, tags=tags, metadata=st.sampled_from([{}, {"k": [1, None]}]))
+    def revise_much(self, pick, text, title, tags, metadata):
+        changes = Revision(text=text, title=title, tags=tags, metadata=metadata, priority=len(text) % 10 + 1)
+        self.attempt(revise, self.living_one(pick), changes)
+
+    @rule(pick=picks, text=texts)
+    def supersede(self, pick, text):
+        self.attempt(supersede, self.living_one(pick), text, "better")
+
+    @rule(picked=st.lists(picks, min_size=1, max_size=3))
+    def forget(self, picked):
+        numbers = [self.living_one(pick) for pick in picked]
+        if self.attempt(forget, numbers) is not None:
+            left = self.store.read().memories(numbers)
+            assert all(memory.state is not State.LIVING for memory in left)
+
+    @rule(picked=st.lists(picks, min_size=1, max_size=3))
+    def restore(self, picked):
+        numbers = [self.one(pick, *set(State) - {State.LIVING}) for pick in picked]
+        if self.attempt(restore, numbers) is not None:
+            assert all(memory.state is State.LIVING for memory in self.store.read().memories(numbers))
+
+    @rule(start=picks, end=picks, type=st.sampled_from(["knows", "likes"]), weight=st.sampled_from([0.5, 1.0]))
+    def link(self, start, end, type, weight):
+        self.attempt(link, self.one(start), self.one(end), type, weight)
+
+    @rule(start=picks, end=picks, type=st.sampled_from(["knows", "likes"]))
+    def end_link(self, start, end, type):
+        self.attempt(end_link, self.one(start), self.one(end), type)
+
+    @rule(limit=st.sampled_from([1, 3, 100]))
+    def embed_some(self, limit):
+        embed_pending(self.ctx, limit)
+
+    @rule(pick=picks)
+    def undo_one(self, pick):
+        newest = self.store.sequence()
+        if not newest:
+            return
+        before = living(self.store)
+        if self.attempt(undo, pick % newest + 1) is None or self.store.sequence() == newest:
+            return
+        self.clock.advance(seconds=1)
+        undo(self.ctx, self.store.sequence())
+        assert living(self.store) == before, "taking back a taking back restores what was"
+
+    @rule(pick=picks)
+    def undo_one_for_good(self, pick):
+        if newest := self.store.sequence():
+            self.attempt(undo, pick % newest + 1)
+
+    @precondition(lambda self: self.snapshots)
+    @rule(pick=picks)
+    def undo_since(self, pick):
+        sequence, moment, _, then = self.snapshots[pick % len(self.snapshots)]
+        if self.store.sequence_at(moment) != sequence:
+            return  # a clock set back has put later changes at the same moment
+        if self.purged_at > sequence:
+            assert self.attempt(undo_since, moment) is None
+            return
+        undo_since(self.ctx, moment)
+        assert living(self.store) == then
+
+    @precondition(lambda self: self.steps > 8)
+    @rule(pick=picks, rarely=st.integers(0, 4))
+    def purge(self, pick, rarely):
+        number = self.one(pick)
+        if rarely or self.store.read().memory(number) is None:
+            return
+        forget(self.ctx, [number], purge=True)
+        self.purged.add(number)
+        self.purged_at = self.store.sequence()
+        assert self.store.read().memory(number) is None
+
+    @rule()
+    def reopen(self):
+        self.store.close()
+        self.open()
+
+    @rule(hours=st.sampled_from([0.001, 1, 24, -1]))
+    def time_passes(self, hours):
+        self.clock.advance(hours=hours)
+
+    # -- what always holds
+
+    @invariant()
+    def time_moves(self):
+        self.steps += 1
+        newest = next(iter(self.store.read().journal(newest_first=True, limit=1)), None)
+        moment = max(self.clock(), newest.at if newest else 0)
+        if self.steps % 4 == 0:
+            self.snapshots.append((self.store.sequence(), moment, everything(self.store), living(self.store)))
+        self.clock.advance(seconds=1)
+
+    @invariant()
+    def words_find_what_holds_them(self):
+        reader = self.store.read()
+        memories = [memory for memory in reader.all_memories() if memory.state is State.LIVING]
+        for marker in MARKERS:
+            holding = {memory.id: memory for memory in memories if marker in words_of(memory)}
+            found = {number for number, _ in reader.words([marker], Filter(), every=True, limit=1000)}
+            assert found == holding.keys()
+            assert reader.frequencies([marker])[marker] == len(holding)
+        for namespace in NAMESPACES:
+            here = Filter(namespaces=(namespace,))
+            found = {number for number, _ in reader.words(MARKERS, here, every=False, limit=1000)}
+            assert found == {m.id for m in memories if m.namespace == namespace and words_of(m) & set(MARKERS)}
+
+    @invariant()
+    def vectors_are_those_of_the_texts(self):
+        reader = self.store.read()
+        memories = {memory.id: memory for memory in reader.all_memories() if memory.state is State.LIVING}
+        waiting = {item.memory_id for item in reader.pending(limit=10_000)}
+        questions = self.embedder.embed([*MARKERS, "alpha", "über alles"])
+        near = [{near.memory_id: near for near in reader.nearest(q, Filter(), limit=10_000)} for q in questions]
+        for found in near:
+            assert memories.keys() - waiting <= found.keys() <= memories.keys()
+        for number in memories.keys() - waiting:
+            vectors = self.embedder.embed(list(passages_of(memories[number], self.embedder)))
+            for found, best in zip(near, (vectors @ questions.T).max(axis=0), strict=True):
+                assert found[number].similarity == pytest.approx(float(best), abs=0.03)
+
+    @invariant()
+    def the_living_are_found_by_what_they_say(self):
+        if self.steps % 3:
+            return
+        with self.ctx.write("look") as tx:
+            memories = {memory.id: memory for memory in tx.all_memories() if memory.state is State.LIVING}
+            for number, memory in memories.items():
+                assert number in tx.alike(memory.content, Filter(), limit=1000)
+                assert memories.keys() >= set(tx.alike(memory.content, Filter(), limit=1000))
+                twin = tx.same_text(memory.content.upper(), None)
+                assert twin in memories if len(memory.statements) == 1 else twin != number
+
+    @invariant()
+    def nothing_disagrees(self):
+        if self.steps % 3 == 0:
+            faults = self.store.check()
+            assert faults == [], faults
+
+    @invariant()
+    def the_past_is_as_it_was(self):
+        if not self.snapshots or self.steps % 5:
+            return
+        for sequence, _, then, _ in (self.snapshots[0], self.snapshots[len(self.snapshots) // 2], self.snapshots[-1]):
+            assert everything(self.store.at(sequence)) == self.without_the_purged(then)
+
+    def without_the_purged(self, seen):
+        memories, edges = seen
+        return (
+            {number: memory for number, memory in memories.items() if number not in self.purged},
+            {
+                number: edge
+                for number, edge in edges.items()
+                if not {edge["source_id"], edge["target_id"]} & self.purged
+            },
+        )
+
+
+def words_of(memory) -> set[str]:
+    """The words a memory can be found by."""
+    return set(re.findall(r"\w+", " ".join((memory.title, memory.content, *memory.tags)).lower()))
+
+
+def passages_of(memory, embedder):
+    """What the model was given to read of a memory."""
+    for statement in memory.statements:
+        for start, end in embedder.windows(statement.text):
+            yield read_as(Pending(statement.id, memory.id, memory.title, statement.text), start, end)
+
+
+MemoryMachine.TestCase.settings = settings(
+    max_examples=30, stateful_step_count=30, suppress_health_check=[HealthCheck.too_slow]
+)
+TestMemories = MemoryMachine.TestCase

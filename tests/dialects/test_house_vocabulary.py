@@ -1,0 +1,399 @@
+"""The house vocabulary: its examples run, bad input is named, and nothing else ever comes back."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from support import START, Uids, WordEmbedder, everything, kept, open_store
+
+from mnemic.core.context import Context
+from mnemic.core.memories import Note, remember
+from mnemic.dialects.mnemic import MNEMIC
+from mnemic.dialects.operation import as_json, input_schema, output_schema
+from mnemic.errors import Denied, Invalid, MnemicError, NotFound
+from mnemic.model.access import Grant
+from mnemic.model.values import DAY
+
+OPERATIONS = MNEMIC.operations
+EXAMPLES = [(name, example.arguments) for name, one in OPERATIONS.items() for example in one.examples]
+HUGE = 10**30
+TEXT_70_KB = "x" * 70_000
+
+
+@pytest.fixture
+def stocked(ctx, clock):
+    """A store with everything the examples speak of: memories 7, 12 and 40, one called Deploys, change 40."""
+    remember(ctx, [Note(text=f"The API note {number}") for number in range(1, 40)])
+    kept(ctx, "The API is deployed on Fridays", title="Deploys")
+    clock.advance(days=2)
+    return ctx
+
+
+def call(ctx, name, **arguments):
+    return MNEMIC.call(ctx, name, arguments)
+
+
+# -- the declarations
+
+
+@pytest.mark.parametrize("name, arguments", EXAMPLES, ids=lambda value: value if isinstance(value, str) else "")
+def test_every_example_runs(stocked, name, arguments):
+    if name == "explore" and "to" in arguments:
+        call(stocked, "link", source=12, target=arguments["to"])
+    reply = MNEMIC.call(stocked, name, arguments)
+    rendered = MNEMIC.render(reply)
+    assert isinstance(reply, OPERATIONS[name].reply) and not rendered.is_error
+    assert json.loads(rendered.text) == rendered.structured
+    assert set(output_schema(OPERATIONS[name].reply)["required"]) <= rendered.structured.keys()
+
+
+def test_every_operation_says_what_it_is_for():
+    for operation in OPERATIONS.values():
+        assert operation.title and operation.description.endswith(".")
+        assert operation.examples or not input_schema(operation.request).get("required")
+    assert len(OPERATIONS) <= 12, "at most 16 in the end, of which later work adds four"
+
+
+def test_a_tool_that_is_not_there_is_not_found(ctx):
+    with pytest.raises(NotFound, match="Unknown tool: remembr"):
+        call(ctx, "remembr")
+
+
+@pytest.mark.parametrize("operation", [one for one in OPERATIONS.values() if one.read_only], ids=lambda one: one.name)
+def test_what_calls_itself_reading_changes_nothing(stocked, operation):
+    before = everything(stocked.store)
+    for example in operation.examples:
+        if "to" not in example.arguments:
+            MNEMIC.call(stocked.limited_to(Grant(None, can_write=False)), operation.name, example.arguments)
+    assert everything(stocked.store) == before
+
+
+# -- bad input
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_an_unknown_argument_is_named(ctx, name):
+    with pytest.raises(Invalid, match="bogus: unknown argument"):
+        call(ctx, name, bogus=1)
+
+
+@pytest.mark.parametrize(
+    "name, arguments, field",
+    [
+        ("remember", {"txt": "mistyped"}, "txt"),
+        ("remember", {"text": 5}, "text"),
+        ("remember", {"text": ["a"]}, "text"),
+        ("remember", {"text": ""}, "text"),
+        ("remember", {"text": " \n\t "}, "text"),
+        ("remember", {"text": "a\0b"}, "text"),
+        ("remember", {"text": "\ud800"}, "text"),
+        ("remember", {"text": TEXT_70_KB}, "text"),
+        ("remember", {"text": "é" * 40_000}, "text"),
+        ("remember", {"text": "x", "title": ""}, "title"),
+        ("remember", {"text": "x", "title": "\0"}, "title"),
+        ("remember", {"text": "x", "title": "t" * 513}, "title"),
+        ("remember", {"text": "x", "tags": "deploy"}, "tags"),
+        ("remember", {"text": "x", "tags": [""]}, "tags.0"),
+        ("remember", {"text": "x", "tags": ["a", "\ud83d"]}, "tags.1"),
+        ("remember", {"text": "x", "tags": ["t"] * 51}, "tags"),
+        ("remember", {"text": "x", "tier": "forever"}, "tier"),
+        ("remember", {"text": "x", "ttl": "soon"}, "ttl"),
+        ("remember", {"text": "x", "ttl": "0d"}, "ttl"),
+        ("remember", {"text": "x", "ttl": "-1d"}, "ttl"),
+        ("remember", {"text": "x", "confidence": float("nan")}, "confidence"),
+        ("remember", {"text": "x", "confidence": float("inf")}, "confidence"),
+        ("remember", {"text": "x", "confidence": 2}, "confidence"),
+        ("remember", {"text": "x", "confidence": "high"}, "confidence"),
+        ("remember", {"text": "x", "priority": 11}, "priority"),
+        ("remember", {"text": "x", "priority": HUGE}, "priority"),
+        ("remember", {"text": "x", "priority": 5.5}, "priority"),
+        ("remember", {"text": "x", "namespace": "n" * 129}, "namespace"),
+        ("remember", {"text": "x", "links": [{"to": 0}]}, "links.0"),
+        ("remember", {"text": "x", "links": [{"to": HUGE}]}, "links.0"),
+        ("remember", {"text": "x", "links": [{"type": "t"}]}, "links.0.to"),
+        ("remember", {"text": "x", "links": [{"to": 1, "wieght": 1}]}, "links.0.wieght"),
+        ("remember", {"items": []}, "items"),
+        ("remember", {"items": [{"text": "x"}] * 1001}, "items"),
+        ("remember", {"items": [{"text": "x"}, {"text": ""}]}, "items.1.text"),
+        ("remember", {"items": [{"text": "x", "tilte": "t"}]}, "items.0.tilte"),
+        ("remember", {"items": "x"}, "items"),
+        ("remember", {}, None),
+        ("remember", {"text": "x", "items": [{"text": "y"}]}, None),
+        ("recall", {}, "query"),
+        ("recall", {"query": ""}, "query"),
+        ("recall", {"query": "q" * 10_001}, "query"),
+        ("recall", {"query": "a\0"}, "query"),
+        ("recall", {"query": "q", "limit": 0}, "limit"),
+        ("recall", {"query": "q", "limit": 101}, "limit"),
+        ("recall", {"query": "q", "limit": HUGE}, "limit"),
+        ("recall", {"query": "q", "since": "yesterday"}, "since"),
+        ("recall", {"query": "q", "until": "2026-13-01"}, "until"),
+        ("recall", {"query": "q", "as_of": "x" * 41}, "as_of"),
+        ("recall", {"query": "q", "as_of": "\0"}, "as_of"),
+        ("recall", {"query": "q", "budget_tokens": 0}, "budget_tokens"),
+        ("open", {"ids": []}, "ids"),
+        ("open", {"ids": [0]}, "ids.0"),
+        ("open", {"ids": [-1]}, "ids.0"),
+        ("open", {"ids": [HUGE]}, "ids.0"),
+        ("open", {"ids": [None]}, "ids.0"),
+        ("open", {"ids": [1] * 101}, "ids"),
+        ("revise", {"text": "x"}, "id"),
+        ("revise", {"id": 1}, None),
+        ("revise", {"id": 1, "text": ""}, "text"),
+        ("revise", {"id": 1, "append": TEXT_70_KB}, "append"),
+        ("revise", {"id": 1, "supersede": True, "title": "t"}, None),
+        ("revise", {"id": 1, "supersede": True, "text": "t", "title": "t"}, None),
+        ("forget", {}, None),
+        ("forget", {"ids": [1], "tags": ["x"]}, None),
+        ("forget", {"ids": [1] * 1001}, "ids"),
+        ("restore", {"ids": []}, "ids"),
+        ("link", {"source": 1}, "target"),
+        ("link", {"source": 1, "target": 2, "weight": 1.5}, "weight"),
+        ("link", {"source": 1, "target": 2, "weight": float("nan")}, "weight"),
+        ("link", {"source": 1, "target": 2, "type": ""}, "type"),
+        ("explore", {"id": 1, "direction": "up"}, "direction"),
+        ("explore", {"id": 1, "depth": 11}, "depth"),
+        ("verify", {"claim": " "}, "claim"),
+        ("history", {"limit": 0}, "limit"),
+        ("undo", {}, None),
+        ("undo", {"change": 1, "since": "1h"}, None),
+        ("undo", {"change": HUGE}, "change"),
+        ("undo", {"since": "once"}, "since"),
+        ("stats", {"namespace": ""}, "namespace"),
+    ],
+)
+def test_bad_input_is_refused_by_name_and_changes_nothing(stocked, name, arguments, field):
+    before = everything(stocked.store)
+    with pytest.raises(Invalid) as refusal:
+        MNEMIC.call(stocked, name, arguments)
+    if field is not None:
+        assert (refusal.value.field or "").startswith(field)
+        assert str(refusal.value).startswith(f"{field.split('.')[0]}")
+    assert len(str(refusal.value)) < 500, "a long input is not thrown back"
+    assert everything(stocked.store) == before
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"n": HUGE},
+        {"n": -HUGE},
+        {"n": float("nan")},
+        {"n": float("inf")},
+        {"s": "\ud800"},
+        {"\ud800": 1},
+        {"deep": json.loads("[" * 300 + "]" * 300)},
+        {"s": "a\0b"},
+        {"s": "x" * 100_000},
+        {"n": 2**63 - 1, "f": 0.1, "l": [None, True, "é", {}]},
+    ],
+    ids=["huge", "minus huge", "nan", "inf", "surrogate", "surrogate key", "deep", "nul", "long", "fine"],
+)
+@pytest.mark.parametrize("name", ["remember", "revise"])
+def test_metadata_is_stored_faithfully_or_refused_by_name(stocked, name, metadata):
+    arguments = {"text": "with metadata"} if name == "remember" else {"id": 1}
+    before = everything(stocked.store)
+    try:
+        call(stocked, name, **arguments, metadata=metadata)
+    except Invalid as refusal:
+        assert str(refusal).startswith("metadata")
+        assert everything(stocked.store) == before
+    else:
+        number = 41 if name == "remember" else 1
+        opened = as_json(call(stocked, "open", ids=[number]))
+        assert opened["memories"][0]["metadata"] == metadata
+
+
+@pytest.mark.parametrize("text", ["NEAR(", '" OR *', "'; DROP TABLE memory; --", "a:b", "<b>x</b>", "${HOME}", "日本", "\r\n\t"])
+def test_any_text_may_stand_in_any_field(stocked, text):
+    text = f"{text}."
+    kind = text.strip()
+    stored = call(stocked, "remember", text=text, title=f"T {text}", tags=[kind], kind=kind, source=kind, namespace=kind)
+    number = stored.stored[0].id
+    [memory] = as_json(call(stocked, "open", ids=[f"T {text}".strip()], namespace=kind))["memories"]
+    assert (memory["id"], memory["content"], memory["tags"], memory["namespace"]) == (number, text, [kind], kind)
+    assert call(stocked, "recall", query=text).mode == "hybrid"
+    call(stocked, "verify", claim=text)
+    assert call(stocked, "forget", namespace=kind, reason=text).deleted == 1
+    assert stocked.store.check() == []
+
+
+def test_the_longest_text_is_stored(ctx):
+    number = call(ctx, "remember", text="x" * 65_536).stored[0].id
+    assert len(call(ctx, "open", ids=[number]).memories[0].content) == 65_536
+    assert call(ctx, "remember", items=[{"text": f"item {n}"} for n in range(1000)]).refused is None
+    assert call(ctx, "stats").total == 1001
+
+
+def test_the_longest_life_is_stored(ctx):
+    number = call(ctx, "remember", text="nearly forever", ttl="999999999y").stored[0].id
+    assert as_json(call(ctx, "open", ids=[number]))["memories"][0]["expires_at"].startswith("9999-12-31")
+
+
+# -- fuzzing
+
+NASTY = [
+    *(None, True, False, 0, 1, -1, 12, 2**63, -(2**63), HUGE, 0.5, float("nan"), float("inf"), -0.0),
+    *("", " ", "12", "Deploys", "a\0b", "\ud800", "é" * 200, "2026-01-31", "7d", "1h", "0001-01-01", "9999-12-31T23:59Z"),
+    *("long", "out", "NEAR(", '"', "'; DROP TABLE memory; --", TEXT_70_KB, "2026-01-31T09:00+99:00", "99999999999d"),
+    *([], [1], ["a"], [None], [[]], [{}], {}, {"text": "x"}, [{"text": "x"}], [{"to": 1}], {"a": {"b": [1]}}),
+]
+
+
+@pytest.fixture(scope="module")
+def fuzzed(engine, tmp_path_factory):
+    store = open_store(engine, tmp_path_factory.mktemp("fuzzed"), durable=False)
+    store.use_model(WordEmbedder().name)
+    ctx = Context(store=store, embedder=WordEmbedder(), now=lambda: START, new_uid=Uids(), actor="fuzzer")
+    remember(ctx, [Note(text=f"note {number}", title="Deploys" if number == 3 else None) for number in range(20)])
+    yield ctx
+    assert store.check() == []
+    store.close()
+
+
+@settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_whatever_is_asked_the_answer_is_a_reply_or_an_error_of_ours(fuzzed, data):
+    operation = OPERATIONS[data.draw(st.sampled_from(sorted(OPERATIONS)))]
+    fields = sorted(operation.request.model_fields)
+    arguments = data.draw(st.dictionaries(st.sampled_from(fields), st.sampled_from(NASTY), max_size=4))
+    if data.draw(st.booleans()):
+        for example in operation.examples:
+            arguments = {**example.arguments, **arguments}
+    try:
+        reply = MNEMIC.call(fuzzed, operation.name, arguments)
+    except MnemicError as error:
+        assert str(error) and "Traceback" not in str(error)
+    else:
+        json.loads(MNEMIC.render(reply).text)
+
+
+# -- what the verbs answer
+
+
+def test_remember_tells_what_was_kept_what_it_resembles_and_what_was_refused(ctx):
+    text = "The quarterly review meeting takes place every second Thursday afternoon"
+    call(ctx, "remember", text=text)
+    reply = as_json(call(ctx, "remember", items=[{"text": text}, {"text": text.replace("Thursday", "Friday")}]))
+    assert reply["refused"] == [{"index": 0, "reason": reply["refused"][0]["reason"], "id": 1}]
+    assert reply["stored"][0]["similar"][0]["id"] == 1 and reply["stored"][0]["similar"][0]["similarity"] >= 0.7
+    assert as_json(call(ctx, "remember", text=text, force=True))["stored"][0]["title"].endswith("(2)")
+
+
+def test_fields_beside_items_are_their_defaults(ctx):
+    items = [{"text": "one"}, {"text": "two", "tags": ["own"], "namespace": "home"}]
+    call(ctx, "remember", items=items, tags=["shared"], namespace="work", ttl="1d")
+    one, two = as_json(call(ctx, "open", ids=[1, 2]))["memories"]
+    assert (one["tags"], one["namespace"], one["tier"]) == (["shared"], "work", "short")
+    assert (two["tags"], two["namespace"], two["tier"]) == (["own"], "home", "short")
+
+
+def test_recall_explains_itself_on_request(stocked):
+    plain = as_json(call(stocked, "recall", query="when is the API deployed", limit=3))
+    assert plain["count"] == len(plain["memories"]) == 3 and "terms" not in plain["memories"][0]
+    assert plain["memories"][0]["title"] == "Deploys" and "pending" in plain, "a backlog is told"
+    [best, *_] = as_json(call(stocked, "recall", query="when is the API deployed", explain=True))["memories"]
+    assert sum(best["terms"].values()) == pytest.approx(best["score"], abs=0.001)
+
+
+def test_times_are_told_and_taken_as_dates(stocked, clock):
+    [memory] = as_json(call(stocked, "open", ids=["Deploys"]))["memories"]
+    assert memory["created_at"] == "2027-01-15T08:00:00+00:00"
+    for since, count in (("1d", 0), ("3d", 1), ("2027-01-15", 1), ("2027-01-16", 0), ("2027-01-15T08:00Z", 1)):
+        found = call(stocked, "recall", query="deployed Fridays", since=since, limit=1)
+        assert found.count == count, since
+    assert call(stocked, "recall", query="deployed Fridays", until="1d", limit=1).count == 1
+    assert call(stocked, "stats", as_of="3d").total == 0 and call(stocked, "stats", as_of="1d").total == 40
+    assert clock() == START + 2 * DAY
+
+
+def test_the_past_can_be_asked_by_every_reading_verb(stocked, clock):
+    call(stocked, "revise", id="Deploys", text="The API is deployed on Mondays", supersede=True)
+    then = "1h"
+    clock.advance(days=1)
+    call(stocked, "forget", ids=[12])
+    for arguments in ({"as_of": "12h"}, {"as_of": "2027-01-18T07:00Z"}):
+        assert call(stocked, "open", ids=[12], **arguments).memories[0].state is None
+        assert call(stocked, "stats", **arguments).total == 40
+        assert len(call(stocked, "explore", id=41, **arguments).memories) == 1
+        assert call(stocked, "verify", claim="The API is deployed on Mondays", **arguments).status == "verified"
+        assert call(stocked, "recall", query="deployed Mondays", **arguments).memories[0].id == 41
+    assert call(stocked, "open", ids=[12], as_of=then).memories[0].state is None
+    assert call(stocked, "stats").total == 39
+
+
+def test_forget_tells_how_many_and_restore_brings_them_back(stocked):
+    told = as_json(call(stocked, "forget", pattern="API note", dry_run=True))
+    assert told["deleted"] == 39 and told["dry_run"] is True and len(told["memories"]) == 39
+    assert call(stocked, "stats").total == 40
+    assert call(stocked, "forget", ids=[1, "Deploys"]).deleted == 2
+    assert call(stocked, "restore", ids=[1, 40]).count == 2
+    assert call(stocked, "forget", ids=[1], purge=True).deleted == 1
+    with pytest.raises(NotFound):
+        call(stocked, "restore", ids=[1])
+
+
+def test_history_tells_moments_as_dates_and_undo_takes_back(stocked, clock):
+    call(stocked, "revise", id=1, title="Changed", ttl="1d")
+    [change] = as_json(call(stocked, "history", since="1h"))["changes"]
+    assert (change["operation"], change["actor"], change["id"]) == ("revise", "tester", 1)
+    assert change["after"]["title"] == "Changed" and change["after"]["expires_at"] == "2027-01-18T08:00:00+00:00"
+    assert as_json(call(stocked, "undo", since="1h", dry_run=True)) == {
+        "undone": [change["change"]],
+        "count": 1,
+        "dry_run": True,
+    }
+    assert call(stocked, "undo", change=change["change"]).count == 1
+    assert call(stocked, "open", ids=[1]).memories[0].title == "The API note 1"
+
+
+@pytest.mark.parametrize(
+    "name, arguments",
+    [
+        ("remember", {"text": "x", "namespace": "theirs"}),
+        ("revise", {"id": 1, "namespace": "theirs"}),
+        ("stats", {"namespace": "theirs"}),
+        ("open", {"ids": [2]}),
+        ("open", {"ids": ["secret"], "namespace": "theirs"}),
+        ("revise", {"id": 2, "text": "x"}),
+        ("forget", {"ids": [2]}),
+        ("restore", {"ids": [2]}),
+        ("link", {"source": 1, "target": 2}),
+        ("explore", {"id": 2}),
+        ("explore", {"id": 1, "to": 2}),
+        ("history", {"id": 2}),
+        ("undo", {"change": 2}),
+    ],
+)
+def test_a_token_is_held_to_its_namespaces_by_every_verb(ctx, name, arguments):
+    kept(ctx, "our own", namespace="ours")
+    kept(ctx, "secret", namespace="theirs")
+    before = everything(ctx.store)
+    with pytest.raises((Denied, NotFound)):
+        MNEMIC.call(ctx.limited_to(Grant(("ours",))), name, arguments)
+    assert everything(ctx.store) == before
+
+
+def test_a_token_finds_nothing_beyond_its_namespaces(ctx):
+    kept(ctx, "our own heron", namespace="ours")
+    kept(ctx, "their heron", namespace="theirs")
+    guest = ctx.limited_to(Grant(("ours",)))
+    for arguments in ({}, {"namespace": "theirs"}, {"namespace": "ours"}):
+        contents = [hit.content for hit in call(guest, "recall", query="heron", **arguments).memories]
+        assert contents == (["our own heron"] if arguments.get("namespace") != "theirs" else [])
+        assert call(guest, "forget", **{"pattern": "their", **arguments}).deleted == 0
+    assert call(guest, "verify", claim="their heron", namespace="theirs").status == "ungrounded"
+    assert {change.id for change in call(guest, "history").changes} == {1}
+
+
+def test_prompts_and_resources_speak_of_what_there_is(stocked):
+    [memory] = MNEMIC.resources
+    shown = json.loads(memory.read(stocked, {"id": "Deploys"}))
+    assert shown["content"] == "The API is deployed on Fridays"
+    with pytest.raises(NotFound):
+        memory.read(stocked, {"id": "nowhere"})
+    for prompt in MNEMIC.prompts:
+        assert "recall" in prompt.write({}) and prompt.write({}) != prompt.write(dict.fromkeys(prompt.arguments, "work"))

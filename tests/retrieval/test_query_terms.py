@@ -1,0 +1,51 @@
+"""From a question to the terms it is searched by."""
+
+from __future__ import annotations
+
+import pytest
+from support import a_draft, put
+
+from mnemic.retrieval import text
+from mnemic.retrieval.text import MAX_TERMS, content_words, query_terms
+
+
+@pytest.mark.parametrize(
+    "question, words",
+    [
+        ("When do we deploy the API?", ["deploy", "api"]),
+        ("deploy deploy Deploy", ["deploy"]),
+        ("who are you", ["who", "are", "you"]),
+        ("", []),
+        ("?!", []),
+        ("東京タワー", ["東京 京タ タワ ワー"]),
+        ("don't panic", ["panic"]),
+    ],
+)
+def test_content_words_tell_what_a_question_is_about(question, words):
+    assert content_words(question) == words
+
+
+def test_a_question_has_so_many_words_at_most():
+    assert len(content_words(" ".join(f"w{number}" for number in range(1000)))) == MAX_TERMS
+
+
+def test_words_of_nearly_every_memory_are_left_out_of_a_large_store(store, monkeypatch):
+    monkeypatch.setattr(text, "LARGE", 10)
+    put(store, *(a_draft(f"project note {number}") for number in range(20)), a_draft("project heron pond"))
+    assert query_terms(store.read(), "project heron pond").exact == ("heron", "pond")
+    assert query_terms(store.read(), "project heron").exact == ("project", "heron"), "too few others remain"
+    assert query_terms(store.read(), "project").exact == ("project",)
+
+
+def test_in_a_small_store_every_word_counts(store):
+    put(store, *(a_draft(f"project note {number}") for number in range(5)), a_draft("project heron pond"))
+    assert query_terms(store.read(), "project heron pond").exact == ("project", "heron", "pond")
+
+
+def test_unknown_words_are_joined_by_near_spellings(store):
+    put(store, a_draft("kubernetes cluster"), a_draft("the then there"))
+    assert query_terms(store.read(), "kubernetis cluster").corrected == ("kubernetes",)
+    assert query_terms(store.read(), "kubernetes").corrected == ()
+    assert query_terms(store.read(), "thew").corrected == (), "a word of no meaning is no correction"
+    assert query_terms(store.read(), "東亰").corrected == ()
+    assert query_terms(store.read(), "").all == ()

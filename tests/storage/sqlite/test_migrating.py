@@ -1,0 +1,78 @@
+"""Numbered migrations: a backup first, then all of them or none."""
+
+from __future__ import annotations
+
+import stat
+
+import apsw
+import pytest
+from support import a_draft, put
+
+from mnemic.errors import StoreUnusable
+from mnemic.storage.sqlite.connection import connect
+from mnemic.storage.sqlite.migrating import migrate, version_of
+from mnemic.storage.sqlite.schema import MIGRATIONS
+from mnemic.storage.sqlite.store import SqliteStore
+
+NOW = len(MIGRATIONS)
+MOOD = "ALTER TABLE memory ADD COLUMN mood TEXT; UPDATE memory SET mood = 'calm'; CREATE TABLE extra (a);"
+BROKEN = "CREATE TABLE half (a); INSERT INTO nowhere VALUES (1);"
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "old.db"
+    store = SqliteStore(path)
+    put(store, a_draft("one"), a_draft("two"))
+    store.close()
+    return path
+
+
+@pytest.fixture
+def connection(path):
+    connection = connect(path, durable=True)
+    yield connection
+    connection.close()
+
+
+def tables(connection):
+    return {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+
+
+def test_a_file_is_brought_up_to_date_after_a_backup(path, connection):
+    migrate(connection, path, (*MIGRATIONS, MOOD, "DROP TABLE extra"))
+    assert version_of(connection) == NOW + 2
+    assert connection.execute("SELECT title, mood FROM memory").fetchall() == [("one", "calm"), ("two", "calm")]
+    assert "extra" not in tables(connection)
+    backup = path.with_name(f"old.db.v{NOW}.bak")
+    assert stat.S_IMODE(backup.stat().st_mode) == 0o600
+    store = SqliteStore(backup)
+    assert store.read().count() == 2 and store.check() == []
+    store.close()
+
+
+@pytest.mark.parametrize("later", [(BROKEN,), (MOOD, BROKEN)])
+def test_a_migration_that_fails_leaves_the_file_as_it_was(path, connection, later):
+    before = tables(connection)
+    with pytest.raises(apsw.Error):
+        migrate(connection, path, (*MIGRATIONS, *later))
+    assert version_of(connection) == NOW and tables(connection) == before
+    store = SqliteStore(path)
+    assert store.read().count() == 2 and store.check() == []
+    put(store, a_draft("three"))
+    store.close()
+    assert path.with_name(f"old.db.v{NOW}.bak").exists()
+
+
+def test_a_file_of_the_present_needs_no_backup(path, connection):
+    migrate(connection, path)
+    assert [file.name for file in path.parent.glob("*.bak")] == []
+
+
+def test_a_file_of_the_future_is_refused(path, connection):
+    migrate(connection, path, (*MIGRATIONS, MOOD))
+    connection.close()
+    before = path.read_bytes()
+    with pytest.raises(StoreUnusable, match=f"newer Mnemic .format {NOW + 1}, this one reads up to {NOW}.*Upgrade"):
+        SqliteStore(path)
+    assert path.read_bytes() == before

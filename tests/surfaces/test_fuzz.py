@@ -1,0 +1,79 @@
+"""Any arguments at all, made from each tool's own schema and bent: an answer or a refusal, never a crash."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import hypothesis
+import orjson
+import pytest
+from hypothesis import strategies as st
+
+from mnemic.dialects.mnemic import MNEMIC
+from mnemic.dialects.operation import input_schema
+from mnemic.surfaces.bridge import answer
+from support import kept
+
+TIMES = ("7d", "2026-01-31", "9999-12-31T23:59:59Z", "0001-01-01", "-1d", "99999999y")
+SYNTAX = ('"', "' OR 1=1 --", "NEAR(a b", "a AND", "*", "col:x", "%_", "\\", "\0", "\u202e")
+ODD = ("", " ", "1", "Deploys", "😀", "İ", "ﬁ", "x" * 70_000)
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=40) | st.sampled_from(TIMES + SYNTAX + ODD)
+NUMBERS = (
+    st.integers(-(2**63), 2**64 - 1) | st.integers(-2, 12) | st.floats(allow_nan=False, allow_infinity=False)
+)
+JUNK = st.recursive(
+    st.none() | st.booleans() | NUMBERS | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def fitting(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
+    """Values of the kind *schema* wants, whatever their size."""
+    if "enum" in schema:
+        return st.sampled_from(schema["enum"])
+    kinds = schema.get("type", [])
+    return st.one_of(*(of_kind(kind, schema) for kind in ([kinds] if isinstance(kinds, str) else kinds)))
+
+
+def of_kind(kind: str, schema: dict[str, Any]) -> st.SearchStrategy[Any]:
+    match kind:
+        case "string":
+            return TEXTS
+        case "integer":
+            return st.integers(-2, 50)
+        case "number":
+            return st.floats(-0.5, 1.5)
+        case "boolean":
+            return st.booleans()
+        case "array":
+            return st.lists(fitting(schema["items"]), max_size=4)
+    return objects(schema) if "properties" in schema else st.dictionaries(TEXTS, JUNK, max_size=3)
+
+
+def objects(schema: dict[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
+    """Objects with the fields of *schema*: required ones mostly there, values mostly of the right kind."""
+    fields = {
+        name: st.one_of(fitting(part), fitting(part), fitting(part), JUNK)
+        for name, part in schema["properties"].items()
+    }
+    needed = {name: fields[name] for name in schema.get("required", ())}
+    rest = {name: strategy for name, strategy in fields.items() if name not in needed}
+    return st.fixed_dictionaries(needed, optional=rest)
+
+
+@pytest.mark.parametrize("name", MNEMIC.operations)
+@hypothesis.settings(
+    max_examples=60,
+    suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture, hypothesis.HealthCheck.too_slow],
+)
+@hypothesis.given(data=st.data())
+def test_a_tool_answers_or_refuses_whatever_it_is_given(ctx, name, data):
+    if not ctx.store.sequence():
+        kept(ctx, "We deploy on Fridays", title="Deploys")
+        kept(ctx, "The build runs on the CI machine")
+    arguments = data.draw(objects(input_schema(MNEMIC.operations[name].request)))
+    outcome = answer(MNEMIC, ctx, name, arguments)
+    assert outcome.error is None or outcome.error.code != "internal"
+    assert outcome.rendered.text
+    orjson.dumps(outcome.rendered.structured)
