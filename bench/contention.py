@@ -119,6 +119,6 @@ def _write_reference(bench: Bench, file: Path, process: int) -> None:
 
 def _attempt(client: StdioClient, text: str) -> None:
     try:
-        reference.create(client, [text])
+        reference.create([text], client)
     except RuntimeError:
         pass  # refused: it will be missing from the count

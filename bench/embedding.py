@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
+from functools import partial
 
 from bench import texts
 from bench.bench import Bench
-from bench.figures import Figure
+from bench.figures import Figure, rated
+from bench.measuring import spent
 from mnemic.embedding.local import LocalEmbedder
 
-SHORT_CHARACTERS = 80
+AT_ONCE = 64
+"""As many as the background worker takes."""
+SENTENCE = 80
 
 
 def embed(bench: Bench) -> Iterator[Figure]:
-    """Whole memories, and single sentences."""
+    """Sentences, and whole memories."""
     embedder = LocalEmbedder()
     embedder.load()
-    whole = list(texts.texts(2 * bench.rounds))
-    for what, some in (
-        (f"embedding, texts of {texts.CHARACTERS} characters", whole),
-        (f"embedding, texts of {SHORT_CHARACTERS} characters", [text[:SHORT_CHARACTERS] for text in whole]),
-    ):
-        cpu, wall = time.process_time(), time.perf_counter()
-        embedder.embed(some)
-        ours, by_the_clock = time.process_time() - cpu, time.perf_counter() - wall
-        yield Figure(
-            what=what,
-            ours=len(some) / ours,
-            wall=len(some) / by_the_clock,
-            unit="/s",
-            budget=150 if some is not whole else None,
-            is_least=True,
-        )
+    for characters, budget in ((SENTENCE, 150), (None, None)):
+        rounds = max(6, bench.rounds // 30)
+        batches = [
+            [text[:characters] for text in texts.texts(AT_ONCE, turn * AT_ONCE)] for turn in range(rounds)
+        ]
+        ours = spent(partial(embedder.embed, some) for some in batches)
+        yield rated(f"embedding, texts of {characters or texts.CHARACTERS} characters", AT_ONCE, ours, budget)

@@ -5,12 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-HEADINGS = ("what", "ours", "wall", "budget", "floor", "reference", "ours/floor", "reference/ours", "verdict")
+from bench.measuring import Spent
+
+HEADINGS = (
+    "what",
+    "ours",
+    "budget",
+    "verdict",
+    "floor",
+    "ours/floor",
+    "reference",
+    "reference/ours",
+    "as measured",
+    "by the clock",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """One measurement. *wall* stands beside *ours* where that is processor time."""
+    """One measurement. Of processor time, *busy* is what was measured before it was brought to a machine at rest."""
 
     what: str
     ours: float
@@ -18,9 +31,10 @@ class Figure:
     budget: float | None = None
     is_least: bool = False
     """The budget is the least that will do, not the most."""
-    wall: float | None = None
     floor: float | None = None
     reference: float | None = None
+    busy: float | None = None
+    wall: float | None = None
 
     @property
     def verdict(self) -> str:
@@ -36,14 +50,49 @@ class Figure:
         return (
             self.what,
             shown(self.ours, self.unit),
-            shown(self.wall, self.unit),
             "" if self.budget is None else bound + shown(self.budget, self.unit),
-            shown(self.floor, self.unit),
-            shown(self.reference, self.unit),
-            _ratio(self.ours, self.floor),
-            _ratio(self.reference, self.ours),
             self.verdict,
+            shown(self.floor, self.unit),
+            _ratio(self.ours, self.floor),
+            shown(self.reference, self.unit),
+            _ratio(self.reference, self.ours),
+            shown(self.busy, self.unit),
+            shown(self.wall, self.unit),
         )
+
+
+def timed(
+    what: str,
+    ours: Spent,
+    budget: float | None = None,
+    *,
+    floor: Spent | None = None,
+    reference: Spent | None = None,
+) -> Figure:
+    """A figure of the time a call takes."""
+    return Figure(
+        what=what,
+        ours=ours.cpu,
+        budget=budget,
+        floor=floor and floor.cpu,
+        reference=reference and reference.cpu,
+        busy=ours.busy,
+        wall=ours.wall,
+    )
+
+
+def rated(what: str, count: int, ours: Spent, budget: float | None = None, floor: Spent | None = None) -> Figure:
+    """A figure of how many a second that makes, when a call does *count*."""
+    return Figure(
+        what=what,
+        ours=1000 * count / ours.cpu,
+        unit="/s",
+        budget=budget,
+        is_least=True,
+        floor=floor and 1000 * count / floor.cpu,
+        busy=1000 * count / ours.busy,
+        wall=1000 * count / ours.wall,
+    )
 
 
 def shown(value: float | None, unit: str) -> str:
@@ -58,24 +107,16 @@ def _ratio(value: float | None, other: float | None) -> str:
     return f"{value / other:.1f}" if value is not None and other else ""
 
 
-def widths(rows: Iterable[Sequence[str]]) -> list[int]:
-    """How wide each column must be."""
-    return [max(map(len, column)) for column in zip(*rows, strict=True)]
-
-
-def line(cells: Sequence[str], wide: Sequence[int]) -> str:
-    """*cells* as a row of a Markdown table: the first to the left, the others to the right."""
-    first, *others = (
-        cell.ljust(width) if place == 0 else cell.rjust(width)
-        for place, (cell, width) in enumerate(zip(cells, wide, strict=True))
-    )
-    return f"| {' | '.join((first, *others))} |"
-
-
 def table(figures: Iterable[Figure]) -> str:
     """The figures as a Markdown table."""
     rows = [HEADINGS, *(figure.cells() for figure in figures)]
-    wide = widths(rows)
-    rule = "|" + "|".join("-" * (width + 1) + (":" if place else "-") for place, width in enumerate(wide)) + "|"
-    head, *body = (line(cells, wide) for cells in rows)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    rule = "|" + "|".join("-" * (width + 1) + (":" if place else "-") for place, width in enumerate(widths)) + "|"
+    head, *body = (_line(cells, widths) for cells in rows)
     return "\n".join((head, rule, *body))
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    """*cells* as a row: the first to the left, the others to the right."""
+    padded = [cell.rjust(width) for cell, width in zip(cells, widths, strict=True)]
+    return f"| {' | '.join((cells[0].ljust(widths[0]), *padded[1:]))} |"

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache, partial
 
 from bench import reference, texts
 from bench.bench import Bench
-from bench.figures import Figure
+from bench.clients import StdioClient
+from bench.figures import Figure, timed
 from bench.floor import Floor
 from bench.measuring import Spent, spent
-from bench.stores import BATCH, copied, moment_of, namespace, open_store
+from bench.stores import copied, moment_of, namespace, open_store
 from mnemic.core.context import Context
 from mnemic.core.history import as_of
 from mnemic.core.memories import open_all, title_of
 from mnemic.core.recall import recall as recall_core
 from mnemic.model.memory import Memory
 from mnemic.model.search import Filter, Query
+from mnemic.model.values import Moment
 from mnemic.retrieval.text import query_terms
 
 LIMIT = 10
@@ -28,57 +30,45 @@ SMALL = 7
 def search(bench: Bench) -> Iterator[Figure]:
     """The memories that hold all of three words, best first."""
     for size, budget in zip(bench.sizes[1:], (1, 3), strict=False):
-        ours = one_search(bench, size)
-        yield Figure(
-            what=f"keyword search, all words, {size:,}",
-            ours=ours.cpu,
-            wall=ours.wall,
-            budget=budget,
-            floor=_floor_search(bench, size, every=True).cpu,
-            reference=_reference(bench, size, reference.search),
-        )
+        floor, others = _floor_search(bench, size, every=True), _reference(bench, size, reference.search)
+        what = f"keyword search, all words, {size:,}"
+        yield timed(what, one_search(bench, size), budget, floor=floor, reference=others)
 
 
 def recall(bench: Bench) -> Iterator[Figure]:
-    """Words and vectors, the question embedded on the way, use noted."""
+    """Words and vectors, the question embedded on the way, use noted. The floor has no vectors."""
     for size, budget in zip(bench.sizes[1:], (8, 25), strict=False):
-        floor = _floor_search(bench, size, every=False).cpu
-        ours = _recall(bench, size, None)
-        yield Figure(what=f"recall over {size:,}", ours=ours.cpu, wall=ours.wall, budget=budget, floor=floor)
-    ours = _recall(bench, size, namespace(SMALL))
-    yield Figure(what=f"recall in a namespace of {size // 100:,} of {size:,}", ours=ours.cpu, wall=ours.wall, budget=8)
-    cold = _cold_recall(bench, size)
-    yield Figure(what=f"first recall after opening {size:,}, model loaded", ours=cold.cpu, wall=cold.wall)
+        floor = _floor_search(bench, size, every=False)
+        yield timed(f"recall over {size:,}", _recall(bench, size), budget, floor=floor)
+    largest = bench.sizes[-1]
+    small = _recall(bench, largest, namespace(SMALL))
+    yield timed(f"recall in a namespace of {largest // 100:,} among {largest:,}", small, 8)
+    yield timed(f"recall with a misspelt word over {largest:,}", _recall(bench, largest, misspelt=True))
+    yield timed(f"first recall after opening {largest:,}, model loaded", _first_recall(bench, largest), 300)
 
 
 def open_by_name(bench: Bench) -> Iterator[Figure]:
     """One memory by its title, with its links, use noted."""
     for size in bench.sizes[1:]:
-        ours = one_open(bench, size)
-        yield Figure(
-            what=f"open by name, {size:,}",
-            ours=ours.cpu,
-            wall=ours.wall,
-            budget=0.2,
-            floor=_floor_open(bench, size).cpu,
-            reference=_reference(bench, size, reference.open_),
-        )
+        floor, others = _floor_open(bench, size), _reference(bench, size, reference.open_)
+        yield timed(f"open by name, {size:,}", one_open(bench, size), 0.2, floor=floor, reference=others)
 
 
 def past(bench: Bench) -> Iterator[Figure]:
     """A recall in the store as it stood when it was half as full: the first, and the next at the same moment."""
     size = bench.sizes[1]
     with copied(bench.stores.ours(size)) as path, open_store(path, "local") as app:
-        recall_in(app.ctx, 1)
+        first, *others = map(texts.question, range(20))
+        ask(app.ctx, first)
         then = moment_of(size // 2)
-        first = spent([lambda: recall_in(as_of(app.ctx, then), 2)])
-        again = spent(partial(_recall_then, app.ctx, then, number) for number in range(3, 20))
-    yield Figure(what=f"recall as of a moment, {size:,}", ours=first.cpu, wall=first.wall, budget=1_000)
-    yield Figure(what="recall as of the same moment again", ours=again.cpu, wall=again.wall)
+        once = spent([partial(_ask_then, app.ctx, then, first)])
+        again = spent(partial(_ask_then, app.ctx, then, question) for question in others)
+    yield timed(f"recall as of a moment, {size:,}", once, 1_000)
+    yield timed("recall as of the same moment again", again)
 
 
-def _recall_then(ctx: Context, moment: int, number: int) -> None:
-    recall_in(as_of(ctx, moment), number)
+def _ask_then(ctx: Context, moment: Moment, question: str) -> None:
+    ask(as_of(ctx, moment), question)
 
 
 @cache
@@ -97,11 +87,11 @@ def search_words(ctx: Context, words: str) -> list[Memory]:
     return reader.memories([number for number, _ in found])
 
 
-def recall_in(ctx: Context, number: int, space: str | None = None) -> None:
-    """Ask the question that memory *number* answers."""
+def ask(ctx: Context, question: str, space: str | None = None) -> None:
+    """Recall what answers *question*."""
     now = ctx.now()
     wanted = Filter(namespaces=ctx.scope(space), alive_at=now)
-    recall_core(ctx, Query(text=texts.question(number), filter=wanted, limit=LIMIT, now=now))
+    recall_core(ctx, Query(text=question, filter=wanted, limit=LIMIT, now=now))
 
 
 @cache
@@ -112,16 +102,18 @@ def one_open(bench: Bench, size: int) -> Spent:
         return spent(partial(open_all, app.ctx, [title]) for title in titles)
 
 
-def _recall(bench: Bench, size: int, space: str | None) -> Spent:
+def _recall(bench: Bench, size: int, space: str | None = None, *, misspelt: bool = False) -> Spent:
     with copied(bench.stores.ours(size)) as path, open_store(path, "local") as app:
-        return spent(partial(recall_in, app.ctx, number, space) for number in _numbers(bench, size))
+        make = texts.misspelt_question if misspelt else texts.question
+        asked = list(map(make, _numbers(bench, size)))
+        return spent(partial(ask, app.ctx, question, space) for question in asked)
 
 
-def _cold_recall(bench: Bench, size: int) -> Spent:
+def _first_recall(bench: Bench, size: int) -> Spent:
     with copied(bench.stores.ours(size)) as path, open_store(path, "local") as app:
         assert app.ctx.embedder
         app.ctx.embedder.embed(["loads the model"])
-        return spent([partial(recall_in, app.ctx, 1)])
+        return spent([partial(ask, app.ctx, texts.question(1))])
 
 
 def _numbers(bench: Bench, size: int) -> list[int]:
@@ -139,17 +131,14 @@ def _floor_search(bench: Bench, size: int, *, every: bool) -> Spent:
 def _floor_open(bench: Bench, size: int) -> Spent:
     with copied(bench.stores.floor(size)) as path:
         floor = Floor(path)
-        return spent(partial(floor.open, title_of(texts.text(number))) for number in _numbers(bench, size))
+        titles = [title_of(texts.text(number)) for number in _numbers(bench, size)]
+        return spent(partial(floor.open, title) for title in titles)
 
 
-def _reference(bench: Bench, size: int, ask) -> float | None:  # type: ignore[no-untyped-def]
+def _reference(bench: Bench, size: int, asks: Callable[[str, StdioClient], None]) -> Spent | None:
     if not bench.reference:
         return None
     numbers = _numbers(bench, size)[: bench.reference_rounds(size)]
     with copied(bench.stores.reference(size)) as path:
-        calls = [partial(_asked, ask, title_of(texts.text(number))) for number in numbers]
-        return bench.reference.spent(path, calls).cpu
-
-
-def _asked(ask, title: str, client) -> None:  # type: ignore[no-untyped-def]
-    ask(client, title)
+        calls = [partial(asks, title_of(texts.text(number))) for number in numbers]
+        return bench.reference.spent(path, calls)

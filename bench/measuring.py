@@ -1,4 +1,4 @@
-"""How long a call takes: the processor's time, which a busy neighbour hardly changes, and the clock's."""
+"""How long a call takes: in processor time, brought to a machine at rest, and by the clock."""
 
 from __future__ import annotations
 
@@ -9,25 +9,40 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+LOOPS = 2_000
+LOOP_SECONDS = 60e-6
+"""What a loop of so many additions takes on the machine the budgets were set on, when nobody else is using it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """The median of several calls, in milliseconds."""
+    """The median of several calls, in milliseconds. *cpu* is as on a machine at rest, *busy* as it was measured."""
 
     cpu: float
+    busy: float
     wall: float
+
+
+def slowdown() -> float:
+    """How many times slower this machine is at this moment than it would be at rest; 1 if it is faster."""
+    total, before = 0, time.process_time()
+    for number in range(LOOPS):
+        total += number
+    return max(1.0, (time.process_time() - before) / LOOP_SECONDS)
 
 
 def spent(calls: Iterable[Callable[[], object]], processor: Callable[[], float] = time.process_time) -> Spent:
     """What each of *calls* costs; the first two, which fill caches, are not counted."""
-    cpu, wall = [], []
+    cpu, wall, pace = [], [], []
     for call in calls:
+        pace.append(slowdown())
         wall_before, cpu_before = time.perf_counter(), processor()
         call()
         cpu.append(processor() - cpu_before)
         wall.append(time.perf_counter() - wall_before)
     warm = slice(2, None) if len(cpu) > 4 else slice(None)
-    return Spent(1000 * median(cpu[warm]), 1000 * median(wall[warm]))
+    busy = 1000 * median(cpu[warm])
+    return Spent(busy / median(pace), busy, 1000 * median(wall[warm]))
 
 
 def cpu_seconds_of(pid: int) -> float | None:

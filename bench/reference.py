@@ -59,16 +59,16 @@ def write_file(path: Path, texts: Iterable[str]) -> None:
         file.writelines(json.dumps({"type": "entity", **entity(text)}) + "\n" for text in texts)
 
 
-def create(client: StdioClient, texts: Iterable[str]) -> None:
+def create(texts: Iterable[str], client: StdioClient) -> None:
     """Keep *texts* in one call."""
     client.call("create_entities", entities=[entity(text) for text in texts])
 
 
-def search(client: StdioClient, text: str) -> None:
+def search(text: str, client: StdioClient) -> None:
     """What holds *text*; it knows no words, only stretches of characters."""
     client.call("search_nodes", query=text)
 
 
-def open_(client: StdioClient, title: str) -> None:
+def open_(title: str, client: StdioClient) -> None:
     """The entity of this name."""
     client.call("open_nodes", names=[title])

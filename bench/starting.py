@@ -12,7 +12,7 @@ from pathlib import Path
 from bench import texts
 from bench.bench import Bench
 from bench.clients import StdioClient
-from bench.figures import Figure
+from bench.figures import Figure, timed
 from bench.measuring import Spent, spent
 from bench.stores import copied
 from bench.weight import server
@@ -26,33 +26,23 @@ def start(bench: Bench) -> Iterator[Figure]:
     size = bench.sizes[1]
     with copied(bench.stores.ours(size)) as path:
         ours = _started(partial(server, path, "local"))
-    yield Figure(
-        what=f"stdio server, cold, first answer, {size:,}",
-        ours=ours.wall,
-        wall=ours.wall,
-        budget=700,
-        reference=_reference(bench, size),
-    )
+    what = f"stdio server, cold, first answer, {size:,}"
+    yield timed(what, ours, 700, reference=_reference(bench, size))
 
 
-def _reference(bench: Bench, size: int) -> float | None:
+def _reference(bench: Bench, size: int) -> Spent | None:
     if not bench.reference:
         return None
     with copied(bench.stores.reference(size)) as path:
-        return _started(partial(bench.reference.client, path)).wall
+        return _started(partial(bench.reference.client, path))
 
 
 def _started(make: Callable[[], StdioClient]) -> Spent:
-    open_clients: list[StdioClient] = []
-
     def first_answer() -> None:
-        open_clients.append(make())
-        open_clients[-1].start()
+        with make() as client:
+            client.start()
 
-    took = spent([first_answer] * ROUNDS)
-    for client in open_clients:
-        client.__exit__()
-    return took
+    return spent([first_answer] * ROUNDS, _children_cpu)
 
 
 def cli(bench: Bench) -> Iterator[Figure]:
@@ -67,8 +57,7 @@ def cli(bench: Bench) -> Iterator[Figure]:
             "remember": ("remember", texts.text(20_000_000), "--force", "--json"),
         }.items():
             took = spent([partial(_run, path, arguments)] * ROUNDS, _children_cpu)
-            what = f"mnemic {name}, cold, {size:,}"
-            yield Figure(what=what, ours=took.cpu, wall=took.wall, budget=150)
+            yield timed(f"mnemic {name}, cold, {size:,}", took, 150)
 
 
 def _run(path: Path, arguments: tuple[str, ...]) -> None:

@@ -76,3 +76,10 @@ def question(number: int) -> str:
     """A question that memory *number* answers."""
     first, second, third, fourth = telling(number, 4)
     return f"What did we say about {first} and the {second}, and how does it {third} with {fourth}?"
+
+
+def misspelt_question(number: int) -> str:
+    """The same with two letters of its longest word swapped."""
+    asked = question(number)
+    word = max(telling(number, 4), key=len)
+    return asked.replace(word, word[:2] + word[3] + word[2] + word[4:])

@@ -45,8 +45,8 @@ def _reference(bench: Bench, size: int) -> float | None:
     with copied(bench.stores.reference(size)) as path, bench.reference.client(path) as client:
         client.start()
         for number in range(CALLS):
-            reference.search(client, texts.telling(number, 1)[0])
-            reference.create(client, [texts.text(FRESH + number)])
+            reference.search(texts.telling(number, 1)[0], client)
+            reference.create([texts.text(FRESH + number)], client)
         return resident_megabytes(client.pid)
 
 

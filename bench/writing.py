@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from functools import cache, partial
 
 from bench import reference, texts
 from bench.bench import Bench
-from bench.figures import Figure
+from bench.figures import Figure, rated, timed
 from bench.floor import Floor
 from bench.measuring import Spent, spent
-from bench.stores import BATCH, copied, notes, open_store, scratch
+from bench.stores import BATCH, copied, open_store, scratch
 from mnemic.core.memories import Note, remember
 
 FRESH = 10_000_000
@@ -22,29 +21,28 @@ FIFTY = 50
 def write(bench: Bench) -> Iterator[Figure]:
     """A durable write, alone, into a store of any size."""
     for size in (0, *bench.sizes[1:]):
-        ours = one_write(bench, size)
-        yield Figure(
-            what=f"write, store of {size:,}",
-            ours=ours.cpu,
-            wall=ours.wall,
-            budget=0.6,
-            floor=_floor(bench, size, 1).cpu,
-            reference=_reference(bench, size, 1),
-        )
+        floor, others = _floor(bench, size, 1), _reference(bench, size, 1)
+        yield timed(f"write, store of {size:,}", one_write(bench, size), 0.6, floor=floor, reference=others)
 
 
 def batch(bench: Bench) -> Iterator[Figure]:
     """Fifty memories in one transaction."""
     size = bench.sizes[1]
-    ours = _ours(bench, size, FIFTY)
-    yield Figure(
-        what=f"batch of {FIFTY}, store of {size:,}",
-        ours=ours.cpu,
-        wall=ours.wall,
-        budget=8,
-        floor=_floor(bench, size, FIFTY).cpu,
-        reference=_reference(bench, size, FIFTY),
-    )
+    ours, floor = _ours(bench, size, FIFTY), _floor(bench, size, FIFTY)
+    others = _reference(bench, size, FIFTY)
+    yield timed(f"batch of {FIFTY}, store of {size:,}", ours, 8, floor=floor, reference=others)
+
+
+def bulk(bench: Bench) -> Iterator[Figure]:
+    """Many memories in batches of a thousand, before their vectors."""
+    batches = [list(texts.texts(BATCH, FRESH + first)) for first in range(0, 2 * bench.sizes[1], BATCH)]
+    with scratch() as folder, open_store(folder / "ours.db") as app:
+        notes = [[Note(text=text) for text in some] for some in batches]
+        ours = spent(partial(remember, app.ctx, some) for some in notes)
+    with scratch() as folder:
+        floor = Floor(folder / "floor.db")
+        least = spent(partial(floor.add, some) for some in batches)
+    yield rated("bulk load in batches of 1,000, before vectors", BATCH, ours, 5_000, least)
 
 
 @cache
@@ -53,9 +51,9 @@ def one_write(bench: Bench, size: int) -> Spent:
     return _ours(bench, size, 1)
 
 
-def _texts(bench: Bench, at_once: int) -> Iterator[list[str]]:
-    rounds = max(6, bench.rounds // at_once)
-    return (list(texts.texts(at_once, FRESH + turn * at_once)) for turn in range(rounds))
+def _texts(bench: Bench, at_once: int) -> list[list[str]]:
+    rounds = max(12, bench.rounds // at_once)
+    return [list(texts.texts(at_once, FRESH + turn * at_once)) for turn in range(rounds)]
 
 
 def _ours(bench: Bench, size: int, at_once: int) -> Spent:
@@ -67,39 +65,12 @@ def _ours(bench: Bench, size: int, at_once: int) -> Spent:
 def _floor(bench: Bench, size: int, at_once: int) -> Spent:
     with copied(bench.stores.floor(size)) as path:
         floor = Floor(path)
-        return spent(partial(floor.add, fresh) for fresh in list(_texts(bench, at_once)))
+        return spent(partial(floor.add, fresh) for fresh in _texts(bench, at_once))
 
 
-def _reference(bench: Bench, size: int, at_once: int) -> float | None:
+def _reference(bench: Bench, size: int, at_once: int) -> Spent | None:
     if not bench.reference:
         return None
     with copied(bench.stores.reference(size)) as path:
-        batches = list(_texts(bench, at_once))[: bench.reference_rounds(size)]
-        calls = [partial(reference.create, texts=fresh) for fresh in batches]
-        return bench.reference.spent(path, calls).cpu
-
-
-def bulk(bench: Bench) -> Iterator[Figure]:
-    """Many memories in batches of a thousand, before their vectors."""
-    count = bench.sizes[1] * 2
-    batches = [notes(BATCH, FRESH + first) for first in range(0, count, BATCH)]
-    with scratch() as folder, open_store(folder / "ours.db") as app:
-        cpu, wall = time.process_time(), time.perf_counter()
-        for some in batches:
-            remember(app.ctx, some)
-        ours, by_the_clock = count / (time.process_time() - cpu), count / (time.perf_counter() - wall)
-    with scratch() as folder:
-        floor = Floor(folder / "floor.db")
-        cpu = time.process_time()
-        for some in batches:
-            floor.add(note.text for note in some)
-        least = count / (time.process_time() - cpu)
-    yield Figure(
-        what=f"bulk load of {count:,}, before vectors",
-        ours=ours,
-        wall=by_the_clock,
-        unit="/s",
-        budget=5_000,
-        is_least=True,
-        floor=least,
-    )
+        batches = _texts(bench, at_once)[: bench.reference_rounds(size)]
+        return bench.reference.spent(path, [partial(reference.create, fresh) for fresh in batches])

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import hypothesis
 import pytest
-from support import Clock, Uids, WordEmbedder, open_store
 
 from mnemic.core.context import Context
 from mnemic.embedding.local import LocalEmbedder
 from mnemic.storage.base import Store
+from support import Clock, Uids, WordEmbedder, open_store
 
 # How long an example takes says nothing here: the machine is shared.
 hypothesis.settings.register_profile("mnemic", deadline=None, database=None)
@@ -28,7 +28,7 @@ def engine(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def fresh(engine: str, tmp_path: Path) -> Iterator[Fresh]:
-    """Opens the store of a name, made if it is not there; the same name twice is the same store opened twice."""
+    """Opens the store of a name, made if it is not there; the same name twice is one store opened twice."""
     opened: list[Store] = []
 
     def opening(name: str = "mnemic") -> Store:

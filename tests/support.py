@@ -76,7 +76,9 @@ class WordEmbedder:
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
         """The sum of the vectors of a text's words, made one long."""
-        vectors = np.array([self._sum(text) for text in texts], np.float32).reshape(len(texts), self.dimension)
+        vectors = np.array([self._sum(text) for text in texts], np.float32).reshape(
+            len(texts), self.dimension
+        )
         return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9).astype(np.float32)
 
     def _sum(self, text: str) -> np.ndarray:
@@ -139,16 +141,18 @@ def embed_all(store: Store, embedder: WordEmbedder, *, at: int = START) -> int:
 
 
 def living(store: Store) -> tuple[dict[int, dict[str, object]], dict[int, dict[str, object]]]:
-    """The living memories and links by number, without what is not journaled: counters, and numbers of statements."""
+    """The living memories and links by number, without counters and numbers of statements."""
     return _seen(store, lambda state: state is State.LIVING)
 
 
 def everything(store: Store) -> tuple[dict[int, dict[str, object]], dict[int, dict[str, object]]]:
-    """All memories and links by number, without what is not journaled."""
+    """All memories and links by number, without counters and numbers of statements."""
     return _seen(store, lambda state: True)
 
 
-def _seen(store: Store, wanted: Callable[[State], bool]) -> tuple[dict[int, dict[str, object]], dict[int, dict[str, object]]]:
+def _seen(
+    store: Store, wanted: Callable[[State], bool]
+) -> tuple[dict[int, dict[str, object]], dict[int, dict[str, object]]]:
     reader = store.read()
     memories = {memory.id: _plain(memory) for memory in reader.all_memories() if wanted(memory.state)}
     return memories, {edge.id: asdict(edge) for edge in reader.all_edges() if wanted(edge.state)}

@@ -49,7 +49,8 @@ def test_a_flag_that_was_not_given_does_not_count(loaded):
 
 
 @pytest.mark.parametrize(
-    "value, expected", [("1", True), ("true", True), ("YES", True), ("on", True), ("0", False), ("no", False), ("x", False)]
+    "value, expected",
+    [("1", True), ("true", True), ("YES", True), ("on", True), ("0", False), ("no", False), ("x", False)],
 )
 def test_a_switch_can_be_written_in_several_ways(loaded, value, expected):
     assert loaded(MNEMIC_FAST_WRITES=value).fast_writes is expected
@@ -58,7 +59,12 @@ def test_a_switch_can_be_written_in_several_ways(loaded, value, expected):
 def test_every_type_can_come_from_the_file(loaded, file):
     file.write_text('port = 8000\nfast_writes = true\nallow_path = ["/a", "/b"]\nembedder = "none"\n')
     settings = loaded()
-    assert (settings.port, settings.fast_writes, settings.allow_path, settings.embedder) == (8000, True, ("/a", "/b"), "none")
+    assert (settings.port, settings.fast_writes, settings.allow_path, settings.embedder) == (
+        8000,
+        True,
+        ("/a", "/b"),
+        "none",
+    )
 
 
 def test_folders_in_a_variable_are_separated_as_in_path(loaded):
@@ -95,7 +101,9 @@ def test_every_setting_has_a_line_of_help():
 
 
 def test_the_store_is_opened_where_the_settings_say(tmp_path):
-    with open_app(Settings(db=str(tmp_path / "here.db"), embedder="none", namespace="work"), actor="me") as app:
+    with open_app(
+        Settings(db=str(tmp_path / "here.db"), embedder="none", namespace="work"), actor="me"
+    ) as app:
         assert (tmp_path / "here.db").exists()
         assert (app.ctx.namespace, app.ctx.actor, app.ctx.embedder) == ("work", "me", None)
         assert app.ctx.home() == "work" and app.ctx.scope() == ("work", "global")
@@ -116,7 +124,9 @@ def test_the_embedder_is_the_one_asked_for(settings, kind):
     assert type(open_embedder(Settings(**settings))) is kind
 
 
-@pytest.mark.parametrize("settings", [{"embedder": "magic"}, {"embedder": "openai"}, {"embedder": "openai", "embed_url": "x"}])
+@pytest.mark.parametrize(
+    "settings", [{"embedder": "magic"}, {"embedder": "openai"}, {"embedder": "openai", "embed_url": "x"}]
+)
 def test_an_embedder_that_cannot_be_is_refused_by_name(settings):
     with pytest.raises(Invalid, match="embed"):
         open_embedder(Settings(**settings))
@@ -130,5 +140,5 @@ def test_tools_may_read_below_the_data_folder_the_working_folder_and_what_is_all
 
 def test_a_dialect_is_known_by_its_name():
     assert dialect("mnemic").name == "mnemic"
-    with pytest.raises(NotFound, match="Unknown dialect: klingon. There are: .*mnemic"):
+    with pytest.raises(NotFound, match=r"Unknown dialect: klingon\. There are: .*mnemic"):
         dialect("klingon")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from support import START, a_query, everything, kept, living
 
 from mnemic.core import access
 from mnemic.core.graph import end_link, explore, link, path
@@ -29,6 +28,7 @@ from mnemic.errors import Conflict, Denied, NotFound
 from mnemic.model.access import Grant
 from mnemic.model.search import Filter
 from mnemic.model.values import HOUR
+from support import START, a_query, everything, kept, living
 
 
 @pytest.fixture

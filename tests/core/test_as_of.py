@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from support import START, a_query, kept
 
 from mnemic.core.graph import end_link, explore, link, path
 from mnemic.core.grounding import verify
@@ -14,6 +13,7 @@ from mnemic.core.recall import recall
 from mnemic.core.upkeep import embed_pending, expire
 from mnemic.errors import Denied, NotFound
 from mnemic.model.values import DAY, HOUR
+from support import START, a_query, kept
 
 
 def recalled(ctx, text):
@@ -74,7 +74,11 @@ def test_open_reads_what_it_said_then(ctx, moments):
     assert (memory.content, memory.tags, memory.namespace) == ("The heron stands in the pond", (), "global")
     assert [edge.type for edge in links] == ["watches"]
     [(memory, links)] = open_all(second, [1])
-    assert (memory.content, memory.tags, memory.namespace) == ("The heron sits on the roof", ("bird",), "town")
+    assert (memory.content, memory.tags, memory.namespace) == (
+        "The heron sits on the roof",
+        ("bird",),
+        "town",
+    )
     assert links == [], "the fox has left"
     with pytest.raises(NotFound):
         find(as_of(ctx, START - 1), 1)

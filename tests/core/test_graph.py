@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
-from support import START, kept
 
 from mnemic.core.graph import end_link, explore, link, path
 from mnemic.core.memories import forget, restore, supersede
 from mnemic.errors import Invalid, NotFound
 from mnemic.model.graph import Direction
 from mnemic.model.values import HOUR
+from support import START, kept
 
 
 @pytest.fixture
@@ -141,7 +143,7 @@ def test_a_path_is_the_shortest_way(ctx, web, start, goal, options, way):
 
 def test_a_path_can_be_long(ctx):
     chain = [kept(ctx, f"link {number} of the chain").id for number in range(20)]
-    for left, right in zip(chain, chain[1:], strict=False):
+    for left, right in pairwise(chain):
         link(ctx, left, right, "next")
     assert [memory.id for memory, _ in path(ctx, chain[0], chain[-1]).memories] == chain
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from support import kept
 
 from mnemic.core.graph import end_link, link
 from mnemic.core.grounding import verify
 from mnemic.core.memories import forget, supersede
 from mnemic.model.values import HOUR
+from support import kept
 
 
 @pytest.fixture

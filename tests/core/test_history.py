@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from support import START, everything, kept, living
 
 from mnemic.core.graph import end_link, explore, link
 from mnemic.core.history import history, undo, undo_since
@@ -23,6 +22,7 @@ from mnemic.errors import Conflict, NotFound
 from mnemic.model.journal import Subject
 from mnemic.model.search import Filter
 from mnemic.model.values import HOUR, State, Tier
+from support import START, everything, kept, living
 
 OPERATIONS = {
     "remember": lambda ctx: remember(ctx, [Note(text="new", session="talk", links=(("one", "about", 1.0),))]),

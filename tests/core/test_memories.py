@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from support import START, a_query, kept
 
 from mnemic.core.graph import explore
 from mnemic.core.memories import (
@@ -27,6 +26,7 @@ from mnemic.core.upkeep import expire
 from mnemic.errors import Conflict, Invalid, NotFound
 from mnemic.model.search import Filter
 from mnemic.model.values import DAY, HOUR, LATEST, MINUTE, YEAR, State, Tier
+from support import START, a_query, kept
 
 
 def titles(hits):
@@ -99,7 +99,11 @@ def test_what_is_remembered_is_there(ctx):
 
 def test_a_title_that_was_made_is_numbered_if_it_is_taken(ctx):
     made = [kept(ctx, f"The same start. And then {end}.") for end in ("one", "two", "three")]
-    assert [memory.title for memory in made] == ["The same start.", "The same start. (2)", "The same start. (3)"]
+    assert [memory.title for memory in made] == [
+        "The same start.",
+        "The same start. (2)",
+        "The same start. (3)",
+    ]
 
 
 def test_the_same_text_is_refused_unless_forced(ctx):
@@ -107,7 +111,9 @@ def test_the_same_text_is_refused_unless_forced(ctx):
     outcome = remember(ctx, [Note(text="  the SKY is   blue ")])
     assert outcome.kept == () and [(one.index, one.known.id) for one in outcome.refused] == [(0, known.id)]
     assert "same text" in outcome.refused[0].reason
-    assert remember(ctx, [Note(text="The sky is blue", namespace="work")]).kept, "another namespace is another matter"
+    assert remember(ctx, [Note(text="The sky is blue", namespace="work")]).kept, (
+        "another namespace is another matter"
+    )
     [again] = remember(ctx, [Note(text="The sky is blue")], force=True).kept
     assert again.memory.title == "The sky is blue (2)"
 
@@ -151,7 +157,10 @@ def test_links_are_made_with_the_memory(ctx):
 def test_a_link_that_cannot_be_made_leaves_nothing(ctx, target):
     kept(ctx, "first")
     before = everything(ctx)
-    notes = [Note(text="fine"), Note(text="bad", title="itself", links=(("first", "a", 1.0), (target, "b", 1.0)))]
+    notes = [
+        Note(text="fine"),
+        Note(text="bad", title="itself", links=(("first", "a", 1.0), (target, "b", 1.0))),
+    ]
     with pytest.raises((NotFound, Invalid)):
         remember(ctx, notes)
     assert everything(ctx) == before and ctx.store.check() == []
@@ -322,7 +331,17 @@ def test_each_field_can_be_revised_and_the_others_stay(ctx, clock, revision, exp
     changed = revise(ctx, memory.id, Revision(**revision))
     assert changed == ctx.store.read().memory(memory.id)
     assert {name: getattr(changed, name) for name in expected} == expected
-    untouched = {"title", "kind", "summary", "tags", "namespace", "tier", "confidence", "priority", "metadata"}
+    untouched = {
+        "title",
+        "kind",
+        "summary",
+        "tags",
+        "namespace",
+        "tier",
+        "confidence",
+        "priority",
+        "metadata",
+    }
     for name in untouched - expected.keys():
         assert getattr(changed, name) == getattr(memory, name)
     if changed != memory:
@@ -332,7 +351,9 @@ def test_each_field_can_be_revised_and_the_others_stay(ctx, clock, revision, exp
 def test_a_moved_memory_is_found_where_it_is(ctx):
     memory = kept(ctx, "the boiler is in the cellar")
     revise(ctx, memory.id, Revision(namespace="home"))
-    assert recalled(ctx, "boiler", namespaces=("home",)) and not recalled(ctx, "boiler", namespaces=("global",))
+    assert recalled(ctx, "boiler", namespaces=("home",)) and not recalled(
+        ctx, "boiler", namespaces=("global",)
+    )
 
 
 def test_a_taken_title_is_refused_and_nothing_changes(ctx):
@@ -362,7 +383,13 @@ def test_a_correction_takes_the_place_of_what_was_wrong(ctx, clock):
     old = kept(ctx, "Fridays", title="Deploys", tags=("ops",), priority=8, namespace="work", session="s")
     clock.advance(hours=1)
     new, left = supersede(ctx, old.id, "Mondays", "moved")
-    assert (new.title, new.content, new.tags, new.priority, new.namespace) == ("Deploys", "Mondays", ("ops",), 8, "work")
+    assert (new.title, new.content, new.tags, new.priority, new.namespace) == (
+        "Deploys",
+        "Mondays",
+        ("ops",),
+        8,
+        "work",
+    )
     assert new.session_id == old.session_id and new.uid != old.uid
     assert find(ctx, "Deploys", "work") == new
     assert (left.state, left.state_reason, left.state_at) == (State.SUPERSEDED, "moved", clock())
@@ -389,7 +416,12 @@ def test_forgetting_hides_and_restoring_brings_back(ctx, clock):
     assert forget(ctx, [memory.id]) == [], "it has left already"
     clock.advance(hours=1)
     [back] = restore(ctx, [memory.id])
-    assert (back.state, back.state_reason, back.state_at, back.content) == (State.LIVING, None, None, memory.content)
+    assert (back.state, back.state_reason, back.state_at, back.content) == (
+        State.LIVING,
+        None,
+        None,
+        memory.content,
+    )
     assert recalled(ctx, "heron pond") == ["Heron"]
     sequence = ctx.store.sequence()
     assert [one.id for one in restore(ctx, [memory.id])] == [memory.id], "what lives stays as it is"
@@ -439,7 +471,9 @@ def test_a_filter_and_a_pattern_say_what_to_forget(ctx, wanted, pattern, gone):
     kept(ctx, "blue sky", title="d", created_at=START - DAY)
     forgotten = forget_matching(ctx, Filter(**wanted), pattern=pattern, reason="tidy")
     assert {memory.title for memory in forgotten} == gone
-    assert {memory.title for memory in ctx.store.read().all_memories() if memory.state is State.FORGOTTEN} == gone
+    assert {
+        memory.title for memory in ctx.store.read().all_memories() if memory.state is State.FORGOTTEN
+    } == gone
 
 
 def test_a_pattern_spares_what_lacks_one_of_its_words_however_common_they_are(ctx):
@@ -463,7 +497,9 @@ def test_a_purge_is_for_good(ctx):
         restore(ctx, [memory.uid])
     left = kept(ctx, "another secret")
     forget(ctx, [left.id])
-    assert [one.id for one in forget(ctx, [left.id], purge=True)] == [left.id], "what was forgotten can be purged"
+    assert [one.id for one in forget(ctx, [left.id], purge=True)] == [left.id], (
+        "what was forgotten can be purged"
+    )
     assert "secret" not in repr(list(ctx.store.read().journal()))
 
 

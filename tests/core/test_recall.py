@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from support import START, AbsentEmbedder, WordEmbedder, a_query, kept
 
 from mnemic.core.memories import Note, Revision, find, forget, remember, revise
 from mnemic.core.recall import EMBEDDED_ON_THE_WAY, recall
@@ -13,6 +12,7 @@ from mnemic.core.upkeep import embed_pending, read_as
 from mnemic.model.access import Grant
 from mnemic.model.search import Filter
 from mnemic.storage.base import Pending
+from support import AbsentEmbedder, WordEmbedder, a_query, kept
 
 TEXTS = ["the heron stands in the pond", "the fox sleeps under the hedge", "rain falls on the roof"]
 
@@ -169,4 +169,3 @@ def test_a_long_text_is_found_by_what_stands_deep_inside(ctx):
     kept(ctx, "something else entirely")
     hit = recall(ctx, a_query("combination of the safe mellon")).hits[0]
     assert hit.memory.id == memory.id and hit.statement_id == memory.statements[0].id
-    assert START == memory.created_at

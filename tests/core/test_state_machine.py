@@ -11,7 +11,6 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
-from support import Clock, Uids, WordEmbedder, everything, living, open_store
 
 from mnemic.core.context import Context
 from mnemic.core.graph import end_link, link
@@ -22,6 +21,7 @@ from mnemic.errors import Conflict, Invalid, NotFound
 from mnemic.model.search import Filter
 from mnemic.model.values import HOUR, State
 from mnemic.storage.base import Pending
+from support import Clock, Uids, WordEmbedder, everything, living, open_store
 
 MARKERS = ("amber", "birch", "fjord", "heron", "quartz")
 NAMESPACES = ("global", "work", "home")
@@ -144,7 +144,9 @@ class MemoryMachine(RuleBasedStateMachine):
         if self.attempt(restore, numbers) is not None:
             assert all(memory.state is State.LIVING for memory in self.store.read().memories(numbers))
 
-    @rule(start=picks, end=picks, type=st.sampled_from(["knows", "likes"]), weight=st.sampled_from([0.5, 1.0]))
+    @rule(
+        start=picks, end=picks, type=st.sampled_from(["knows", "likes"]), weight=st.sampled_from([0.5, 1.0])
+    )
     def link(self, start, end, type, weight):
         self.attempt(link, self.one(start), self.one(end), type, weight)
 
@@ -228,7 +230,9 @@ class MemoryMachine(RuleBasedStateMachine):
         for namespace in NAMESPACES:
             here = Filter(namespaces=(namespace,))
             found = {number for number, _ in reader.words(MARKERS, here, every=False, limit=1000)}
-            assert found == {m.id for m in memories if m.namespace == namespace and words_of(m) & set(MARKERS)}
+            assert found == {
+                m.id for m in memories if m.namespace == namespace and words_of(m) & set(MARKERS)
+            }
 
     @invariant()
     def vectors_are_those_of_the_texts(self):
@@ -236,7 +240,9 @@ class MemoryMachine(RuleBasedStateMachine):
         memories = {memory.id: memory for memory in reader.all_memories() if memory.state is State.LIVING}
         waiting = {item.memory_id for item in reader.pending(limit=10_000)}
         questions = self.embedder.embed([*MARKERS, "alpha", "über alles"])
-        near = [{near.memory_id: near for near in reader.nearest(q, Filter(), limit=10_000)} for q in questions]
+        near = [
+            {near.memory_id: near for near in reader.nearest(q, Filter(), limit=10_000)} for q in questions
+        ]
         for found in near:
             assert memories.keys() - waiting <= found.keys() <= memories.keys()
         for number in memories.keys() - waiting:
@@ -266,7 +272,11 @@ class MemoryMachine(RuleBasedStateMachine):
     def the_past_is_as_it_was(self):
         if not self.snapshots or self.steps % 5:
             return
-        for sequence, _, then, _ in (self.snapshots[0], self.snapshots[len(self.snapshots) // 2], self.snapshots[-1]):
+        for sequence, _, then, _ in (
+            self.snapshots[0],
+            self.snapshots[len(self.snapshots) // 2],
+            self.snapshots[-1],
+        ):
             assert everything(self.store.at(sequence)) == self.without_the_purged(then)
 
     def without_the_purged(self, seen):
@@ -294,6 +304,6 @@ def passages_of(memory, embedder):
 
 
 MemoryMachine.TestCase.settings = settings(
-    max_examples=30, stateful_step_count=30, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=40, stateful_step_count=30, suppress_health_check=[HealthCheck.too_slow]
 )
 TestMemories = MemoryMachine.TestCase

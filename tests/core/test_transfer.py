@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support import START, Clock, Uids, WordEmbedder, a_query, everything, kept, open_store
 
 from mnemic.core.context import Context
 from mnemic.core.graph import end_link, link
@@ -19,12 +18,21 @@ from mnemic.core.transfer import export_json, export_lines, import_json, import_
 from mnemic.errors import Conflict, Denied, Invalid, MnemicError
 from mnemic.model.access import Grant
 from mnemic.model.values import HOUR, State, Tier
+from support import START, Clock, Uids, WordEmbedder, a_query, everything, kept, open_store
 
 
 @pytest.fixture
 def story(ctx, clock):
     """A store in which a bit of everything has happened."""
-    kept(ctx, "The first", title="one", tags=("a", "é"), metadata={"k": [1, None]}, session="talk", source="Anna")
+    kept(
+        ctx,
+        "The first",
+        title="one",
+        tags=("a", "é"),
+        metadata={"k": [1, None]},
+        session="talk",
+        source="Anna",
+    )
     kept(ctx, "The second\n with lines ", title="two", tier=Tier.SHORT, confidence=0.5, priority=9)
     kept(ctx, "The third", title="three", namespace="work")
     clock.advance(hours=1)
@@ -45,11 +53,15 @@ def elsewhere(fresh, clock):
     """An empty store beside it."""
     store = fresh("elsewhere")
     store.use_model(WordEmbedder().name)
-    return Context(store=store, embedder=WordEmbedder(), now=clock, new_uid=Uids("elsewhere"), actor="importer")
+    return Context(
+        store=store, embedder=WordEmbedder(), now=clock, new_uid=Uids("elsewhere"), actor="importer"
+    )
 
 
 def with_counters(ctx):
-    return {memory.uid: (memory.access_count, memory.accessed_at) for memory in ctx.store.read().all_memories()}
+    return {
+        memory.uid: (memory.access_count, memory.accessed_at) for memory in ctx.store.read().all_memories()
+    }
 
 
 @pytest.mark.parametrize("journal", [False, True])
@@ -148,12 +160,28 @@ def test_a_line_that_cannot_be_taken_in_is_told_and_leaves_nothing(ctx, broken):
     assert ctx.store.check() == []
 
 
-EDGE = {"record": "edge", "id": 1, "source_id": 5, "target_id": 6, "type": "t", "weight": 1.0, "created_at": 1}
+EDGE = {
+    "record": "edge",
+    "id": 1,
+    "source_id": 5,
+    "target_id": 6,
+    "type": "t",
+    "weight": 1.0,
+    "created_at": 1,
+}
 
 
 @pytest.mark.parametrize(
     "broken",
-    [{"source_id": 99}, {"type": 5}, {"weight": "heavy"}, {"created_at": None}, {"state": "x"}, {"valid_to": "x"}, {"reason": []}],
+    [
+        {"source_id": 99},
+        {"type": 5},
+        {"weight": "heavy"},
+        {"created_at": None},
+        {"state": "x"},
+        {"valid_to": "x"},
+        {"reason": []},
+    ],
     ids=repr,
 )
 def test_a_link_that_cannot_be_taken_in_is_told_and_leaves_nothing(ctx, broken):
@@ -192,7 +220,13 @@ def test_a_limited_token_moves_nothing_out_or_in(story):
 
 @pytest.mark.parametrize(
     "lines",
-    [["not json"], ["[1]"], ['{"no": "record"}'], ['{"record": "mnemic", "format": 99}'], ['{"record": "elephant"}']],
+    [
+        ["not json"],
+        ["[1]"],
+        ['{"no": "record"}'],
+        ['{"record": "mnemic", "format": 99}'],
+        ['{"record": "elephant"}'],
+    ],
 )
 def test_a_file_that_is_not_ours_is_refused(ctx, lines):
     with pytest.raises(MnemicError):
@@ -209,8 +243,17 @@ def test_a_document_holds_what_is_living(story, elsewhere, clock):
     taken = {memory.uid: memory for memory in elsewhere.store.read().all_memories()}
     for memory in living:
         same = taken[memory.uid]
-        assert (same.title, same.content, same.tags, same.tier) == (memory.title, memory.content, memory.tags, memory.tier)
-        assert (same.created_at, same.priority, same.confidence) == (memory.created_at, memory.priority, memory.confidence)
+        assert (same.title, same.content, same.tags, same.tier) == (
+            memory.title,
+            memory.content,
+            memory.tags,
+            memory.tier,
+        )
+        assert (same.created_at, same.priority, same.confidence) == (
+            memory.created_at,
+            memory.priority,
+            memory.confidence,
+        )
     assert len(list(elsewhere.store.read().all_edges())) == len(document["links"])
     assert import_json(elsewhere, document).imported == 0
     assert elsewhere.store.check() == []
@@ -251,7 +294,9 @@ def test_a_document_without_memories_is_refused(ctx, document):
     ids=repr,
 )
 def test_an_entry_that_cannot_be_taken_in_is_told_and_leaves_nothing(ctx, entry):
-    done = import_json(ctx, {"memories": [entry, {"content": "fine"}], "links": [{"source_id": "x"}, None, 5]})
+    done = import_json(
+        ctx, {"memories": [entry, {"content": "fine"}], "links": [{"source_id": "x"}, None, 5]}
+    )
     assert done.imported == 1 and len(done.errors) == 4
     assert done.errors[0].startswith("memories.0: ") and done.errors[1].startswith("links.0: ")
     assert [memory.content for memory in ctx.store.read().all_memories()] == ["fine"]
@@ -260,19 +305,27 @@ def test_an_entry_that_cannot_be_taken_in_is_told_and_leaves_nothing(ctx, entry)
 
 notes = st.builds(
     Note,
-    text=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=40).filter(str.strip),
+    text=st.text(
+        st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=40
+    ).filter(str.strip),
     title=st.none() | st.sampled_from(["A", "B", "Ü (2)"]),
     tags=st.lists(st.sampled_from(["a", "b", "日"]), max_size=2).map(tuple),
     namespace=st.sampled_from([None, "work"]),
     tier=st.none() | st.sampled_from(list(Tier)),
     confidence=st.floats(0, 1),
     session=st.none() | st.sampled_from(["s", "t"]),
-    metadata=st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), max_size=3), st.integers(-5, 5), max_size=2),
+    metadata=st.dictionaries(
+        st.text(st.characters(exclude_categories=["Cs"]), max_size=3), st.integers(-5, 5), max_size=2
+    ),
 )
 
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
-@given(written=st.lists(notes, max_size=8), forgotten=st.sets(st.integers(1, 8), max_size=3), journal=st.booleans())
+@given(
+    written=st.lists(notes, max_size=8),
+    forgotten=st.sets(st.integers(1, 8), max_size=3),
+    journal=st.booleans(),
+)
 def test_export_then_import_changes_nothing(engine, tmp_path_factory, written, forgotten, journal):
     stores = [open_store(engine, tmp_path_factory.mktemp("transfer"), durable=False) for _ in range(2)]
     source, target = (Context(store=s, embedder=None, now=Clock(START), new_uid=Uids()) for s in stores)

@@ -7,7 +7,6 @@ import json
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support import START, Uids, WordEmbedder, everything, kept, open_store
 
 from mnemic.core.context import Context
 from mnemic.core.memories import Note, remember
@@ -16,6 +15,7 @@ from mnemic.dialects.operation import as_json, input_schema, output_schema
 from mnemic.errors import Denied, Invalid, MnemicError, NotFound
 from mnemic.model.access import Grant
 from mnemic.model.values import DAY
+from support import START, Uids, WordEmbedder, everything, kept, open_store
 
 OPERATIONS = MNEMIC.operations
 EXAMPLES = [(name, example.arguments) for name, one in OPERATIONS.items() for example in one.examples]
@@ -39,7 +39,9 @@ def call(ctx, name, **arguments):
 # -- the declarations
 
 
-@pytest.mark.parametrize("name, arguments", EXAMPLES, ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize(
+    "name, arguments", EXAMPLES, ids=lambda value: value if isinstance(value, str) else ""
+)
 def test_every_example_runs(stocked, name, arguments):
     if name == "explore" and "to" in arguments:
         call(stocked, "link", source=12, target=arguments["to"])
@@ -62,7 +64,9 @@ def test_a_tool_that_is_not_there_is_not_found(ctx):
         call(ctx, "remembr")
 
 
-@pytest.mark.parametrize("operation", [one for one in OPERATIONS.values() if one.read_only], ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    "operation", [one for one in OPERATIONS.values() if one.read_only], ids=lambda one: one.name
+)
 def test_what_calls_itself_reading_changes_nothing(stocked, operation):
     before = everything(stocked.store)
     for example in operation.examples:
@@ -207,14 +211,23 @@ def test_metadata_is_stored_faithfully_or_refused_by_name(stocked, name, metadat
         assert opened["memories"][0]["metadata"] == metadata
 
 
-@pytest.mark.parametrize("text", ["NEAR(", '" OR *', "'; DROP TABLE memory; --", "a:b", "<b>x</b>", "${HOME}", "日本", "\r\n\t"])
+@pytest.mark.parametrize(
+    "text", ["NEAR(", '" OR *', "'; DROP TABLE memory; --", "a:b", "<b>x</b>", "${HOME}", "日本", "\r\n\t"]
+)
 def test_any_text_may_stand_in_any_field(stocked, text):
     text = f"{text}."
     kind = text.strip()
-    stored = call(stocked, "remember", text=text, title=f"T {text}", tags=[kind], kind=kind, source=kind, namespace=kind)
+    stored = call(
+        stocked, "remember", text=text, title=f"T {text}", tags=[kind], kind=kind, source=kind, namespace=kind
+    )
     number = stored.stored[0].id
     [memory] = as_json(call(stocked, "open", ids=[f"T {text}".strip()], namespace=kind))["memories"]
-    assert (memory["id"], memory["content"], memory["tags"], memory["namespace"]) == (number, text, [kind], kind)
+    assert (memory["id"], memory["content"], memory["tags"], memory["namespace"]) == (
+        number,
+        text,
+        [kind],
+        kind,
+    )
     assert call(stocked, "recall", query=text).mode == "hybrid"
     call(stocked, "verify", claim=text)
     assert call(stocked, "forget", namespace=kind, reason=text).deleted == 1
@@ -237,8 +250,30 @@ def test_the_longest_life_is_stored(ctx):
 
 NASTY = [
     *(None, True, False, 0, 1, -1, 12, 2**63, -(2**63), HUGE, 0.5, float("nan"), float("inf"), -0.0),
-    *("", " ", "12", "Deploys", "a\0b", "\ud800", "é" * 200, "2026-01-31", "7d", "1h", "0001-01-01", "9999-12-31T23:59Z"),
-    *("long", "out", "NEAR(", '"', "'; DROP TABLE memory; --", TEXT_70_KB, "2026-01-31T09:00+99:00", "99999999999d"),
+    *(
+        "",
+        " ",
+        "12",
+        "Deploys",
+        "a\0b",
+        "\ud800",
+        "é" * 200,
+        "2026-01-31",
+        "7d",
+        "1h",
+        "0001-01-01",
+        "9999-12-31T23:59Z",
+    ),
+    *(
+        "long",
+        "out",
+        "NEAR(",
+        '"',
+        "'; DROP TABLE memory; --",
+        TEXT_70_KB,
+        "2026-01-31T09:00+99:00",
+        "99999999999d",
+    ),
     *([], [1], ["a"], [None], [[]], [{}], {}, {"text": "x"}, [{"text": "x"}], [{"to": 1}], {"a": {"b": [1]}}),
 ]
 
@@ -248,7 +283,9 @@ def fuzzed(engine, tmp_path_factory):
     store = open_store(engine, tmp_path_factory.mktemp("fuzzed"), durable=False)
     store.use_model(WordEmbedder().name)
     ctx = Context(store=store, embedder=WordEmbedder(), now=lambda: START, new_uid=Uids(), actor="fuzzer")
-    remember(ctx, [Note(text=f"note {number}", title="Deploys" if number == 3 else None) for number in range(20)])
+    remember(
+        ctx, [Note(text=f"note {number}", title="Deploys" if number == 3 else None) for number in range(20)]
+    )
     yield ctx
     assert store.check() == []
     store.close()
@@ -277,9 +314,13 @@ def test_whatever_is_asked_the_answer_is_a_reply_or_an_error_of_ours(fuzzed, dat
 def test_remember_tells_what_was_kept_what_it_resembles_and_what_was_refused(ctx):
     text = "The quarterly review meeting takes place every second Thursday afternoon"
     call(ctx, "remember", text=text)
-    reply = as_json(call(ctx, "remember", items=[{"text": text}, {"text": text.replace("Thursday", "Friday")}]))
+    reply = as_json(
+        call(ctx, "remember", items=[{"text": text}, {"text": text.replace("Thursday", "Friday")}])
+    )
     assert reply["refused"] == [{"index": 0, "reason": reply["refused"][0]["reason"], "id": 1}]
-    assert reply["stored"][0]["similar"][0]["id"] == 1 and reply["stored"][0]["similar"][0]["similarity"] >= 0.7
+    assert (
+        reply["stored"][0]["similar"][0]["id"] == 1 and reply["stored"][0]["similar"][0]["similarity"] >= 0.7
+    )
     assert as_json(call(ctx, "remember", text=text, force=True))["stored"][0]["title"].endswith("(2)")
 
 
@@ -302,7 +343,13 @@ def test_recall_explains_itself_on_request(stocked):
 def test_times_are_told_and_taken_as_dates(stocked, clock):
     [memory] = as_json(call(stocked, "open", ids=["Deploys"]))["memories"]
     assert memory["created_at"] == "2027-01-15T08:00:00+00:00"
-    for since, count in (("1d", 0), ("3d", 1), ("2027-01-15", 1), ("2027-01-16", 0), ("2027-01-15T08:00Z", 1)):
+    for since, count in (
+        ("1d", 0),
+        ("3d", 1),
+        ("2027-01-15", 1),
+        ("2027-01-16", 0),
+        ("2027-01-15T08:00Z", 1),
+    ):
         found = call(stocked, "recall", query="deployed Fridays", since=since, limit=1)
         assert found.count == count, since
     assert call(stocked, "recall", query="deployed Fridays", until="1d", limit=1).count == 1
@@ -319,7 +366,9 @@ def test_the_past_can_be_asked_by_every_reading_verb(stocked, clock):
         assert call(stocked, "open", ids=[12], **arguments).memories[0].state is None
         assert call(stocked, "stats", **arguments).total == 40
         assert len(call(stocked, "explore", id=41, **arguments).memories) == 1
-        assert call(stocked, "verify", claim="The API is deployed on Mondays", **arguments).status == "verified"
+        assert (
+            call(stocked, "verify", claim="The API is deployed on Mondays", **arguments).status == "verified"
+        )
         assert call(stocked, "recall", query="deployed Mondays", **arguments).memories[0].id == 41
     assert call(stocked, "open", ids=[12], as_of=then).memories[0].state is None
     assert call(stocked, "stats").total == 39
@@ -340,7 +389,9 @@ def test_history_tells_moments_as_dates_and_undo_takes_back(stocked, clock):
     call(stocked, "revise", id=1, title="Changed", ttl="1d")
     [change] = as_json(call(stocked, "history", since="1h"))["changes"]
     assert (change["operation"], change["actor"], change["id"]) == ("revise", "tester", 1)
-    assert change["after"]["title"] == "Changed" and change["after"]["expires_at"] == "2027-01-18T08:00:00+00:00"
+    assert (
+        change["after"]["title"] == "Changed" and change["after"]["expires_at"] == "2027-01-18T08:00:00+00:00"
+    )
     assert as_json(call(stocked, "undo", since="1h", dry_run=True)) == {
         "undone": [change["change"]],
         "count": 1,
@@ -396,4 +447,6 @@ def test_prompts_and_resources_speak_of_what_there_is(stocked):
     with pytest.raises(NotFound):
         memory.read(stocked, {"id": "nowhere"})
     for prompt in MNEMIC.prompts:
-        assert "recall" in prompt.write({}) and prompt.write({}) != prompt.write(dict.fromkeys(prompt.arguments, "work"))
+        assert "recall" in prompt.write({}) and prompt.write({}) != prompt.write(
+            dict.fromkeys(prompt.arguments, "work")
+        )

@@ -1,15 +1,15 @@
-"""What is found, with the real model: meaning, names, accents, identifiers, other scripts, typos, and nothing."""
+"""What the real model helps to find: meaning, names, identifiers, other scripts, typos; and nothing."""
 
 from __future__ import annotations
 
 import pytest
-from support import START, Clock, Uids, a_query, kept, open_store
 
 from mnemic.core.context import Context
 from mnemic.core.memories import Note, remember
 from mnemic.core.recall import recall
 from mnemic.core.upkeep import embed_pending
 from mnemic.model.values import DAY
+from support import START, Clock, Uids, a_query, kept, open_store
 
 CORPUS = {
     "cat": "Anna adopted a cat named Biscuit from the shelter",
@@ -87,12 +87,16 @@ def test_names_are_found_with_or_without_their_accents(library, question, expect
     assert found(library, question)[0] == expected
 
 
-@pytest.mark.parametrize("question", ["parse_config", "config", "parse", "HTTPServer", "httpserver", "server", "http"])
+@pytest.mark.parametrize(
+    "question", ["parse_config", "config", "parse", "HTTPServer", "httpserver", "server", "http"]
+)
 def test_identifiers_are_found_whole_and_by_their_parts(library, question):
     assert found(library, question)[0] == "config"
 
 
-@pytest.mark.parametrize("question, expected", [("東京", "tokyo"), ("住ん", "tokyo"), ("预算", "budget"), ("开会", "budget")])
+@pytest.mark.parametrize(
+    "question, expected", [("東京", "tokyo"), ("住ん", "tokyo"), ("预算", "budget"), ("开会", "budget")]
+)
 def test_a_word_of_two_characters_is_found_in_its_run(library, question, expected):
     assert found(library, question)[0] == expected
 
@@ -138,7 +142,21 @@ def test_nothing_is_found_where_nothing_is_known(library, question):
 
 @pytest.mark.parametrize(
     "question",
-    ['" OR *', "NEAR(", "a:b", "'; DROP TABLE memory; --", "body : cat", "{title}", "^", '"""', "\\", "%_%", "()", "*", "!?"],
+    [
+        '" OR *',
+        "NEAR(",
+        "a:b",
+        "'; DROP TABLE memory; --",
+        "body : cat",
+        "{title}",
+        "^",
+        '"""',
+        "\\",
+        "%_%",
+        "()",
+        "*",
+        "!?",
+    ],
 )
 def test_signs_are_just_text(library, question):
     before = library.store.read().count()
@@ -147,13 +165,18 @@ def test_signs_are_just_text(library, question):
     assert library.store.read().count() == before
 
 
-@pytest.mark.parametrize("question", ["x" * 10_000, "cat " * 2_000, "猫" * 3_000, "\ud800".encode("utf-8", "replace").decode()])
+@pytest.mark.parametrize(
+    "question", ["x" * 10_000, "cat " * 2_000, "猫" * 3_000, "\ud800".encode("utf-8", "replace").decode()]
+)
 def test_a_question_of_any_length_is_answered(library, question):
     assert isinstance(found(library, question), list)
 
 
 def test_the_words_of_a_question_need_not_be_all_there(library):
-    assert found(library, "could you please tell me on which day of the week the billing things go live?")[0] == "deploy"
+    assert (
+        found(library, "could you please tell me on which day of the week the billing things go live?")[0]
+        == "deploy"
+    )
 
 
 def test_the_terms_of_every_score_add_up(library):

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import pytest
-from support import START, a_draft, kept, put
 
 from mnemic.core.memories import Note, remember
 from mnemic.core.recall import recall
 from mnemic.model.search import Query
 from mnemic.retrieval.candidates import Candidate
 from mnemic.retrieval.profiles import HOUSE
+from support import START, a_draft, kept, put
 
 QUERY = Query(text="anything", now=START)
 
 
 @pytest.fixture
 def three(store):
-    return [memory.id for memory in put(store, a_draft("one"), a_draft("two"), a_draft("three", confidence=0.5))]
+    return [
+        memory.id for memory in put(store, a_draft("one"), a_draft("two"), a_draft("three", confidence=0.5))
+    ]
 
 
 def scored(store, *candidates):
-    return {one.memory_id: one for one in HOUSE.scored(store.read(), QUERY, {c.memory_id: c for c in candidates})}
+    return {
+        one.memory_id: one for one in HOUSE.scored(store.read(), QUERY, {c.memory_id: c for c in candidates})
+    }
 
 
 def test_the_terms_add_up_and_more_of_either_is_better(store, three):

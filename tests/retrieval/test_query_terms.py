@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from support import a_draft, put
 
 from mnemic.retrieval import text
 from mnemic.retrieval.text import MAX_TERMS, content_words, query_terms
+from support import a_draft, put
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from support import START, a_draft, change, put
 
 from mnemic.model.search import Filter
 from mnemic.model.values import State
 from mnemic.retrieval.similarity import NEAR, likeness, near_duplicates
+from support import START, a_draft, change, put
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from support import WordEmbedder, a_query
-
 from mnemic.core.context import Context, wall_clock
 from mnemic.core.memories import Note, remember
 from mnemic.core.recall import recall
+from mnemic.model.search import Filter
 from mnemic.storage.sqlite.store import SqliteStore
+from support import WordEmbedder, a_query
 
 
 def context(database: str, embedder: WordEmbedder | None = None) -> Context:
@@ -26,13 +26,25 @@ def context(database: str, embedder: WordEmbedder | None = None) -> Context:
 
 
 def write(database: str, name: str, times: str, start: str) -> None:
-    """Say that we are ready, wait for the file *start*, remember so many things, and say how many were kept."""
+    """Say that we are ready, wait for the file *start*, remember so many things, say how many were kept."""
     say("ready")
     while not Path(start).exists():
         time.sleep(0.001)
     ctx = context(database)
     kept = [one for n in range(int(times)) for one in remember(ctx, [Note(text=f"{name} wrote {n}")]).kept]
     say(len(kept))
+
+
+def come_and_go(database: str, name: str, times: str, start: str) -> None:
+    """The same, but opening and closing the database for each."""
+    say("ready")
+    while not Path(start).exists():
+        time.sleep(0.001)
+    for number in range(int(times)):
+        ctx = context(database)
+        remember(ctx, [Note(text=f"{name} wrote {number} " + "lorem ipsum dolor " * 100, title=f"{name} wrote {number}")])
+        ctx.store.close()
+    say(int(times))
 
 
 def write_on(database: str, name: str) -> None:
@@ -44,13 +56,19 @@ def write_on(database: str, name: str) -> None:
 
 
 def answer(database: str) -> None:
-    """For every question on a line, what is recalled: titles, and how they were found."""
-    ctx = context(database, WordEmbedder())
+    """For every question on a line: the titles that are recalled, found by words, near by vectors."""
+    embedder = WordEmbedder()
+    ctx = context(database, embedder)
     say("ready")
     for line in sys.stdin:
-        found = recall(ctx, a_query(json.loads(line), now=wall_clock()))
-        hits = {hit.memory.title: {name: value > 0 for name, value in hit.terms.items()} for hit in found.hits}
-        say({"mode": found.mode, "pending": found.pending, "hits": hits})
+        question = json.loads(line)
+        recalled = [hit.memory.id for hit in recall(ctx, a_query(question, now=wall_clock())).hits]
+        reader = ctx.store.read()
+        by_words = [number for number, _ in reader.words(question.split(), Filter(), every=False, limit=10)]
+        near = reader.nearest(embedder.embed([question])[0], Filter(), limit=10)
+        by_vectors = [one.memory_id for one in near if one.similarity > 0.5]
+        found = {"recalled": recalled, "words": by_words, "vectors": by_vectors}
+        say({name: [one.title for one in reader.memories(ids)] for name, ids in found.items()})
 
 
 def say(something: object) -> None:
@@ -59,4 +77,5 @@ def say(something: object) -> None:
 
 
 if __name__ == "__main__":
-    {"write": write, "write-on": write_on, "answer": answer}[sys.argv[1]](*sys.argv[2:])
+    modes = {"write": write, "come-and-go": come_and_go, "write-on": write_on, "answer": answer}
+    modes[sys.argv[1]](*sys.argv[2:])

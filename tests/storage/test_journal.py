@@ -5,11 +5,11 @@ from __future__ import annotations
 import uuid
 
 import pytest
-from support import START, a_draft, change, put
 
 from mnemic.errors import Conflict
 from mnemic.model.journal import Subject
 from mnemic.model.values import DAY, HOUR, State
+from support import START, a_draft, change, put
 
 
 def test_a_birth_a_change_and_a_death_are_told_by_the_fields_that_differ(store):

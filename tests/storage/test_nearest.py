@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from support import START, WordEmbedder, a_draft, change, embed_all, put
 
 from mnemic.model.search import Filter
 from mnemic.model.values import State
 from mnemic.storage.base import Passage
+from support import START, WordEmbedder, a_draft, change, embed_all, put
 
 EMBEDDER = WordEmbedder()
 
@@ -80,7 +80,9 @@ def test_new_vectors_take_the_place_of_old_ones(pair):
     embed_all(left, EMBEDDER)
     assert nearest(right, "red apple")[apple.id] == pytest.approx(1, abs=0.01)
     change(left, apple, title="A fruit", at=START + 1)
-    assert nearest(right, "red apple")[apple.id] == pytest.approx(1, abs=0.01), "the old one serves until then"
+    assert nearest(right, "red apple")[apple.id] == pytest.approx(1, abs=0.01), (
+        "the old one serves until then"
+    )
     with left.write(operation="embed", actor="x", at=START + 1) as tx:
         [item] = tx.pending(limit=5)
     other = WordEmbedder()
@@ -115,7 +117,9 @@ def test_another_model_makes_everything_wait_and_never_mixes(fresh):
     store.use_model(older.name)
     apple, pear = put(store, a_draft("red apple"), a_draft("green pear"))
     embed_all(store, older)
-    assert nearest(store, "red apple", older).keys() == {apple.id, pear.id} and store.read().pending_count() == 0
+    assert (
+        nearest(store, "red apple", older).keys() == {apple.id, pear.id} and store.read().pending_count() == 0
+    )
 
     store.use_model(newer.name)
     assert store.read().pending_count() == 2
@@ -123,7 +127,9 @@ def test_another_model_makes_everything_wait_and_never_mixes(fresh):
     [first] = [item for item in store.read().pending(limit=5) if item.memory_id == apple.id]
     with store.write(operation="embed", actor="x", at=START) as tx:
         tx.put_passages("newer", 32, [Passage(first.statement_id, 0, 9, newer.embed(["red apple"])[0])])
-    assert nearest(store, "red apple", newer).keys() == {apple.id}, "the other has only a vector of the old model"
+    assert nearest(store, "red apple", newer).keys() == {apple.id}, (
+        "the other has only a vector of the old model"
+    )
     embed_all(store, newer)
     assert nearest(store, "red apple", newer)[apple.id] == pytest.approx(1, abs=0.01)
     assert store.check() == []
@@ -142,5 +148,7 @@ def test_a_long_statement_is_near_by_its_best_stretch(fresh):
     filler = "nothing of interest stands in this part of the text. " * 5
     [memory] = put(store, a_draft("long", texts=(f"{filler}the treasure is under the old oak. {filler}",)))
     embed_all(store, embedder)
-    [near] = store.read().nearest(embedder.embed(["the treasure is under the old oak."])[0], Filter(), limit=5)
+    [near] = store.read().nearest(
+        embedder.embed(["the treasure is under the old oak."])[0], Filter(), limit=5
+    )
     assert near.memory_id == memory.id and near.similarity > 0.6

@@ -6,12 +6,12 @@ import uuid
 from dataclasses import replace
 
 import pytest
-from support import START, WordEmbedder, a_draft, change, embed_all, put
 
 from mnemic.errors import Denied
 from mnemic.model.graph import Direction
 from mnemic.model.search import Filter
 from mnemic.model.values import DAY, HOUR, State
+from support import START, WordEmbedder, a_draft, change, embed_all, put
 
 
 def whole(store):
@@ -73,9 +73,13 @@ def test_the_past_is_searched_by_the_words_and_names_it_had(store, eventful):
     past = store.at(2)
     assert found(past, "red") == [1] and found(store.at(4), "red") == [] and found(store, "red") == [1]
     assert found(store.at(4), "sour") == [1] and found(past, "sour") == []
-    assert found(past, "red", namespaces=("garden",)) == [] and found(past, "red", namespaces=("global",)) == [1]
+    assert found(past, "red", namespaces=("garden",)) == [] and found(
+        past, "red", namespaces=("global",)
+    ) == [1]
     assert found(past, "red", tags=("tree",)) == [] and found(store.at(4), "sour", tags=("tree",)) == [1]
-    assert past.read().ids_titled("green pear", None) == [2] and store.read().ids_titled("green pear", None) == [3]
+    assert past.read().ids_titled("green pear", None) == [2] and store.read().ids_titled(
+        "green pear", None
+    ) == [3]
     assert past.read().same_text("red apple", None) == 1
     assert past.read().frequencies(["red", "plum"]) == {"red": 1, "plum": 0}
     assert past.read().counts(None, START).by_state == {"living": 2}
@@ -152,4 +156,7 @@ def test_what_is_alive_is_a_matter_of_the_moment_asked_for(store):
     past = store.at(1)
     assert past.read().select(Filter(alive_at=START), limit=5) == [memory.id]
     assert past.read().select(Filter(alive_at=START + HOUR), limit=5) == []
-    assert found(past, "brief", alive_at=START) == [memory.id] and found(past, "brief", alive_at=START + HOUR) == []
+    assert (
+        found(past, "brief", alive_at=START) == [memory.id]
+        and found(past, "brief", alive_at=START + HOUR) == []
+    )

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 
 import pytest
-from support import START, a_draft, change, embed_all, put
-from support import WordEmbedder as Embedder
 
 from mnemic.errors import StoreUnusable
 from mnemic.model.access import Grant, Token
 from mnemic.model.graph import Direction
 from mnemic.model.search import Filter
 from mnemic.model.values import DAY, HOUR, MINUTE, State, Tier
+from mnemic.storage.base import Traits
+from support import START, a_draft, change, embed_all, put
+from support import WordEmbedder as Embedder
 
 
 def test_an_empty_store_answers_every_question(store):
@@ -54,7 +55,18 @@ def test_a_memory_comes_back_as_it_was_put(store):
     assert (memory.state, memory.access_count, memory.accessed_at) == (State.LIVING, 0, None)
 
 
-@pytest.mark.parametrize("text", ["naïve café", "今日は晴れ", "👩‍👩‍👧 family", "a\tb\r\nc", "'; DROP TABLE memory; --", "\ufeffbom", "x" * 65_536])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "naïve café",
+        "今日は晴れ",
+        "👩‍👩‍👧 family",
+        "a\tb\r\nc",
+        "'; DROP TABLE memory; --",
+        "\ufeffbom",
+        "x" * 65_536,
+    ],
+)
 def test_any_text_is_kept_faithfully(store, text):
     [memory] = put(store, a_draft(text, title="t"))
     assert store.read().memory(memory.id).content == text
@@ -131,7 +143,7 @@ def test_counts_tell_the_store_in_numbers(store):
 
 
 def test_overdue_is_what_has_expired_and_still_lives(store):
-    past, edge, future, gone = put(
+    past, edge, _, gone = put(
         store,
         a_draft("past", expires_at=START - HOUR),
         a_draft("edge", expires_at=START),
@@ -220,7 +232,9 @@ def test_only_standing_statements_of_living_memories_wait(store):
     change(store, gone, state=State.FORGOTTEN)
     assert [item.text for item in store.read().pending(limit=10)] == ["other words"]
     change(store, done, title="Done")
-    assert {item.text for item in store.read().pending(limit=10)} == {"other words", "done"}, "read under a new title"
+    assert {item.text for item in store.read().pending(limit=10)} == {"other words", "done"}, (
+        "read under a new title"
+    )
 
 
 def test_tokens_are_kept_by_their_hash(store):
@@ -286,3 +300,12 @@ def test_an_unchanged_memory_is_not_journaled(store):
     assert change(store, memory, title=memory.title, texts=("kept",), tags=("a",), at=START + HOUR) == memory
     assert store.sequence() == before
     assert replace(memory) == store.read().memory(memory.id)
+
+
+def test_traits_are_told_of_those_there_are(store):
+    with store.write(operation="x", actor="x", at=START) as tx:
+        talk = tx.session("global", "talk")
+        doubtful = tx.add(a_draft("one", confidence=0.25, session_id=talk), uid=f"{1:032x}")
+        plain = tx.add(a_draft("two"), uid=f"{2:032x}")
+    told = store.read().traits([doubtful.id, plain.id, 99])
+    assert told == {doubtful.id: Traits(0.25, talk), plain.id: Traits(1.0, None)}

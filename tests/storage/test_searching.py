@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support import START, WordEmbedder, embed_all, open_store
 
 from mnemic.model.memory import Draft
 from mnemic.model.search import Filter
 from mnemic.model.values import DAY, HOUR, State, Tier
+from support import START, WordEmbedder, embed_all, open_store
 
 WORDS = ["amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heron"]
 NAMESPACES, KINDS, TAGS = ("global", "work", "home"), ("note", "fact", "event"), ("red", "green", "blue")
@@ -22,7 +22,7 @@ EMBEDDER = WordEmbedder(window=40)
 
 @pytest.fixture(scope="module")
 def library(engine, tmp_path_factory):
-    """A store of 150 memories of all sorts, with vectors for most of them, and the memories as it holds them."""
+    """A store of 150 memories of all sorts, with vectors for most, and the memories as it holds them."""
     store = open_store(engine, tmp_path_factory.mktemp("library"))
     store.use_model(EMBEDDER.name)
     chance = random.Random(7)
@@ -45,7 +45,9 @@ def a_random_draft(chance, number, sessions):
     return Draft(
         namespace=chance.choice(NAMESPACES),
         title=f"{number}",
-        texts=tuple(" ".join(chance.choices(WORDS, k=chance.randint(1, 12))) for _ in range(chance.randint(1, 3))),
+        texts=tuple(
+            " ".join(chance.choices(WORDS, k=chance.randint(1, 12))) for _ in range(chance.randint(1, 3))
+        ),
         kind=chance.choice(KINDS),
         tags=tuple(chance.sample(TAGS, chance.randint(0, 2))),
         priority=chance.randint(1, 10),
@@ -120,7 +122,11 @@ def test_a_selection_is_what_passes(library, wanted):
 
 
 @settings(max_examples=150)
-@given(wanted=any_filter, terms=st.lists(st.sampled_from([*WORDS, "absent"]), min_size=1, max_size=3), every=st.booleans())
+@given(
+    wanted=any_filter,
+    terms=st.lists(st.sampled_from([*WORDS, "absent"]), min_size=1, max_size=3),
+    every=st.booleans(),
+)
 def test_words_find_what_holds_them_and_passes(library, wanted, terms, every):
     store, memories = library
     holds = all if every else any
@@ -141,12 +147,18 @@ def test_words_find_what_holds_them_and_passes(library, wanted, terms, every):
 
 def vectors_of(memory):
     """The vectors of all passages of a memory, in float32."""
-    return EMBEDDER.embed([s.text[start:end] for s in memory.statements for start, end in EMBEDDER.windows(s.text)])
+    return EMBEDDER.embed(
+        [s.text[start:end] for s in memory.statements for start, end in EMBEDDER.windows(s.text)]
+    )
 
 
 def similarities(embedded, wanted, vector):
     """For every living memory that passes and has vectors, the best cosine of its passages."""
-    seen = [(memory, vectors) for memory, vectors in embedded if memory.state is State.LIVING and passes(memory, wanted)]
+    seen = [
+        (memory, vectors)
+        for memory, vectors in embedded
+        if memory.state is State.LIVING and passes(memory, wanted)
+    ]
     return {memory.id: float((vectors @ vector).max()) for memory, vectors in seen}
 
 
@@ -160,7 +172,11 @@ def embedded(library):
 
 
 @settings(max_examples=150)
-@given(wanted=any_filter, words=st.lists(st.sampled_from(WORDS), min_size=1, max_size=4), limit=st.sampled_from([1, 5, 500]))
+@given(
+    wanted=any_filter,
+    words=st.lists(st.sampled_from(WORDS), min_size=1, max_size=4),
+    limit=st.sampled_from([1, 5, 500]),
+)
 def test_the_nearest_are_the_nearest_of_those_that_pass(library, embedded, wanted, words, limit):
     store, _ = library
     vector = EMBEDDER.embed([" ".join(words)])[0]
@@ -191,14 +207,19 @@ def test_the_statement_that_matched_is_named(library, embedded):
     for near in store.read().nearest(vector, Filter(), limit=20):
         [statement] = [s for s in by_id[near.memory_id].statements if s.id == near.statement_id]
         parts = [statement.text[start:end] for start, end in EMBEDDER.windows(statement.text)]
-        assert max(float(v @ vector) for v in EMBEDDER.embed(parts)) == pytest.approx(near.similarity, abs=0.02)
+        assert max(float(v @ vector) for v in EMBEDDER.embed(parts)) == pytest.approx(
+            near.similarity, abs=0.02
+        )
 
 
 @settings(max_examples=50)
 @given(wanted=any_filter)
 def test_what_waits_is_counted_under_the_same_filters(library, wanted):
     store, memories = library
-    waiting = {item.memory_id: item for item in store.read().pending(limit=1000, wanted=Filter(states=frozenset(State)))}
+    waiting = {
+        item.memory_id: item
+        for item in store.read().pending(limit=1000, wanted=Filter(states=frozenset(State)))
+    }
     expected = {memory.id for memory in memories if memory.id in waiting and passes(memory, wanted)}
     found = store.read().pending(limit=1000, wanted=wanted)
     assert {item.memory_id for item in found} == expected

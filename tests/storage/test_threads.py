@@ -5,9 +5,8 @@ from __future__ import annotations
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 
-from support import START, WordEmbedder, a_draft, change, embed_all, put
-
 from mnemic.model.search import Filter
+from support import START, WordEmbedder, a_draft, change, embed_all, put
 
 EMBEDDER = WordEmbedder()
 
@@ -74,7 +73,9 @@ def test_a_check_is_not_disturbed_by_writing(store):
         nonlocal memory
         for number in range(60):
             put(store, *(a_draft(f"common words {number} {half}") for half in "ab"))
-            memory = change(store, memory, texts=(f"common words {number}",), title=f"title {number}", at=START + number)
+            memory = change(
+                store, memory, texts=(f"common words {number}",), title=f"title {number}", at=START + number
+            )
 
     with ThreadPoolExecutor(1) as pool:
         writing = pool.submit(write)

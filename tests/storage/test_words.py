@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from support import START, a_draft, change, put
 
 from mnemic.model.search import Filter
 from mnemic.model.values import State
+from support import START, a_draft, change, put
 
 
 def found(store, *terms, every=True):
@@ -26,7 +26,9 @@ def test_a_title_counts_more_than_a_summary_and_that_more_than_a_body(store):
     assert scores == sorted(scores, reverse=True) and scores[-1] > 0
 
 
-@pytest.mark.parametrize("title, body", [("Cat", "Category of goods"), ("Plan 9", "Plan 90 has failed"), ("Sky", "Blue")])
+@pytest.mark.parametrize(
+    "title, body", [("Cat", "Category of goods"), ("Plan 9", "Plan 90 has failed"), ("Sky", "Blue")]
+)
 def test_a_title_is_found_however_the_body_begins(store, title, body):
     [memory] = put(store, a_draft(body, title=title))
     for word in f"{title} {body}".split():
@@ -62,7 +64,25 @@ def test_a_word_of_two_characters_is_found_in_a_run(store, word):
 
 @pytest.mark.parametrize(
     "nonsense",
-    ['"', '" OR *', "NEAR(", "a:b", "title:sky", "'; DROP TABLE memory; --", "*", "sky*", "-sky", "^sky", "{title}: sky", "(", "AND", "sky AND", "\\", "%", ""],
+    [
+        '"',
+        '" OR *',
+        "NEAR(",
+        "a:b",
+        "title:sky",
+        "'; DROP TABLE memory; --",
+        "*",
+        "sky*",
+        "-sky",
+        "^sky",
+        "{title}: sky",
+        "(",
+        "AND",
+        "sky AND",
+        "\\",
+        "%",
+        "",
+    ],
 )
 def test_no_character_in_a_term_is_syntax(store, nonsense):
     put(store, a_draft("the sea is green", tags=("x",)))
@@ -76,7 +96,22 @@ def test_no_character_in_a_term_is_syntax(store, nonsense):
 
 
 @pytest.mark.parametrize(
-    "text", ["Databases fail", "0㐀", "ﬁne", "²x", "𞤀𞤁", "…", "x" * 3000, "हिन्दी भाषा", "ß", "_private", "a_b-c", "İstanbul", "é"]
+    "text",
+    [
+        "Databases fail",
+        "0㐀",
+        "ﬁne",
+        "²x",
+        "𞤀𞤁",
+        "…",
+        "x" * 3000,
+        "हिन्दी भाषा",
+        "ß",
+        "_private",
+        "a_b-c",
+        "İstanbul",
+        "é",
+    ],
 )
 def test_a_check_finds_every_memory_whatever_its_words(store, text):
     put(store, a_draft(text, title=text[:80]))
@@ -89,7 +124,9 @@ def test_no_terms_find_nothing(store):
 
 
 def test_frequencies_count_living_memories(store):
-    one, two, _ = put(store, a_draft("blue sky sky sky"), a_draft("blue sea"), a_draft("sails", namespace="work"))
+    one, two, _ = put(
+        store, a_draft("blue sky sky sky"), a_draft("blue sea"), a_draft("sails", namespace="work")
+    )
     assert store.read().frequencies(["blue", "Sky", "sailing", "sea", "absent"]) == {
         "blue": 2,
         "Sky": 1,
@@ -122,7 +159,10 @@ def test_stems_are_the_words_in_the_form_the_index_compares(store):
     [
         ("kubernetes", ["kubernetis", "kuberetes", "kuberrnetes", "kubenretes", "bubernetes", "KUBERNETIS"]),
         ("database", ["databse", "dattabase", "databaze", "databaes", "satabase"]),
-        ("configuration", ["configuraton", "confiiguration", "configurazion", "configuratino", "donfiguration"]),
+        (
+            "configuration",
+            ["configuraton", "confiiguration", "configurazion", "configuratino", "donfiguration"],
+        ),
         ("meeting", ["meetng", "meetting", "neeting"]),
         ("utf8", ["utf9", "uft8"]),
         ("Zürich", ["Zürick", "zurick", "Züich"]),
@@ -138,7 +178,14 @@ def test_spellings_are_the_words_one_letter_away(store, word, typos):
 
 
 def test_spellings_come_the_most_frequent_first_and_those_with_the_first_letter_before(store):
-    put(store, a_draft("plane"), a_draft("plate one"), a_draft("plate two"), a_draft("place a"), a_draft("elephant"))
+    put(
+        store,
+        a_draft("plane"),
+        a_draft("plate one"),
+        a_draft("plate two"),
+        a_draft("place a"),
+        a_draft("elephant"),
+    )
     put(store, *(a_draft(f"slate {number}") for number in range(5)))
     stems = store.read().stems
     spelled = [stems(word) for word in store.read().spellings("plaxe", 3)]

@@ -6,14 +6,15 @@ import uuid
 from dataclasses import replace
 
 import pytest
-from support import START, WordEmbedder, a_draft, change, embed_all, put
 
 from mnemic.errors import Conflict
 from mnemic.model.access import Grant, Token
+from mnemic.model.journal import Subject
 from mnemic.model.memory import Memory, Statement
 from mnemic.model.search import Filter
 from mnemic.model.values import DAY, HOUR, State, Tier
 from mnemic.storage.base import Passage
+from support import START, WordEmbedder, a_draft, change, embed_all, put
 
 
 def found(store, word, **wanted):
@@ -118,7 +119,16 @@ def test_a_body_keeps_the_statements_that_stay(store):
 
 
 @pytest.mark.parametrize(
-    "texts", [(), ("c", "b", "a"), ("b",), ("a", "a", "b", "c"), ("a", "b", "c", "c"), ("new", "a", "b", "c"), ("c", "a")]
+    "texts",
+    [
+        (),
+        ("c", "b", "a"),
+        ("b",),
+        ("a", "a", "b", "c"),
+        ("a", "b", "c", "c"),
+        ("new", "a", "b", "c"),
+        ("c", "a"),
+    ],
 )
 def test_a_body_reads_as_it_was_written(store, texts):
     [memory] = put(store, a_draft("x", texts=("a", "b", "c")))
@@ -172,7 +182,9 @@ def test_use_is_counted_and_not_journaled(store):
         tx.touch([one.id, two.id, 99], START + HOUR)
         tx.touch([one.id], START)
     used = store.read().memory(one.id)
-    assert (used.access_count, used.accessed_at) == (2, START + HOUR), "the latest use counts, not the last told"
+    assert (used.access_count, used.accessed_at) == (2, START + HOUR), (
+        "the latest use counts, not the last told"
+    )
     assert used == replace(one, access_count=2, accessed_at=START + HOUR)
     assert store.sequence() == before and store.check() == []
 
@@ -191,11 +203,13 @@ def test_a_purge_leaves_a_tombstone_and_nothing_else(store):
     assert reader.memory(secret.id) is None and reader.edge(edge.id) is None
     assert found(store, "secret") == [] and reader.frequencies(["secret", "hush"]) == {"secret": 0, "hush": 0}
     assert reader.spellings("secrit", 5) == []
-    assert [near.memory_id for near in reader.nearest(embedder.embed(["secret"])[0], Filter(), limit=5)] == [other.id]
+    assert [near.memory_id for near in reader.nearest(embedder.embed(["secret"])[0], Filter(), limit=5)] == [
+        other.id
+    ]
     told = [row for row in reader.journal() if row.subject_id == secret.id and row.subject == "memory"]
     assert [(row.before, row.after) for row in told] == [(None, None)] * 3
     assert told[-1].operation == "purge" and told[-1].sequence == store.sequence()
-    assert "secret" not in repr([row for row in reader.journal()])
+    assert "secret" not in repr(list(reader.journal()))
     assert store.at(2).read().memory(secret.id) is None
     assert reader.memory(other.id) == other and store.check() == []
     put(store, a_draft("newer"))
@@ -251,7 +265,9 @@ def test_a_memory_from_elsewhere_keeps_all_it_has(store):
 
 def test_a_memory_that_cannot_be_taken_in_leaves_nothing(store):
     [known] = put(store, a_draft("known", title="Known"))
-    broken = replace(known, id=9, uid=str(uuid.uuid4()), title="Broken", statements=(Statement(0, "fine"), Statement(0, 7)))
+    broken = replace(
+        known, id=9, uid=str(uuid.uuid4()), title="Broken", statements=(Statement(0, "fine"), Statement(0, 7))
+    )
     with store.write(operation="import", actor="x", at=START) as tx:
         with pytest.raises(Conflict):
             tx.take_in(replace(known, id=9, title="Twin"))
@@ -269,6 +285,33 @@ def test_how_often_a_memory_was_used_elsewhere_can_be_said(store):
     assert store.read().memory(memory.id) == replace(memory, access_count=5, accessed_at=START)
 
 
+def test_a_tombstone_says_that_something_was_here(store):
+    with store.write(operation="import", actor="x", at=START) as tx:
+        tx.tombstone(Subject.MEMORY, 7)
+    [row] = store.read().journal()
+    assert (row.subject, row.subject_id, row.before, row.after) == (Subject.MEMORY, 7, None, None)
+    assert store.read().memory(7) is None and store.check() == []
+
+
+def test_memories_that_say_nearly_the_same_are_alike(store):
+    text = "the quarterly review meeting takes place every second thursday afternoon"
+    one, two, other = put(store, a_draft(text), a_draft(f"{text} in june"), a_draft("nothing of that kind"))
+
+    def alike(body, **wanted):
+        with store.write(operation="look", actor="x", at=START) as tx:
+            return tx.alike(body, Filter(**wanted), limit=5)
+
+    assert set(alike(text)) == {one.id, two.id}
+    assert alike(text, namespaces=("work",)) == [] and alike("entirely different words") == []
+    change(store, one, state=State.FORGOTTEN, at=START + 1)
+    changed = change(store, two, texts=("something new altogether now",), at=START + 2)
+    assert alike(text) == [] and alike("something new altogether now") == [two.id]
+    with store.write(operation="purge", actor="x", at=START + 3) as tx:
+        tx.purge([changed.id])
+    assert alike("something new altogether now") == []
+    assert alike("nothing of that kind") == [other.id]
+
+
 def test_vectors_replace_older_ones_and_pass_over_what_has_gone(store):
     embedder = WordEmbedder()
     store.use_model(embedder.name)
@@ -282,7 +325,9 @@ def test_vectors_replace_older_ones_and_pass_over_what_has_gone(store):
             return tx.put_passages(embedder.name, embedder.dimension, passages)
 
     before = store.sequence()
-    made = put_passages(Passage(statement, 0, 2, near), Passage(statement, 2, 5, far), Passage(gone, 0, 3, near))
+    made = put_passages(
+        Passage(statement, 0, 2, near), Passage(statement, 2, 5, far), Passage(gone, 0, 3, near)
+    )
     assert made == 1
     assert store.read().nearest(near, Filter(), limit=5)[0].similarity == pytest.approx(1, abs=0.01)
     assert put_passages(Passage(statement, 0, 5, far)) == 1

@@ -39,16 +39,17 @@ def history(
     reader = ctx.store.read()
     asked: dict[str, Any] = {"since": since, "until": until, "actor": actor, "newest_first": True}
     if reference is None:
-        seen = (change for change in reader.journal(**asked, limit=_at_most(ctx, limit)) if _may_see(ctx, change))
-        return list(islice(seen, limit))
+        changes = reader.journal(**asked, limit=_at_most(ctx, limit))
+        return list(islice((change for change in changes if _may_see(ctx, change)), limit))
     memory = locate(reader, ctx, reference)
-    subjects = [(Subject.MEMORY, memory.id), *((Subject.EDGE, edge.id) for edge in links_of(reader, ctx, memory))]
-    changes = [
+    links = links_of(reader, ctx, memory)
+    subjects = [(Subject.MEMORY, memory.id), *((Subject.EDGE, edge.id) for edge in links)]
+    told = [
         change
         for subject, number in subjects
         for change in reader.journal(**asked, subject=subject, subject_id=number, limit=limit)
     ]
-    return sorted(changes, key=lambda change: -change.sequence)[:limit]
+    return sorted(told, key=lambda change: -change.sequence)[:limit]
 
 
 def _at_most(ctx: Context, limit: int) -> int | None:

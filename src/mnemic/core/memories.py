@@ -22,6 +22,8 @@ from mnemic.storage.text import words
 TITLE_LENGTH = 80
 LIFETIME = {Tier.SHORT: 6 * HOUR, Tier.MID: 7 * DAY, Tier.LONG: None}
 SUPERSEDES = "supersedes"
+COMPARED_AT_ONCE = 10
+"""A larger batch is checked for equal texts only: whoever stores so many does not read what each resembles."""
 PREFIXES_LOOKED_AT = 100
 _SENTENCE = re.compile(r".+?(?:[.!?](?=\s|$)|[。！？])", re.DOTALL)
 
@@ -112,7 +114,7 @@ def remember(ctx: Context, notes: Sequence[Note], *, force: bool = False) -> Out
             if refusal:
                 refused.append(refusal)
             else:
-                similar = _similar(tx, ctx, note)
+                similar = _similar(tx, ctx, note) if len(notes) <= COMPARED_AT_ONCE else ()
                 kept.append(Kept(_keep(tx, ctx, note), similar))
     if kept:
         ctx.wake()
@@ -222,7 +224,8 @@ def _by_name(reader: Reader, ctx: Context, name: str, namespace: str | None) -> 
     found = reader.memories(reader.ids_with_uid(name, PREFIXES_LOOKED_AT))
     begun = [memory for memory in found if ctx.may_see(memory.namespace)]
     if len(begun) > 1:
-        raise Conflict(f"{name!r} begins the uid of several memories, among them {begun[0].id} and {begun[1].id}")
+        among = f"among them {begun[0].id} and {begun[1].id}"
+        raise Conflict(f"{name!r} begins the uid of several memories, {among}")
     return begun[0] if begun else None
 
 

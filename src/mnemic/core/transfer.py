@@ -30,11 +30,20 @@ MEMORY_TYPES: Mapping[str, tuple[type, ...]] = {
     **dict.fromkeys(("id", "priority", "rating_count", "access_count", "created_at", "updated_at"), _NUMBER),
     **dict.fromkeys(("session_id", "accessed_at", "expires_at"), _MAYBE_NUMBER),
     **dict.fromkeys(("valid_from", "valid_to", "state_at"), _MAYBE_NUMBER),
-    **{"confidence": _REAL, "quality": _MAYBE_REAL, "rating": _MAYBE_REAL, "metadata": (dict,)},
+    "confidence": _REAL,
+    "quality": _MAYBE_REAL,
+    "rating": _MAYBE_REAL,
+    "metadata": (dict,),
 }
 EDGE_TYPES: Mapping[str, tuple[type, ...]] = {
-    **{"source_id": _NUMBER, "target_id": _NUMBER, "type": _TEXT, "weight": _REAL, "reason": _MAYBE_TEXT},
-    **{"created_at": _NUMBER, "valid_from": _MAYBE_NUMBER, "valid_to": _MAYBE_NUMBER},
+    "source_id": _NUMBER,
+    "target_id": _NUMBER,
+    "type": _TEXT,
+    "weight": _REAL,
+    "reason": _MAYBE_TEXT,
+    "created_at": _NUMBER,
+    "valid_from": _MAYBE_NUMBER,
+    "valid_to": _MAYBE_NUMBER,
 }
 
 

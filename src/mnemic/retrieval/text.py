@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from mnemic.storage import text
 from mnemic.storage.base import Reader
 
-# Words that stand in any English question and tell nothing about its subject, cut at apostrophes as words are.
+# Words that stand in any English question and tell nothing about its subject, cut at apostrophes.
 STOP_WORDS = frozenset(
     """
     a about above after again all also am an and any are aren as at be because been before being below

@@ -6,9 +6,12 @@ import hashlib
 import re
 import unicodedata
 from functools import cache, lru_cache
+from itertools import pairwise
+from string import ascii_lowercase, ascii_uppercase, digits
 from zlib import crc32
 
 MARKS = 3
+_PRIME, _BITS = 0x9E3779B1, 0xFFFFFFFF
 
 # Scripts written without spaces between words: Thai to Khmer, kana, Han, Hangul.
 _SPACELESS = (
@@ -16,8 +19,12 @@ _SPACELESS = (
     "\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
 )
 _NAME = re.compile(r"\w+")
-_IDENTIFIER = re.compile(r"\w*(?:_|[a-z][A-Z]|[A-Z]{2}[a-z]|[A-Za-z]\d|\d[A-Za-z])\w*")
-_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_IDENTIFIER = re.compile(r"\w*(?:_|[a-z][A-Z]|[A-Z]{2}[a-z]|[A-Za-z][0-9]|[0-9][A-Za-z])\w*")
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+# The same in a text of which every letter has become an a or A and every digit a 0.
+_SIGNS = ("_", "aA", "AAa", "a0", "A0", "0a", "0A")
+_WORDS_ONLY = {code: char.lower() if _NAME.match(char) else " " for code, char in enumerate(map(chr, range(128)))}
+_SHAPE = str.maketrans(ascii_lowercase + ascii_uppercase + digits, "a" * 26 + "A" * 26 + "0" * 10)
 
 
 @cache  # compiling these two takes 15 ms, and most processes never see a text that is not ASCII
@@ -39,15 +46,12 @@ def indexed(text: str) -> str:
 
 def identifier_parts(text: str) -> str:
     """The parts of the code identifiers in *text*: `parse_config` and `HTTPServer` give four words."""
-    parts = []
-    for name in _NAME.findall(text):
-        # Nearly every word ends here; the pattern alone would take 40 µs a memory, a tenth of a write.
-        if (name.islower() and name.isalpha()) or not _IDENTIFIER.fullmatch(name):
-            continue
-        found = _PART.findall(name)
-        if len(found) > 1:
-            parts.extend(found)
-    return " ".join(parts)
+    # Prose ends here after 2 µs; the pattern would take 40, a tenth of a write.
+    shape = text.translate(_SHAPE)
+    if not any(sign in shape for sign in _SIGNS):
+        return ""
+    named = (_PART.findall(name) for name in _NAME.findall(text) if _IDENTIFIER.fullmatch(name))
+    return " ".join(part for parts in named if len(parts) > 1 for part in parts)
 
 
 def pairs(run: str) -> list[str]:
@@ -58,7 +62,7 @@ def pairs(run: str) -> list[str]:
 def words(text: str) -> list[str]:
     """The words of *text* in order, lower case; a spaceless run is one phrase of its pairs."""
     if text.isascii():
-        return _NAME.findall(text.lower())
+        return text.translate(_WORDS_ONLY).split()  # three times faster than a pattern
     found = []
     for word in _word().findall(unicodedata.normalize("NFC", text)):
         found.append(" ".join(pairs(word)) if _run().fullmatch(word) else word.lower())
@@ -69,15 +73,15 @@ def words(text: str) -> list[str]:
 def marks(text: str) -> tuple[int, ...]:
     """A few numbers that two texts are likely to share if they have most words in common.
 
-    They are the least of the hashes of all pairs of neighbouring words, the shortest left out. Of texts that had 0.7
-    to 0.8 of their words in common 94 in 100 shared one, above that 98. Single words would be found in too many.
+    They are the least of the hashes of all pairs of neighbouring words, the shortest left out. Of texts with
+    0.7 to 0.8 of their words in common 94 in 100 shared one, above that 98. A single word is in too many texts.
     """
     found = " ".join(words(text)).encode().split()
-    telling = [word for word in found if len(word) > 2]
-    if len(telling) < 2:
-        telling = found
-    pairs = {crc32(second, crc32(first)) for first, second in zip(telling, telling[1:] or telling, strict=False)}
-    return tuple(sorted(pairs)[:MARKS])
+    hashes = [crc32(word) for word in found if len(word) > 2]
+    if len(hashes) < 2:
+        hashes = [crc32(word) for word in (*found, b"")]
+    joined = {(first * _PRIME + second) & _BITS for first, second in pairwise(hashes)}
+    return tuple(sorted(joined)[:MARKS])
 
 
 @lru_cache(maxsize=16)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import apsw
 import pytest
-from support import START, WordEmbedder, a_draft, change, embed_all, put
 
 from mnemic.model.values import State
 from mnemic.storage.sqlite.store import SqliteStore
+from support import START, WordEmbedder, a_draft, change, embed_all, put
 
 DAMAGES = {
     "DELETE FROM words WHERE rowid = 1": "missing from the words index",

@@ -6,13 +6,13 @@ import stat
 
 import apsw
 import pytest
-from support import a_draft, put
 
 from mnemic.errors import StoreUnusable
 from mnemic.storage.sqlite.connection import connect
 from mnemic.storage.sqlite.migrating import migrate, version_of
 from mnemic.storage.sqlite.schema import MIGRATIONS
 from mnemic.storage.sqlite.store import SqliteStore
+from support import a_draft, put
 
 NOW = len(MIGRATIONS)
 MOOD = "ALTER TABLE memory ADD COLUMN mood TEXT; UPDATE memory SET mood = 'calm'; CREATE TABLE extra (a);"
@@ -42,7 +42,10 @@ def tables(connection):
 def test_a_file_is_brought_up_to_date_after_a_backup(path, connection):
     migrate(connection, path, (*MIGRATIONS, MOOD, "DROP TABLE extra"))
     assert version_of(connection) == NOW + 2
-    assert connection.execute("SELECT title, mood FROM memory").fetchall() == [("one", "calm"), ("two", "calm")]
+    assert connection.execute("SELECT title, mood FROM memory").fetchall() == [
+        ("one", "calm"),
+        ("two", "calm"),
+    ]
     assert "extra" not in tables(connection)
     backup = path.with_name(f"old.db.v{NOW}.bak")
     assert stat.S_IMODE(backup.stat().st_mode) == 0o600
@@ -73,6 +76,8 @@ def test_a_file_of_the_future_is_refused(path, connection):
     migrate(connection, path, (*MIGRATIONS, MOOD))
     connection.close()
     before = path.read_bytes()
-    with pytest.raises(StoreUnusable, match=f"newer Mnemic .format {NOW + 1}, this one reads up to {NOW}.*Upgrade"):
+    with pytest.raises(
+        StoreUnusable, match=f"newer Mnemic .format {NOW + 1}, this one reads up to {NOW}.*Upgrade"
+    ):
         SqliteStore(path)
     assert path.read_bytes() == before

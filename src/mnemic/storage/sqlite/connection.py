@@ -8,6 +8,7 @@ import random
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from types import FunctionType, GeneratorType
 from typing import Any, TypeVar
@@ -112,12 +113,24 @@ def connect(path: Path | None, *, durable: bool) -> apsw.Connection:
     # the value meets one: 25 of the 30 µs that looking for an equal text took.
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     try:
-        for _ in connection.execute(PRAGMAS.format(synchronous="FULL" if durable else "NORMAL")):
-            pass
+        _settle(connection, PRAGMAS.format(synchronous="FULL" if durable else "NORMAL"))
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _settle(connection: apsw.Connection, pragmas: str) -> None:
+    """Run *pragmas*. SQLite does not wait when two make a new file keep a log at once: one has to try again."""
+    wait = patient()
+    for attempt in count():
+        try:
+            for _ in connection.execute(pragmas):
+                pass
+            return
+        except apsw.BusyError:
+            if not wait(attempt):
+                raise
 
 
 def prepare_file(path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -49,10 +50,20 @@ def back_up(connection: apsw.Connection, target: Path, progress: Progress | None
     part = target.with_name(target.name + ".part")
     part.unlink(missing_ok=True)
     part.touch(mode=0o600)
-    with apsw.Connection(str(part)) as copy, copy.backup("main", connection, "main") as backup:
+    # Reading keeps what is copied as it is; else the copy would start over with every write of someone else.
+    connection.execute("BEGIN")
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+        _copy(connection, part, progress)
+        part.replace(target)
+    finally:
+        connection.execute("ROLLBACK")
+        part.unlink(missing_ok=True)
+
+
+def _copy(connection: apsw.Connection, part: Path, progress: Progress | None) -> None:
+    with closing(apsw.Connection(str(part))) as copy, copy.backup("main", connection, "main") as backup:
         while not backup.done:
             backup.step(1000)
             if progress:
                 progress(backup.page_count - backup.remaining, backup.page_count)
-    copy.close()
-    part.replace(target)

@@ -173,11 +173,11 @@ def spellings(connection: apsw.Connection, term: str, limit: int) -> list[str]:
         found = _known(connection, spelled, word[:2])
     else:
         # The stemmer leaves other scripts alone, and they have too many letters to try each.
-        spelled = {}
         found = rows(connection, ALL_TERMS, (len(token) - 1, len(token) + 1))
         found = [(near, count) for near, count in found if one_edit(token, near)]
+        spelled = {near: near for near, _ in found}
     best = sorted(found, key=lambda one: (one[0][0] != word[0], -one[1], one[0]))
-    near = ((other, spelled.get(other, other)) for other, _ in best[: 3 * limit])
+    near = ((other, spelled[other]) for other, _ in best[: 3 * limit])
     sure = (
         spelling
         for other, spelling in near
