@@ -54,7 +54,11 @@ def main() -> None:
         print(f"{name} …", end="\r", file=sys.stderr, flush=True)
         figures.extend(BUDGETS[name](bench))
     print(table(figures))
-    print(NOTES if bench.reference else NOTES + "The reference server is not installed (npm was not found or failed).\n")
+    print(
+        NOTES
+        if bench.reference
+        else NOTES + "The reference server is not installed (npm was not found or failed).\n"
+    )
     sys.exit(any(figure.verdict == "MISSED" for figure in figures))
 
 
@@ -63,7 +67,9 @@ def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.budgets", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="stop at 10,000 memories, and call less often")
     parser.add_argument("--only", choices=BUDGETS, action="append", metavar="NAME", help=", ".join(BUDGETS))
-    parser.add_argument("--cache", type=Path, default=CACHE, metavar="FOLDER", help="where built stores are kept")
+    parser.add_argument(
+        "--cache", type=Path, default=CACHE, metavar="FOLDER", help="where built stores are kept"
+    )
     return parser.parse_args()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -14,7 +15,7 @@ from bench.bench import Bench
 from bench.clients import StdioClient
 from bench.figures import Figure
 from bench.floor import Floor
-from bench.stores import copied, open_store, scratch
+from bench.stores import open_store, scratch
 from bench.writing import FRESH
 from mnemic.core.memories import Note, remember
 
@@ -38,7 +39,9 @@ def processes(bench: Bench) -> Iterator[Figure]:
         floor=floor_kept,
         reference=kept,
     )
-    yield Figure(what="eight processes, p50 by the clock", ours=at_share(ours, 0.5), floor=at_share(floor, 0.5))
+    yield Figure(
+        what="eight processes, p50 by the clock", ours=at_share(ours, 0.5), floor=at_share(floor, 0.5)
+    )
     yield Figure(
         what="eight processes, p99 by the clock",
         ours=at_share(ours, 0.99),
@@ -118,7 +121,5 @@ def _write_reference(bench: Bench, file: Path, process: int) -> None:
 
 
 def _attempt(client: StdioClient, text: str) -> None:
-    try:
+    with contextlib.suppress(RuntimeError):  # refused: it will be missing from the count
         reference.create([text], client)
-    except RuntimeError:
-        pass  # refused: it will be missing from the count

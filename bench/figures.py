@@ -81,7 +81,9 @@ def timed(
     )
 
 
-def rated(what: str, count: int, ours: Spent, budget: float | None = None, floor: Spent | None = None) -> Figure:
+def rated(
+    what: str, count: int, ours: Spent, budget: float | None = None, floor: Spent | None = None
+) -> Figure:
     """A figure of how many a second that makes, when a call does *count*."""
     return Figure(
         what=what,
@@ -111,7 +113,11 @@ def table(figures: Iterable[Figure]) -> str:
     """The figures as a Markdown table."""
     rows = [HEADINGS, *(figure.cells() for figure in figures)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    rule = "|" + "|".join("-" * (width + 1) + (":" if place else "-") for place, width in enumerate(widths)) + "|"
+    rule = (
+        "|"
+        + "|".join("-" * (width + 1) + (":" if place else "-") for place, width in enumerate(widths))
+        + "|"
+    )
     head, *body = (_line(cells, widths) for cells in rows)
     return "\n".join((head, rule, *body))
 

@@ -17,7 +17,11 @@ FLAT_ENOUGH = 0.15
 
 def growth(bench: Bench) -> Iterator[Figure]:
     """The exponent b of cost = a · size^b: 0 is flat, 1 is proportional."""
-    measures: dict[str, Callable[[Bench, int], Spent]] = {"write": one_write, "open": one_open, "search": one_search}
+    measures: dict[str, Callable[[Bench, int], Spent]] = {
+        "write": one_write,
+        "open": one_open,
+        "search": one_search,
+    }
     for name, measure in measures.items():
         points = [(log(size), log(measure(bench, size).cpu)) for size in bench.sizes]
         what = f"growth of {name}, {bench.sizes[0]:,} to {bench.sizes[-1]:,}"

@@ -108,7 +108,9 @@ def answers(ctx: Context, question: dict[str, Any]) -> list[str]:
     return [str(hit.memory.metadata["turn"]) for hit in recall(ctx, query).hits]
 
 
-def run(data: Dataset, embedder: CachedEmbedder, sample: int | None) -> Iterator[tuple[dict[str, Any], list[str]]]:
+def run(
+    data: Dataset, embedder: CachedEmbedder, sample: int | None
+) -> Iterator[tuple[dict[str, Any], list[str]]]:
     """Every question (or those of *sample* haystacks, spread evenly) with its ranked turns."""
     step = max(1, len(data.haystacks) // sample) if sample else 1
     for haystack in list(data.haystacks)[::step]:
@@ -135,15 +137,22 @@ def scorer(folder: Path) -> ModuleType:
 def report(data: Dataset, table: dict[str, dict[str, float]], level: str, asked: int, seconds: float) -> None:
     """One line of figures, with what was aimed at."""
     row = table["ALL"]
-    shown = "  ".join(f"{name} {row[name]:.3f}" for name in ("any@1", "any@5", "all@5", "any@10", "mrr", "ndcg@10"))
+    shown = "  ".join(
+        f"{name} {row[name]:.3f}" for name in ("any@1", "any@5", "all@5", "any@10", "mrr", "ndcg@10")
+    )
     aims = TARGETS.get((data.name, level), {})
     verdict = "  ".join(f"[{name} {'≥' if row[name] >= aim else '<'} {aim}]" for name, aim in aims.items())
-    print(f"{data.name:14} {level:4} n={row['n']:<5.0f} {shown}  {verdict}  ({asked} asked, {seconds:.0f} s)", flush=True)
+    print(
+        f"{data.name:14} {level:4} n={row['n']:<5.0f} {shown}  {verdict}  ({asked} asked, {seconds:.0f} s)",
+        flush=True,
+    )
 
 
 def main() -> None:
     """Run and score every data set in the folder."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder with *.jsonl.gz")
     parser.add_argument("--only", help="names of data sets, separated by commas")
     parser.add_argument("--sample", type=int, help="so many haystacks of each set")
@@ -177,7 +186,10 @@ def evaluate(
 def _told(data: Dataset, asked: list[dict[str, Any]]) -> Iterator[str]:
     """The data set again with only the questions that were asked, so that the scorer counts no others."""
     for document, turns in data.documents.items():
-        yield json.dumps({"kind": "doc", "id": document, "turns": [{"id": turn["id"]} for turn in turns]}) + "\n"
+        yield (
+            json.dumps({"kind": "doc", "id": document, "turns": [{"id": turn["id"]} for turn in turns]})
+            + "\n"
+        )
     for haystack, documents in data.haystacks.items():
         yield json.dumps({"kind": "haystack", "id": haystack, "docs": documents}) + "\n"
     yield from (json.dumps(question) + "\n" for question in asked)

@@ -62,7 +62,9 @@ def cli(bench: Bench) -> Iterator[Figure]:
 
 def _run(path: Path, arguments: tuple[str, ...]) -> None:
     environment = {"MNEMIC_DB": str(path), "MNEMIC_EMBEDDER": "none"}
-    subprocess.run([sys.executable, "-m", "mnemic", *arguments], env=environment, check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-m", "mnemic", *arguments], env=environment, check=True, capture_output=True
+    )
 
 
 def _children_cpu() -> float:

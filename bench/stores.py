@@ -64,7 +64,9 @@ class Stores:
 
     def reference(self, size: int) -> Path:
         """The same texts in the reference server's file."""
-        return self._kept(f"reference-{size}.jsonl", lambda path: reference.write_file(path, texts.texts(size)))
+        return self._kept(
+            f"reference-{size}.jsonl", lambda path: reference.write_file(path, texts.texts(size))
+        )
 
     def _kept(self, name: str, build: Callable[[Path], None]) -> Path:
         path = self._folder / name
@@ -129,4 +131,3 @@ def likely_vectors(count: int) -> np.ndarray:
     vectors = real[chance.integers(0, len(real), count)] + noise
     unit: np.ndarray = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     return unit
-

@@ -24,7 +24,24 @@ NAMES = 8_000
 FIRST_NAME_RANK = 400
 EXPONENT = 1.0
 FLATTENING = 2.7  # Zipf-Mandelbrot: the few most frequent words of English are less so than 1/rank says
-SYLLABLES = ("ka", "lo", "mi", "ren", "tor", "vel", "sha", "du", "pin", "gra", "fe", "nox", "bi", "zan", "qui", "orm")
+SYLLABLES = (
+    "ka",
+    "lo",
+    "mi",
+    "ren",
+    "tor",
+    "vel",
+    "sha",
+    "du",
+    "pin",
+    "gra",
+    "fe",
+    "nox",
+    "bi",
+    "zan",
+    "qui",
+    "orm",
+)
 
 
 @cache

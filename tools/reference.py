@@ -1,7 +1,7 @@
 """Write the reference pages in docs/reference from the declarations of the dialects.
 
-    python tools/reference.py          write them
-    python tools/reference.py --check  exit 1 if one is not up to date
+python tools/reference.py          write them
+python tools/reference.py --check  exit 1 if one is not up to date
 """
 
 from __future__ import annotations

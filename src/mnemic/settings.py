@@ -36,7 +36,9 @@ class Settings:
     """Everything that can be set, with its default."""
 
     db: str = _help("", "a SQLite path; default: mnemic.db in the user's data folder")
-    namespace: str = _help("", "write to this namespace, read it and global; default: write to global, read all")
+    namespace: str = _help(
+        "", "write to this namespace, read it and global; default: write to global, read all"
+    )
     embedder: str = _help("local", "local, openai, ollama or none")
     embed_url: str = _help("", "address of the embedding server (openai, ollama)")
     embed_model: str = _help("", "name of the model there")
@@ -59,7 +61,11 @@ def load(flags: Mapping[str, Any], environment: Mapping[str, str] | None = None)
     from_file = _file(environment)
     chosen: dict[str, Any] = {}
     for item in fields(Settings):
-        for value in (flags.get(item.name), environment.get(f"MNEMIC_{item.name.upper()}"), from_file.get(item.name)):
+        for value in (
+            flags.get(item.name),
+            environment.get(f"MNEMIC_{item.name.upper()}"),
+            from_file.get(item.name),
+        ):
             if value is not None and value != "":
                 chosen[item.name] = _typed(item.name, value, item.default)
                 break

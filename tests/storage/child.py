@@ -42,7 +42,15 @@ def come_and_go(database: str, name: str, times: str, start: str) -> None:
         time.sleep(0.001)
     for number in range(int(times)):
         ctx = context(database)
-        remember(ctx, [Note(text=f"{name} wrote {number} " + "lorem ipsum dolor " * 100, title=f"{name} wrote {number}")])
+        remember(
+            ctx,
+            [
+                Note(
+                    text=f"{name} wrote {number} " + "lorem ipsum dolor " * 100,
+                    title=f"{name} wrote {number}",
+                )
+            ],
+        )
         ctx.store.close()
     say(int(times))
 

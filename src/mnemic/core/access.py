@@ -18,7 +18,9 @@ def create_token(ctx: Context, name: str, namespaces: tuple[str, ...] | None, ca
     with ctx.write("token") as tx:
         if any(token.name == name for token in tx.tokens()):
             raise Conflict(f"name: a token called {name!r} exists; revoke it first")
-        tx.add_token(Token(name=name, grant=Grant(namespaces, can_write), created_at=ctx.now()), _hash(secret))
+        tx.add_token(
+            Token(name=name, grant=Grant(namespaces, can_write), created_at=ctx.now()), _hash(secret)
+        )
     return secret
 
 

@@ -15,7 +15,12 @@ WIDEST_SEARCH = 50_000
 
 
 def link(
-    ctx: Context, source: int | str, target: int | str, type: str, weight: float = 1.0, reason: str | None = None
+    ctx: Context,
+    source: int | str,
+    target: int | str,
+    type: str,
+    weight: float = 1.0,
+    reason: str | None = None,
 ) -> Edge:
     """A link from one memory to another; if it stands already, its weight and reason are brought up to date."""
     with ctx.write("link") as tx:
@@ -24,7 +29,9 @@ def link(
             raise Invalid("target: a memory cannot be linked to itself", "target")
         standing = tx.edge_between(start.id, end.id, type)
         if standing:
-            return tx.change_edge(standing, weight=weight, reason=reason if reason is not None else standing.reason)
+            return tx.change_edge(
+                standing, weight=weight, reason=reason if reason is not None else standing.reason
+            )
         return tx.add_edge(start.id, end.id, type, weight=weight, reason=reason)
 
 
@@ -131,7 +138,9 @@ def _ends(edge: Edge, direction: Direction) -> tuple[int, ...]:
     return (edge.source_id, edge.target_id)
 
 
-def _visible(reader: Reader, ctx: Context, numbers: Sequence[int], known: dict[int, Edge | None] | dict[int, int]) -> list[int]:
+def _visible(
+    reader: Reader, ctx: Context, numbers: Sequence[int], known: dict[int, Edge | None] | dict[int, int]
+) -> list[int]:
     """Those of *numbers* not yet known that are living and may be seen, in order."""
     fresh = [number for number in dict.fromkeys(numbers) if number not in known]
     return [memory.id for memory in reader.memories(fresh) if is_in_use(ctx, memory)]

@@ -27,7 +27,9 @@ from mnemic.storage.base import Reader
 VERIFIED, PARTIAL, UNGROUNDED = "verified", "partial", "ungrounded"
 MOST = 0.8
 LOOKED_AT = 20
-_NEGATION = re.compile(r"\b(?:not|never|no|none|nobody|nothing|without|cannot|neither|nor|\w+n['’]t)\b", re.IGNORECASE)
+_NEGATION = re.compile(
+    r"\b(?:not|never|no|none|nobody|nothing|without|cannot|neither|nor|\w+n['’]t)\b", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +80,9 @@ def _with_forerunners(reader: Reader, ctx: Context, hits: Sequence[Hit]) -> list
     found = [hit.memory for hit in hits]
     edges = reader.edges([memory.id for memory in found], Direction.OUT, [SUPERSEDES])
     older = reader.memories(sorted({edge.target_id for edge in edges} - {memory.id for memory in found}))
-    return found + [memory for memory in older if memory.state is State.SUPERSEDED and ctx.may_see(memory.namespace)]
+    return found + [
+        memory for memory in older if memory.state is State.SUPERSEDED and ctx.may_see(memory.namespace)
+    ]
 
 
 def _status(claim: str, living: Sequence[Evidence], support: float, missing: Sequence[str]) -> str:
@@ -115,11 +119,11 @@ def _backs(reader: Reader, memories: Sequence[Memory], stems: dict[str, frozense
     return frozenset(word for word, wanted in stems.items() if wanted <= held)
 
 
-def _backed(
-    reader: Reader, ctx: Context, best: Memory, stems: dict[str, frozenset[str]]
-) -> frozenset[str]:
+def _backed(reader: Reader, ctx: Context, best: Memory, stems: dict[str, frozenset[str]]) -> frozenset[str]:
     """What the best memory backs, alone or with the living ones it is linked to."""
     edges = reader.edges([best.id], Direction.BOTH)
-    ends = {end for edge in edges if edge.valid_to is None for end in (edge.source_id, edge.target_id)} - {best.id}
+    ends = {end for edge in edges if edge.valid_to is None for end in (edge.source_id, edge.target_id)} - {
+        best.id
+    }
     linked = [memory for memory in reader.memories(sorted(ends)) if is_in_use(ctx, memory)]
     return _backs(reader, [best, *linked[:10]], stems)

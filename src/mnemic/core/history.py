@@ -113,9 +113,13 @@ def _reverse(tx: Writer, ctx: Context, change: Change) -> None:
 def _reverse_memory(tx: Writer, ctx: Context, change: Change, after: Mapping[str, object]) -> None:
     memory = tx.memory(change.subject_id)
     if memory is None:
-        raise Conflict(f"Change {change.sequence} cannot be taken back: memory {change.subject_id} was purged")
+        raise Conflict(
+            f"Change {change.sequence} cannot be taken back: memory {change.subject_id} was purged"
+        )
     if change.before is None:
-        tx.change(memory, state=State.FORGOTTEN, state_reason=f"undo of {change.sequence}", state_at=ctx.now())
+        tx.change(
+            memory, state=State.FORGOTTEN, state_reason=f"undo of {change.sequence}", state_at=ctx.now()
+        )
         return
     _refuse_overtaken(change, _present(memory, after), after)
     tx.change(memory, **typed(change.before))
@@ -149,7 +153,13 @@ def _present(memory: Memory, names: Iterable[str]) -> dict[str, object]:
             told[name] = [statement.text for statement in memory.statements]
         else:
             value = getattr(memory, name)
-            told[name] = list(value) if isinstance(value, tuple) else dict(value) if isinstance(value, Mapping) else value
+            told[name] = (
+                list(value)
+                if isinstance(value, tuple)
+                else dict(value)
+                if isinstance(value, Mapping)
+                else value
+            )
     return told
 
 

@@ -130,10 +130,14 @@ def _refusal(tx: Writer, ctx: Context, index: int, note: Note) -> Refusal | None
     namespace = ctx.home(note.namespace)
     twin = tx.same_text(note.text, (namespace,))
     if twin is not None:
-        return Refusal(index, "the same text is known; revise it, or force to store it again", tx.memories([twin])[0])
+        return Refusal(
+            index, "the same text is known; revise it, or force to store it again", tx.memories([twin])[0]
+        )
     if note.title:
         for number in tx.ids_titled(note.title, (namespace,)):
-            return Refusal(index, "the title is taken; revise that memory, or choose another", tx.memories([number])[0])
+            return Refusal(
+                index, "the title is taken; revise that memory, or choose another", tx.memories([number])[0]
+            )
     return None
 
 
@@ -386,7 +390,9 @@ def _let_go(
         tx.purge([memory.id for memory in affected])
         return affected
     now = ctx.now()
-    return [tx.change(memory, state=State.FORGOTTEN, state_reason=reason, state_at=now) for memory in affected]
+    return [
+        tx.change(memory, state=State.FORGOTTEN, state_reason=reason, state_at=now) for memory in affected
+    ]
 
 
 def restore(ctx: Context, references: Sequence[int | str]) -> list[Memory]:

@@ -65,11 +65,17 @@ def export_lines(ctx: Context, *, journal: bool = False) -> Iterator[str]:
             yield from map(lines.change_line, reader.journal())
             for memory in reader.all_memories():
                 if memory.access_count:
-                    use = {"id": memory.id, "access_count": memory.access_count, "accessed_at": memory.accessed_at}
+                    use = {
+                        "id": memory.id,
+                        "access_count": memory.access_count,
+                        "accessed_at": memory.accessed_at,
+                    }
                     yield lines.line("use", use)
             return
         for number, namespace, name, started_at in reader.sessions():
-            yield lines.line("session", {"id": number, "namespace": namespace, "name": name, "started_at": started_at})
+            yield lines.line(
+                "session", {"id": number, "namespace": namespace, "name": name, "started_at": started_at}
+            )
         yield from map(lines.memory_line, reader.all_memories())
         yield from map(lines.edge_line, reader.all_edges())
 
@@ -145,11 +151,17 @@ def _told(error: Exception) -> str:
 Numbers = dict[str, dict[int, int]]
 
 
-def _take_session(tx: Writer, ctx: Context, content: Mapping[str, Any], numbers: Numbers, done: Imported) -> None:
-    numbers["session"][content["id"]] = tx.session(content["namespace"], content["name"], content["started_at"])
+def _take_session(
+    tx: Writer, ctx: Context, content: Mapping[str, Any], numbers: Numbers, done: Imported
+) -> None:
+    numbers["session"][content["id"]] = tx.session(
+        content["namespace"], content["name"], content["started_at"]
+    )
 
 
-def _take_memory(tx: Writer, ctx: Context, content: Mapping[str, Any], numbers: Numbers, done: Imported) -> None:
+def _take_memory(
+    tx: Writer, ctx: Context, content: Mapping[str, Any], numbers: Numbers, done: Imported
+) -> None:
     memory = _checked_memory(lines.memory_of(content))
     known = tx.ids_with_uid(str(uuid.UUID(memory.uid)), 1)
     if known:
@@ -164,7 +176,9 @@ def _take_memory(tx: Writer, ctx: Context, content: Mapping[str, Any], numbers: 
     done.imported += 1
 
 
-def _take_edge(tx: Writer, ctx: Context, content: Mapping[str, Any], numbers: Numbers, done: Imported) -> None:
+def _take_edge(
+    tx: Writer, ctx: Context, content: Mapping[str, Any], numbers: Numbers, done: Imported
+) -> None:
     edge = lines.edge_of(content)
     _checked(edge, EDGE_TYPES)
     source, target = numbers["memory"][edge.source_id], numbers["memory"][edge.target_id]
@@ -190,7 +204,9 @@ def _take_use(tx: Writer, ctx: Context, content: Mapping[str, Any], numbers: Num
 def _replay(ctx: Context, contents: list[dict[str, Any]], done: Imported) -> None:
     """Build a store again from its journal. Only an empty one can take the numbers of another."""
     if ctx.store.sequence():
-        raise Conflict("An export with its journal can only be imported into an empty database; export without it")
+        raise Conflict(
+            "An export with its journal can only be imported into an empty database; export without it"
+        )
     try:
         changes = [lines.change_of(content) for content in contents]
         for _, batch in groupby(changes, key=lambda change: change.batch):
@@ -237,12 +253,10 @@ def export_json(ctx: Context) -> dict[str, Any]:
     """Everything living as one JSON document."""
     now = ctx.now()
     with ctx.store.snapshot() as reader:
-        living = (
-            memory
-            for memory in reader.all_memories()
-            if is_in_use(ctx, memory)
+        living = (memory for memory in reader.all_memories() if is_in_use(ctx, memory))
+        current = (
+            edge for edge in reader.all_edges() if edge.state is State.LIVING and edge.valid_to is None
         )
-        current = (edge for edge in reader.all_edges() if edge.state is State.LIVING and edge.valid_to is None)
         return document.document(living, current, now)
 
 

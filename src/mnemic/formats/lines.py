@@ -47,7 +47,9 @@ def parsed(lines: Iterable[str]) -> Iterator[tuple[int, dict[str, Any]]]:
 
 def _check_format(header: Mapping[str, Any]) -> None:
     if header.get("format") != FORMAT:
-        raise Invalid("The file is in a newer format than this Mnemic reads. Upgrade Mnemic to import it.", "format")
+        raise Invalid(
+            "The file is in a newer format than this Mnemic reads. Upgrade Mnemic to import it.", "format"
+        )
 
 
 def memory_line(memory: Memory) -> str:

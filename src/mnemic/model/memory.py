@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 from mnemic.model.values import Moment, State, Tier
 
-
 _NUMBER = re.compile(r" \(\d+\)$")
 
 

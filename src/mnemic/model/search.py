@@ -30,7 +30,15 @@ class Filter:
     @property
     def is_plain(self) -> bool:
         """True when nothing but the namespace and expiry restricts, so the indexes alone can answer."""
-        narrow = (self.kinds, self.tags, self.tier, self.session_id, self.min_priority, self.since, self.until)
+        narrow = (
+            self.kinds,
+            self.tags,
+            self.tier,
+            self.session_id,
+            self.min_priority,
+            self.since,
+            self.until,
+        )
         return all(value is None for value in narrow) and self.states == LIVING_ONLY
 
 

@@ -56,7 +56,9 @@ def parse_moment(text: str, field: str, now: Moment) -> Moment:
     try:
         stamp = datetime.fromisoformat(text.strip())
     except ValueError:
-        raise Invalid(f"{field}: not a time: {text[:40]!r}. Use 2026-01-31, 2026-01-31T09:00Z or 7d", field) from None
+        raise Invalid(
+            f"{field}: not a time: {text[:40]!r}. Use 2026-01-31, 2026-01-31T09:00Z or 7d", field
+        ) from None
     if stamp.tzinfo is None:
         stamp = stamp.replace(tzinfo=UTC)
     return (stamp - _EPOCH) // timedelta(microseconds=1)

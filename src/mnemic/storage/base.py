@@ -96,7 +96,9 @@ class Reader(Protocol):
     def count(self) -> int:
         """How many memories are living."""
 
-    def words(self, terms: Sequence[str], wanted: Filter, *, every: bool, limit: int) -> list[tuple[int, float]]:
+    def words(
+        self, terms: Sequence[str], wanted: Filter, *, every: bool, limit: int
+    ) -> list[tuple[int, float]]:
         """The best *limit* memories by BM25 among those that hold every term (or any), with their scores.
 
         A term is one word or a phrase; no character in it is syntax. Higher is better.

@@ -23,7 +23,9 @@ _IDENTIFIER = re.compile(r"\w*(?:_|[a-z][A-Z]|[A-Z]{2}[a-z]|[A-Za-z][0-9]|[0-9][
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 # The same in a text of which every letter has become an a or A and every digit a 0.
 _SIGNS = ("_", "aA", "AAa", "a0", "A0", "0a", "0A")
-_WORDS_ONLY = {code: char.lower() if _NAME.match(char) else " " for code, char in enumerate(map(chr, range(128)))}
+_WORDS_ONLY = {
+    code: char.lower() if _NAME.match(char) else " " for code, char in enumerate(map(chr, range(128)))
+}
 _SHAPE = str.maketrans(ascii_lowercase + ascii_uppercase + digits, "a" * 26 + "A" * 26 + "0" * 10)
 
 

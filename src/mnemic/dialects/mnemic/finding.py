@@ -120,7 +120,11 @@ class OpenReply(Shape):
 
 
 @MNEMIC.operation(
-    title="Open", read_only=True, idempotent=True, cli="open", examples=[Example("", {"ids": [12, "Deploys"]})]
+    title="Open",
+    read_only=True,
+    idempotent=True,
+    cli="open",
+    examples=[Example("", {"ids": [12, "Deploys"]})],
 )
 def open_(ctx: Context, request: OpenRequest) -> OpenReply:
     """Read memories whole, with their links."""
@@ -236,7 +240,9 @@ def stats(ctx: Context, request: StatsRequest) -> StatsReply:
     return StatsReply(
         total=seen.total,
         by_tier=[TierCount(tier=name, count=count) for name, count in seen.by_tier.items()],
-        by_namespace=[NamespaceCount(namespace=name, count=count) for name, count in seen.by_namespace.items()],
+        by_namespace=[
+            NamespaceCount(namespace=name, count=count) for name, count in seen.by_namespace.items()
+        ],
         by_kind=dict(seen.by_kind),
         by_state=dict(seen.by_state),
         expiring_soon=seen.expiring_soon,

@@ -9,7 +9,17 @@ from pydantic import Field
 from mnemic.core import graph
 from mnemic.core.context import Context
 from mnemic.dialects.mnemic.finding import AsOf, at
-from mnemic.dialects.mnemic.shapes import LinkShape, MemoryShape, Name, Reference, Tags, Unit, Words, shown, shown_link
+from mnemic.dialects.mnemic.shapes import (
+    LinkShape,
+    MemoryShape,
+    Name,
+    Reference,
+    Tags,
+    Unit,
+    Words,
+    shown,
+    shown_link,
+)
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Example, Flags, Positional, Shape
 from mnemic.model.graph import Direction

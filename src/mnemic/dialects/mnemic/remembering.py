@@ -323,4 +323,3 @@ def restore(ctx: Context, request: RestoreRequest) -> RestoreReply:
     """Bring back memories that were forgotten, archived, expired or superseded."""
     back = memories.restore(ctx, request.ids)
     return RestoreReply(memories=[shown(memory) for memory in back], count=len(back))
-

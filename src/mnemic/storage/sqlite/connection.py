@@ -53,11 +53,15 @@ def ours(error: apsw.Error, where: str) -> Exception:
                 "or move the file away to start anew."
             )
         case apsw.ReadOnlyError():
-            return StoreUnusable(f"{where} cannot be written: check the permissions of the file and its folder.")
+            return StoreUnusable(
+                f"{where} cannot be written: check the permissions of the file and its folder."
+            )
         case apsw.FullError() | apsw.IOError():
             return StoreUnusable(f"{where}: the disk is full or failing. The last change was not kept.")
         case apsw.CantOpenError():
-            return StoreUnusable(f"{where} cannot be opened: check that its folder exists and may be written.")
+            return StoreUnusable(
+                f"{where} cannot be opened: check that its folder exists and may be written."
+            )
         case apsw.ConstraintError():
             return Conflict("That is there already, or it points at something that is not.")
     return error
@@ -198,7 +202,9 @@ def _refuse_foreign(path: Path, header: bytes, size: int, *, has_log: bool) -> N
     application = int.from_bytes(header[68:72], "big")
     version = int.from_bytes(header[60:64], "big")
     if application not in (0, APPLICATION_ID) or (application == 0 and (pages > 1 or version)):
-        raise StoreUnusable(f"{path.name} belongs to another program. It was not changed. Choose another with --db.")
+        raise StoreUnusable(
+            f"{path.name} belongs to another program. It was not changed. Choose another with --db."
+        )
     if version > len(MIGRATIONS):
         raise newer(path, version)
 

@@ -11,7 +11,18 @@ from mnemic.model.values import State
 from mnemic.storage.sqlite.memories import as_json
 from mnemic.storage.sqlite.rows import Row, rows
 
-COLUMNS = ("id", "source_id", "target_id", "type", "weight", "reason", "created_at", "valid_from", "valid_to", "state")
+COLUMNS = (
+    "id",
+    "source_id",
+    "target_id",
+    "type",
+    "weight",
+    "reason",
+    "created_at",
+    "valid_from",
+    "valid_to",
+    "state",
+)
 _LIST = ", ".join(COLUMNS)
 
 INSERT = f"""

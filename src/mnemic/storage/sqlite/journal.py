@@ -69,7 +69,9 @@ def sequence_at(connection: apsw.Connection, moment: int) -> int:
     return low
 
 
-def read(connection: apsw.Connection, *, limit: int | None, newest_first: bool, **wanted: Any) -> Iterator[Change]:
+def read(
+    connection: apsw.Connection, *, limit: int | None, newest_first: bool, **wanted: Any
+) -> Iterator[Change]:
     """The changes that pass, with the texts of statements in place of their numbers."""
     given = {name: value for name, value in wanted.items() if value is not None}
     conditions = " AND ".join(CONDITIONS[name] for name in given) or "TRUE"

@@ -141,7 +141,10 @@ def earlier_fields(connection: apsw.Connection, sequence: int) -> dict[str, dict
 
 
 def _copy(
-    connection: apsw.Connection, table: str, columns: tuple[str, ...], earlier: dict[int, dict[str, Any] | None]
+    connection: apsw.Connection,
+    table: str,
+    columns: tuple[str, ...],
+    earlier: dict[int, dict[str, Any] | None],
 ) -> None:
     """Copy the rows that have not changed, then the changed ones as they were."""
     names = ", ".join(columns)
@@ -163,5 +166,7 @@ def _index(connection: apsw.Connection) -> None:
     while page := rows(connection, memories.PAGE, (last, 1000)):
         bodies = rows(connection, memories.BODIES, (as_json([row[0] for row in page]),))
         living = [memory for memory in memories.assemble(page, bodies).values() if memory.state == "living"]
-        connection.executemany(words.PUT, [words.row_of(memory, spaces[memory.namespace]) for memory in living])
+        connection.executemany(
+            words.PUT, [words.row_of(memory, spaces[memory.namespace]) for memory in living]
+        )
         last = page[-1][0]

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from mnemic.storage.sqlite.store import SqliteStore
 
 SELECT_IDS = """
-SELECT m.id FROM memory m WHERE {conditions} ORDER BY m.priority DESC, m.updated_at DESC, m.id LIMIT :limit OFFSET :offset
+SELECT m.id FROM memory m WHERE {conditions}
+ORDER BY m.priority DESC, m.updated_at DESC, m.id LIMIT :limit OFFSET :offset
 """
 ALL_IDS = """
 SELECT m.id FROM memory m WHERE {conditions}
@@ -157,7 +158,9 @@ class SqliteReader:
         """See Reader."""
         return self._number(LIVING_COUNT)
 
-    def words(self, terms: Sequence[str], wanted: Filter, *, every: bool, limit: int) -> list[tuple[int, float]]:
+    def words(
+        self, terms: Sequence[str], wanted: Filter, *, every: bool, limit: int
+    ) -> list[tuple[int, float]]:
         """See Reader."""
         spaces = self._namespace_ids(wanted)
         return words.search(self._connection, terms, wanted, spaces, every=every, limit=limit)

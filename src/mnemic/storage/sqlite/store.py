@@ -163,7 +163,9 @@ class SqliteStore:
             try:
                 back_up(source, target, progress)
             except OSError as error:
-                raise Invalid(f"target: {target.name} cannot be written: {error.strerror}", "target") from None
+                raise Invalid(
+                    f"target: {target.name} cannot be written: {error.strerror}", "target"
+                ) from None
             finally:
                 source.close()
 

@@ -99,7 +99,8 @@ class Matrix:
 
     def _take_in(self, connection: apsw.Connection, span: dict[str, int]) -> None:
         if self._count:
-            return self._replace(rows(connection, NEW_ROWS, span))
+            self._replace(rows(connection, NEW_ROWS, span))
+            return
         # At first everything comes, a stretch at a time: at once, 100,000 would take 300 MB for a moment.
         cursor = connection.execute(NEW_ROWS, span)
         while fresh := list(islice(cursor, STRETCH)):

@@ -234,7 +234,7 @@ class SqliteWriter(SqliteReader):
         # Whoever takes in many passes over the one that cannot be; nothing of it may stay.
         with self._connection:
             taken = self._insert(memory if free else replace(memory, id=0))
-        return taken
+        return taken  # noqa: RET504 - a driver's context manager might swallow, as far as types can tell
 
     def _insert(self, memory: Memory) -> Memory:
         fields = memories.encode({name: getattr(memory, name) for name in memories.COLUMNS})
@@ -380,7 +380,9 @@ class SqliteWriter(SqliteReader):
             low, high = high, 2 * high
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (middle, high) if self.ids_titled(f"{title} ({middle})", (namespace,)) else (low, middle)
+            low, high = (
+                (middle, high) if self.ids_titled(f"{title} ({middle})", (namespace,)) else (low, middle)
+            )
         return f"{title} ({high})"
 
     # -- edges and sessions
@@ -414,7 +416,11 @@ class SqliteWriter(SqliteReader):
         values = [getattr(edge, name) for name in edges.COLUMNS]
         self._connection.execute(edges.INSERT, [None, *values[1:]])
         made = replace(edge, id=self._connection.last_insert_rowid())
-        after = {name: value for name, value in zip(edges.COLUMNS[1:], values[1:], strict=True) if value is not None}
+        after = {
+            name: value
+            for name, value in zip(edges.COLUMNS[1:], values[1:], strict=True)
+            if value is not None
+        }
         self._log(Subject.EDGE, made.id, None, after)
         return made
 
