@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 import orjson
 
 from mnemic.core.context import Context
-from mnemic.core.upkeep import expire
+from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Conflict, Denied, Invalid, NotFound
 from mnemic.model.graph import Direction, Edge
 from mnemic.model.memory import Draft, Memory
@@ -107,8 +107,7 @@ def remember(ctx: Context, notes: Sequence[Note], *, force: bool = False) -> Out
     """Keep *notes* in one transaction. A text or title that is taken is refused unless *force*d."""
     kept: list[Kept] = []
     refused: list[Refusal] = []
-    expire(ctx)
-    with ctx.write("remember") as tx:
+    with write_after_expiry(ctx, "remember") as tx:
         for index, note in enumerate(notes):
             refusal = None if force else _refusal(tx, ctx, index, note)
             if refusal:
@@ -277,8 +276,7 @@ def note_use(ctx: Context, memory_ids: Sequence[int]) -> None:
 
 def revise(ctx: Context, reference: int | str, revision: Revision) -> Memory:
     """Change a memory's text or fields."""
-    expire(ctx)
-    with ctx.write("revise") as tx:
+    with write_after_expiry(ctx, "revise") as tx:
         memory = locate(tx, ctx, reference)
         _must_live(memory)
         changed = tx.change(memory, **_changes(ctx, memory, revision))
@@ -397,8 +395,7 @@ def _let_go(
 
 def restore(ctx: Context, references: Sequence[int | str]) -> list[Memory]:
     """Bring back memories that have left. Conflict if another bears the title now."""
-    expire(ctx)
-    with ctx.write("restore") as tx:
+    with write_after_expiry(ctx, "restore") as tx:
         back = [_bring_back(tx, ctx, locate(tx, ctx, reference)) for reference in references]
     ctx.wake()
     return back
