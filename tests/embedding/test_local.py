@@ -15,7 +15,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemic.embedding.local import BATCH_TEXTS, BATCH_TOKENS, FILES, LocalEmbedder, batches
-from mnemic.embedding.quantise import from_int8, to_int8
 from mnemic.errors import Unavailable
 
 TEXTS = [
@@ -121,10 +120,3 @@ def test_the_files_are_the_ones_that_were_checked():
     assert about["name"] == LocalEmbedder.name
     for name, expected in about["sha256"].items():
         assert hashlib.sha256(Path(FILES / name).read_bytes()).hexdigest() == expected
-
-
-def test_whole_numbers_keep_the_angles(embedder):
-    vectors = embedder.embed(TEXTS)
-    whole = to_int8(vectors)
-    assert whole.dtype == np.int8
-    assert from_int8(whole) @ from_int8(whole).T == pytest.approx(vectors @ vectors.T, abs=0.01)
