@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import zip_longest
 
 import apsw
 
@@ -18,11 +19,16 @@ INSERT OR IGNORE INTO mark (number, memory_id) SELECT value, :memory_id FROM jso
 TAKE_OUT = """
 DELETE FROM mark WHERE number IN (SELECT value FROM json_each(:numbers)) AND memory_id = :memory_id
 """
-SHARING = """
-SELECT k.memory_id FROM mark k CROSS JOIN memory m ON m.id = k.memory_id
-WHERE k.number = :number AND {conditions}
-ORDER BY k.memory_id DESC LIMIT :limit
+SHARING_ONE = """
+SELECT * FROM (
+  SELECT k.memory_id FROM mark k CROSS JOIN memory m ON m.id = k.memory_id
+  WHERE k.number = :{mark} AND {{conditions}}
+  ORDER BY k.memory_id DESC LIMIT :limit
+)
 """
+# One statement for all marks: after a commit nothing is left in the processor's cache, and each costs 30 µs.
+NAMES = tuple(f"mark{place}" for place in range(text.MARKS))
+SHARING = "UNION ALL".join(SHARING_ONE.format(mark=name) for name in NAMES)
 
 
 def put(connection: apsw.Connection, memory: Memory) -> None:
@@ -42,8 +48,7 @@ def _values(memory: Memory) -> dict[str, object]:
 def alike(connection: apsw.Connection, body: str, wanted: Filter, limit: int) -> list[int]:
     """The memories that share most marks with *body*. A mark that many share tells little: its newest count."""
     conditions, values = where(wanted)
-    sql = SHARING.format(conditions=conditions)
-    shared = Counter[int]()
-    for number in text.marks(body):
-        shared.update(column(connection, sql, {**values, "number": number, "limit": limit}))
-    return [memory_id for memory_id, _ in shared.most_common(limit)]
+    # A text of few words has fewer marks: the others are NULL, and found nowhere.
+    values |= {**dict(zip_longest(NAMES, text.marks(body))), "limit": limit}
+    found = column(connection, SHARING.format(conditions=conditions), values)
+    return [memory_id for memory_id, _ in Counter(found).most_common(limit)] if found else []

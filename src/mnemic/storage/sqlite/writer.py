@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -91,6 +92,8 @@ INSERT INTO session (namespace, name, started_at) VALUES (?, ?, ?)
 """
 
 JOURNALED = tuple(name for name in memories.COLUMNS if name not in ("id", "accessed_at", "access_count"))
+ALL_FIELDS = attrgetter(*memories.COLUMNS)
+JOURNALED_FIELDS = attrgetter(*JOURNALED)
 INDEXED = frozenset({"title", "summary", "tags", "namespace", "state"})
 EMPTY = Memory(id=0, uid="", namespace="", title="", created_at=0, updated_at=0)
 
@@ -237,7 +240,7 @@ class SqliteWriter(SqliteReader):
         return taken  # noqa: RET504 - a driver's context manager might swallow, as far as types can tell
 
     def _insert(self, memory: Memory) -> Memory:
-        fields = memories.encode({name: getattr(memory, name) for name in memories.COLUMNS})
+        fields = memories.encode(dict(zip(memories.COLUMNS, ALL_FIELDS(memory), strict=True)))
         fields["id"] = memory.id or None
         with self._unique_title(memory.namespace, memory.title):
             self._connection.execute(memories.INSERT, tuple(fields.values()))
@@ -498,8 +501,7 @@ class _TitleTaken:
 def _differences(old: Memory, new: Memory) -> tuple[dict[str, Any], dict[str, Any]]:
     """The journaled fields that differ, before and after; the body by the numbers of its statements."""
     before, after = {}, {}
-    for name in JOURNALED:
-        was, now = getattr(old, name), getattr(new, name)
+    for name, was, now in zip(JOURNALED, JOURNALED_FIELDS(old), JOURNALED_FIELDS(new), strict=True):
         if was != now:
             before[name], after[name] = was, now
     if old.statements != new.statements:
