@@ -81,23 +81,22 @@ def together(
 class _Trial:
     cpu: float
     wall: float
-    pace: float
+    paces: tuple[float, float]
 
 
 def _timed(call: Callable[[], object], processor: Callable[[], float]) -> _Trial:
-    pace = PACE.take()
+    before = PACE.take()
     wall_before, cpu_before = time.perf_counter(), processor()
     call()
     cpu, wall = processor() - cpu_before, time.perf_counter() - wall_before
-    return _Trial(cpu, wall, max(pace, PACE.take()))
+    return _Trial(cpu, wall, (before, PACE.take()))
 
 
 def _summed_up(trials: Sequence[_Trial]) -> Spent:
     warm = trials[WARM_UP:] if len(trials) > 2 * WARM_UP else trials
     rest = PACE.at_rest()
-    quiet = [trial.cpu for trial in warm if trial.pace <= AT_REST * rest]
-    rested = quiet if len(quiet) >= ENOUGH else [trial.cpu * min(1.0, rest / trial.pace) for trial in warm]
-    if os.environ.get("BENCH_DEBUG"): print(len(quiet), len(warm), 'rest', rest*1e6, 'pace', median(t.pace for t in warm)*1e6)
+    quiet = [trial.cpu for trial in warm if max(trial.paces) <= AT_REST * rest]
+    rested = quiet if len(quiet) >= ENOUGH else [trial.cpu * 2 * rest / sum(trial.paces) for trial in warm]
     return Spent(
         1000 * median(rested),
         1000 * median(trial.cpu for trial in warm),

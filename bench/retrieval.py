@@ -31,7 +31,7 @@ from mnemic.model.search import Filter, Query
 from mnemic.model.values import parse_moment
 from mnemic.storage.sqlite.store import SqliteStore
 
-ASSISTANT_CONFIDENCE = 0.8
+ASSISTANT_CONFIDENCE = 0.75
 NAMELESS = frozenset({"user", "assistant", "document"})
 RANKED = 50
 BATCH = 1000

@@ -41,7 +41,7 @@ class House:
     on the dev halves of LongMemEval, LoCoMo, BEAM and SciFact together; `bench/retrieval.py` prints the table.
     """
 
-    depth: int = 300
+    depth: int = 100
     semantic: float = 0.65
     words: float = 0.35
     beside: float = 0.1
