@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import apsw
 
@@ -47,11 +48,12 @@ WHERE state = 'living' AND {{ends}} {{types}}
 ORDER BY id
 """
 ENDS = {
-    Direction.OUT: "source_id IN (SELECT value FROM json_each(:ids))",
-    Direction.IN: "target_id IN (SELECT value FROM json_each(:ids))",
-    Direction.BOTH: "(source_id IN (SELECT value FROM json_each(:ids)) "
-    "OR target_id IN (SELECT value FROM json_each(:ids)))",
+    Direction.OUT: "source_id {among}",
+    Direction.IN: "target_id {among}",
+    Direction.BOTH: "(source_id {among} OR target_id {among})",
 }
+# To open a memory asks for the links of one, and reading a list takes longer than finding them.
+AMONG_ONE, AMONG_MANY = "= :id", "IN (SELECT value FROM json_each(:ids))"
 
 
 def decode(row: Row) -> Edge:
@@ -75,6 +77,10 @@ def touching(
 ) -> list[Edge]:
     """The living edges at any of these memories."""
     only = "AND type IN (SELECT value FROM json_each(:types))" if types else ""
-    sql = TOUCHING.format(ends=ENDS[direction], types=only)
-    values = {"ids": as_json(list(memory_ids)), **({"types": as_json(list(types))} if types else {})}
+    is_one = len(memory_ids) == 1
+    ends = ENDS[direction].format(among=AMONG_ONE if is_one else AMONG_MANY)
+    sql = TOUCHING.format(ends=ends, types=only)
+    values: dict[str, Any] = {"id": memory_ids[0]} if is_one else {"ids": as_json(list(memory_ids))}
+    if types:
+        values["types"] = as_json(list(types))
     return [decode(row) for row in rows(connection, sql, values)]
