@@ -170,10 +170,23 @@ def _take_memory(
         return
     if memory.session_id is not None:
         memory = replace(memory, session_id=numbers["session"][memory.session_id])
+    if memory.state is State.NAMED:
+        numbers["memory"][memory.id] = _take_name(tx, memory)
+        return
     if memory.state is State.LIVING:
         memory = replace(memory, title=tx.unused_title(memory.namespace, memory.title))
     numbers["memory"][memory.id] = tx.take_in(memory).id
     done.imported += 1
+
+
+def _take_name(tx: Writer, name: Memory) -> int:
+    """What goes by *name* here already, or the name itself."""
+    if tx.ids_titled(name.title, (name.namespace,)):
+        return tx.named(name.namespace, name.title)
+    try:
+        return tx.take_in(name).id
+    except Conflict:
+        return tx.named(name.namespace, name.title)
 
 
 def _take_edge(

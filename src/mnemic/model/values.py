@@ -34,9 +34,13 @@ class Tier(StrEnum):
 
 
 class State(StrEnum):
-    """Whether a memory is in use; everything but LIVING has left the indexes and freed its title."""
+    """Whether a memory is in use; everything but LIVING has left the indexes and freed its title.
+
+    NAMED is a name that links point to and nothing else is known of yet.
+    """
 
     LIVING = "living"
+    NAMED = "named"
     ARCHIVED = "archived"
     FORGOTTEN = "forgotten"
     SUPERSEDED = "superseded"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from mnemic.model.access import Grant, Token
-from mnemic.model.graph import Direction, Edge
+from mnemic.model.graph import Direction, Edge, Entity, Relation
 from mnemic.model.journal import Change, Subject
 from mnemic.model.memory import Draft, Memory
 from mnemic.model.search import Filter
@@ -81,11 +81,16 @@ class Reader(Protocol):
     def memories(self, memory_ids: Sequence[int]) -> list[Memory]:
         """The memories with these numbers, in the order given; unknown numbers are left out."""
 
+    def entities(self, memory_ids: Sequence[int]) -> list[Entity]:
+        """What these memories are called and say, in the order given; unknown numbers are left out."""
+
     def ids_with_uid(self, prefix: str, limit: int) -> list[int]:
         """The numbers of up to *limit* memories whose uid begins with *prefix* (hyphens optional)."""
 
-    def ids_titled(self, title: str, namespaces: Sequence[str] | None) -> list[int]:
-        """The living memories called *title* exactly, in the order of *namespaces* (None: in all)."""
+    def ids_titled(
+        self, title: str, namespaces: Sequence[str] | None, state: State = State.LIVING
+    ) -> list[int]:
+        """The living memories (or the names) called *title* exactly, in the order of *namespaces* (None: in all)."""
 
     def select(self, wanted: Filter, *, limit: int, offset: int = 0) -> list[int]:
         """The numbers of the memories that pass *wanted*, by priority, then newest first."""
@@ -139,6 +144,19 @@ class Reader(Protocol):
     def has_edge(self, source_id: int, target_id: int, type: str, created_at: Moment) -> bool:
         """Whether this very link was ever made, whatever its state."""
 
+    def relations(
+        self,
+        wanted: Filter,
+        *,
+        at: Sequence[int] | None = None,
+        after: int = 0,
+        limit: int | None = None,
+    ) -> list[Relation]:
+        """The links that have not ended and whose ends both pass *wanted* or are no more than names, by number.
+
+        Only those with a number above *after*, and with an end among *at* where that is given.
+        """
+
     def all_memories(self) -> Iterator[Memory]:
         """Every memory in every state, by number, without holding them all."""
 
@@ -180,6 +198,9 @@ class Reader(Protocol):
     def neighbours_in_session(self, memory_ids: Sequence[int]) -> dict[int, tuple[int, ...]]:
         """For each of these memories that belongs to a session: the living ones right before and after it."""
 
+    def setting(self, name: str) -> str | None:
+        """What was kept under *name* by `set_setting`, or None."""
+
     def tokens(self) -> list[Token]:
         """The access tokens, by name."""
 
@@ -204,6 +225,12 @@ class Writer(Reader, Protocol):
 
     def add(self, draft: Draft, *, uid: str) -> Memory:
         """A new living memory. Conflict if the title is taken in its namespace."""
+
+    def named(self, namespace: str, title: str) -> int:
+        """The number of what goes by this name: a living memory, else a name that links can point to.
+
+        A memory that comes to live under such a name takes over its links.
+        """
 
     def change(self, memory: Memory, **fields: Any) -> Memory:
         """*memory* with these fields changed; `texts` replaces the body. Conflict if a title is taken.
@@ -252,6 +279,9 @@ class Writer(Reader, Protocol):
 
     def take_in(self, memory: Memory) -> Memory:
         """A memory from elsewhere, with its uid, times, state and counters; its number too if that is free."""
+
+    def set_setting(self, name: str, value: str) -> None:
+        """Keep a short text for ourselves. It is not part of the journal."""
 
     def add_token(self, token: Token, token_hash: bytes) -> None:
         """Keep a token. Tokens are not part of the journal."""

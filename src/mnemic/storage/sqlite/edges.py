@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import apsw
 
-from mnemic.model.graph import Direction, Edge
+from mnemic.model.graph import Direction, Edge, Relation
+from mnemic.model.search import Filter
 from mnemic.model.values import State
-from mnemic.storage.sqlite.memories import as_json
+from mnemic.storage.sqlite.memories import as_json, where
 from mnemic.storage.sqlite.rows import Row, rows
 
 COLUMNS = (
@@ -47,12 +50,23 @@ SELECT {_LIST} FROM edge
 WHERE state = 'living' AND {{ends}} {{types}}
 ORDER BY id
 """
+NAMED = """
+SELECT e.id, s.title, t.title, e.type
+FROM edge e CROSS JOIN memory s ON s.id = e.source_id CROSS JOIN memory t ON t.id = e.target_id
+WHERE e.id > :after AND e.state = 'living' AND e.valid_to IS NULL AND {ends}
+ORDER BY e.id LIMIT :limit
+"""
+AT_ANY = """
+e.id IN (SELECT id FROM edge WHERE source_id IN (SELECT value FROM json_each(:ids))
+         UNION ALL SELECT id FROM edge WHERE target_id IN (SELECT value FROM json_each(:ids)))
+"""
 ENDS = {
     Direction.OUT: "source_id {among}",
     Direction.IN: "target_id {among}",
     Direction.BOTH: "(source_id {among} OR target_id {among})",
 }
 # To open a memory asks for the links of one, and reading a list takes longer than finding them.
+_OF_MEMORY = re.compile(r"\bm\.")
 AMONG_ONE, AMONG_MANY = "= :id", "IN (SELECT value FROM json_each(:ids))"
 
 
@@ -70,6 +84,20 @@ def decode(row: Row) -> Edge:
         valid_to=row[8],
         state=State(row[9]),
     )
+
+
+def named(
+    connection: apsw.Connection, wanted: Filter, at: Sequence[int] | None, after: int, limit: int | None
+) -> list[Relation]:
+    """The current edges with the titles of their ends, which both pass *wanted* or are no more than names."""
+    conditions, values = where(replace(wanted, states=wanted.states | {State.NAMED}))
+    ends = [_OF_MEMORY.sub(end, conditions) for end in ("s.", "t.")]
+    if at is not None:
+        ends.append(AT_ANY)
+        values["ids"] = as_json(list(at))
+    sql = NAMED.format(ends=" AND ".join(ends))
+    values |= {"after": after, "limit": -1 if limit is None else limit}
+    return [Relation(*row) for row in rows(connection, sql, values)]
 
 
 def touching(

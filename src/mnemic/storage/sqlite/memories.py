@@ -9,6 +9,7 @@ from typing import Any
 import apsw
 import orjson
 
+from mnemic.model.graph import Entity
 from mnemic.model.memory import Memory, Statement
 from mnemic.model.search import LIVING_ONLY, Filter
 from mnemic.model.values import State, Tier
@@ -65,14 +66,24 @@ SELECT memory_id, id, text FROM statement
 WHERE memory_id IN (SELECT value FROM json_each(?)) AND until IS NULL
 ORDER BY memory_id, position
 """
-TITLED = """
-SELECT id, namespace FROM memory WHERE namespace = ? AND title = ? AND state = 'living'
+# The state stands in the text, where SQLite sees which index it may use.
+TITLED = {
+    state: f"""
+SELECT id FROM memory WHERE namespace = ? AND title = ? AND state = '{state}'
+"""
+    for state in (State.LIVING, State.NAMED)
+}
+ENTITIES = """
+SELECT id, title, kind FROM memory WHERE id IN (SELECT value FROM json_each(?))
 """
 # CROSS: left to choose, SQLite walks all memories by number to save the sorting (12 ms at 100,000).
-TITLED_ANYWHERE = """
-SELECT m.id FROM namespace n CROSS JOIN memory m ON m.namespace = n.name AND m.title = ? AND m.state = 'living'
+TITLED_ANYWHERE = {
+    state: f"""
+SELECT m.id FROM namespace n CROSS JOIN memory m ON m.namespace = n.name AND m.title = ? AND m.state = '{state}'
 ORDER BY m.id
 """
+    for state in (State.LIVING, State.NAMED)
+}
 WITH_UID = """
 SELECT id FROM memory WHERE uid BETWEEN ? AND ? ORDER BY id LIMIT ?
 """
@@ -85,6 +96,7 @@ WHERE s.digest = ? AND s.until IS NULL AND m.state = 'living'
 CONDITIONS = {
     "namespaces": "m.namespace IN (SELECT value FROM json_each(:namespaces))",
     "kinds": "m.kind IN (SELECT value FROM json_each(:kinds))",
+    "without_kinds": "m.kind NOT IN (SELECT value FROM json_each(:without_kinds))",
     "tags": "m.id IN (SELECT memory_id FROM tag WHERE name IN (SELECT value FROM json_each(:tags)))",
     "tier": "m.tier = :tier",
     "session_id": "m.session_id = :session_id",
@@ -212,6 +224,15 @@ def many(connection: apsw.Connection, memory_ids: Sequence[int]) -> list[Memory]
         return [single] if single else []
     numbers = as_json(list(memory_ids))
     found = assemble(rows(connection, BY_IDS, (numbers,)), rows(connection, BODIES, (numbers,)))
+    return [found[number] for number in memory_ids if number in found]
+
+
+def entities(connection: apsw.Connection, memory_ids: Sequence[int]) -> list[Entity]:
+    """What these memories are called and say, in that order."""
+    numbers = as_json(list(memory_ids))
+    found = {row[0]: Entity(row[0], row[1], row[2], []) for row in rows(connection, ENTITIES, (numbers,))}
+    for memory_id, _, text in rows(connection, BODIES, (numbers,)):
+        found[memory_id].texts.append(text)
     return [found[number] for number in memory_ids if number in found]
 
 

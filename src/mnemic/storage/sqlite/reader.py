@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, cast
 import apsw
 
 from mnemic.model.access import Grant, Token
-from mnemic.model.graph import Direction, Edge
+from mnemic.model.graph import Direction, Edge, Entity, Relation
 from mnemic.model.journal import Change, Subject
 from mnemic.model.memory import Memory
 from mnemic.model.search import Filter
-from mnemic.model.values import HOUR, Moment
+from mnemic.model.values import HOUR, Moment, State
 from mnemic.storage import text
 from mnemic.storage.base import Counts, Nearness, Pending, Traits
 from mnemic.storage.sqlite import edges, journal, memories, tokens, words
@@ -40,7 +40,7 @@ GROUP BY 1 ORDER BY 2 DESC, 1
 COUNT_STATES = """
 SELECT CASE WHEN m.state = 'living' AND m.expires_at <= :now THEN 'archived' ELSE m.state END, count(*)
 FROM memory m
-WHERE :namespaces IS NULL OR m.namespace IN (SELECT value FROM json_each(:namespaces))
+WHERE m.state != 'named' AND (:namespaces IS NULL OR m.namespace IN (SELECT value FROM json_each(:namespaces)))
 GROUP BY 1 ORDER BY 2 DESC, 1
 """
 # The index has one row a living memory, and these are short: 20 µs at 100,000 where `memory` takes 1,400.
@@ -92,6 +92,9 @@ FROM memory m WHERE m.id IN (SELECT value FROM json_each(?)) AND m.session_id IS
 SESSIONS = """
 SELECT id, namespace, name, started_at FROM session ORDER BY id
 """
+SETTING = """
+SELECT value FROM meta WHERE key = ?
+"""
 ALL_LIVING = Filter()
 
 
@@ -111,6 +114,10 @@ class SqliteReader:
         """See Reader."""
         return memories.many(self._connection, memory_ids) if memory_ids else []
 
+    def entities(self, memory_ids: Sequence[int]) -> list[Entity]:
+        """See Reader."""
+        return memories.entities(self._connection, memory_ids)
+
     def ids_with_uid(self, prefix: str, limit: int) -> list[int]:
         """See Reader."""
         span = memories.uid_range(prefix)
@@ -118,11 +125,13 @@ class SqliteReader:
             return []
         return column(self._connection, memories.WITH_UID, (*span, limit))
 
-    def ids_titled(self, title: str, namespaces: Sequence[str] | None) -> list[int]:
+    def ids_titled(
+        self, title: str, namespaces: Sequence[str] | None, state: State = State.LIVING
+    ) -> list[int]:
         """See Reader."""
         if namespaces is None:
-            return column(self._connection, memories.TITLED_ANYWHERE, (title,))
-        found = (row(self._connection, memories.TITLED, (name, title)) for name in namespaces)
+            return column(self._connection, memories.TITLED_ANYWHERE[state], (title,))
+        found = (row(self._connection, memories.TITLED[state], (name, title)) for name in namespaces)
         return [one[0] for one in found if one]
 
     def select(self, wanted: Filter, *, limit: int, offset: int = 0) -> list[int]:
@@ -241,6 +250,17 @@ class SqliteReader:
         """See Reader."""
         return row(self._connection, edges.MADE, (source_id, target_id, type, created_at)) is not None
 
+    def relations(
+        self,
+        wanted: Filter,
+        *,
+        at: Sequence[int] | None = None,
+        after: int = 0,
+        limit: int | None = None,
+    ) -> list[Relation]:
+        """See Reader."""
+        return edges.named(self._connection, wanted, at, after, limit)
+
     def all_memories(self) -> Iterator[Memory]:
         """See Reader."""
         last = 0
@@ -310,6 +330,11 @@ class SqliteReader:
         """See Reader."""
         found = rows(self._connection, SESSION_NEIGHBOURS, (as_json(list(memory_ids)),))
         return {one[0]: tuple(number for number in one[1:] if number is not None) for one in found}
+
+    def setting(self, name: str) -> str | None:
+        """See Reader."""
+        found = row(self._connection, SETTING, (name,))
+        return found[0] if found else None
 
     def tokens(self) -> list[Token]:
         """See Reader."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
@@ -12,7 +13,7 @@ import apsw
 
 from mnemic.errors import Conflict
 from mnemic.model.access import Token
-from mnemic.model.graph import Edge
+from mnemic.model.graph import Direction, Edge
 from mnemic.model.journal import Subject
 from mnemic.model.memory import Draft, Memory, Statement
 from mnemic.model.search import Filter
@@ -89,6 +90,10 @@ SELECT id FROM session WHERE namespace = ? AND name = ?
 """
 ADD_SESSION = """
 INSERT INTO session (namespace, name, started_at) VALUES (?, ?, ?)
+"""
+
+SET_SETTING = """
+INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value
 """
 
 JOURNALED = tuple(name for name in memories.COLUMNS if name not in ("id", "accessed_at", "access_count"))
@@ -252,7 +257,29 @@ class SqliteWriter(SqliteReader):
         if kept.state is State.LIVING:
             marks.put(self._connection, kept)
         self._log(Subject.MEMORY, number, None, _differences(EMPTY, kept)[1])
+        self._take_over_links(kept)
         return kept
+
+    def named(self, namespace: str, title: str) -> int:
+        """See Writer."""
+        known = self.ids_titled(title, (namespace,)) or self.ids_titled(title, (namespace,), State.NAMED)
+        if known:
+            return known[0]
+        self._store.namespace_id(self._connection, namespace, create=True)
+        uid, now = str(uuid.uuid4()), self._at
+        name = Memory(
+            id=0, uid=uid, namespace=namespace, title=title, created_at=now, updated_at=now, state=State.NAMED
+        )
+        return self._insert(name).id
+
+    def _take_over_links(self, memory: Memory) -> None:
+        """The links that pointed to the name of *memory* before there was one point to it now."""
+        if memory.state is not State.LIVING:
+            return
+        for name in self.ids_titled(memory.title, (memory.namespace,), State.NAMED):
+            for edge in self.edges([name], Direction.BOTH):
+                ends = {"source_id": edge.source_id, "target_id": edge.target_id}
+                self.change_edge(edge, **{end: memory.id for end, number in ends.items() if number == name})
 
     def change(self, memory: Memory, **fields: Any) -> Memory:
         """See Writer."""
@@ -267,6 +294,8 @@ class SqliteWriter(SqliteReader):
             before, after = _differences(memory, changed)
         self._update(memory, changed, after)
         self._log(Subject.MEMORY, memory.id, before, after)
+        if after.keys() & {"title", "namespace", "state"}:
+            self._take_over_links(changed)
         return changed
 
     def _update(self, memory: Memory, changed: Memory, after: Mapping[str, Any]) -> None:
@@ -450,7 +479,11 @@ class SqliteWriter(SqliteReader):
         self._log(Subject.SESSION, number, None, after)
         return number
 
-    # -- tokens
+    # -- settings and tokens
+
+    def set_setting(self, name: str, value: str) -> None:
+        """See Writer."""
+        self._connection.execute(SET_SETTING, (name, value))
 
     def add_token(self, token: Token, token_hash: bytes) -> None:
         """See Writer."""
