@@ -12,6 +12,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from mnemic.core.context import Context
+from mnemic.core.mirror import Mirror
 from mnemic.errors import Invalid, MnemicError, NotFound
 
 
@@ -65,6 +66,28 @@ class Rendered:
     text: str
     structured: dict[str, Any] | None = None
     is_error: bool = False
+    note: str | None = None
+    """Something about the answer that is not part of it."""
+
+
+def invalid(error: ValidationError) -> Invalid:
+    """Our error for pydantic's: the first field at fault and, in plain words, what is wrong with it."""
+    told = error.errors(include_url=False, include_context=False, include_input=False)
+    lines = []
+    for item in told[:3]:
+        where = ".".join(str(part) for part in item["loc"])
+        match item["type"]:
+            case "extra_forbidden":
+                lines.append(f"{where}: unknown argument")
+            case "missing":
+                lines.append(f"{where}: required")
+            case _:
+                lines.append(
+                    f"{where}: {item['msg'].removeprefix('Value error, ')}" if where else str(item["msg"])
+                )
+    if len(told) > 3:
+        lines.append(f"and {len(told) - 3} more")
+    return Invalid("; ".join(lines), ".".join(str(part) for part in told[0]["loc"]) or None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,32 +110,14 @@ class Operation:
     cli: str | None = None
     """The command's name, where the operation is one."""
 
-    def parse(self, arguments: Mapping[str, Any]) -> Shape:
-        """The request that *arguments* make, or Invalid with the field that is wrong."""
+    def parse(
+        self, arguments: Mapping[str, Any], told: Callable[[ValidationError], Invalid] = invalid
+    ) -> Shape:
+        """The request that *arguments* make, or Invalid with the field that is wrong, as *told*."""
         try:
             return self.request.model_validate(arguments)
         except ValidationError as error:
-            raise invalid(error) from None
-
-
-def invalid(error: ValidationError) -> Invalid:
-    """Our error for pydantic's: the first field at fault and, in plain words, what is wrong with it."""
-    told = error.errors(include_url=False, include_context=False, include_input=False)
-    lines = []
-    for item in told[:3]:
-        where = ".".join(str(part) for part in item["loc"])
-        match item["type"]:
-            case "extra_forbidden":
-                lines.append(f"{where}: unknown argument")
-            case "missing":
-                lines.append(f"{where}: required")
-            case _:
-                lines.append(
-                    f"{where}: {item['msg'].removeprefix('Value error, ')}" if where else str(item["msg"])
-                )
-    if len(told) > 3:
-        lines.append(f"and {len(told) - 3} more")
-    return Invalid("; ".join(lines), ".".join(str(part) for part in told[0]["loc"]) or None)
+            raise told(error) from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +143,8 @@ class Resource:
     description: str
     mime: str
     read: Callable[[Context, Mapping[str, str]], str]
+    is_live: bool = False
+    """Whether a client can subscribe to it: any change to the store may change what it says."""
 
     @property
     def is_template(self) -> bool:
@@ -155,6 +162,12 @@ class Dialect:
     operations: dict[str, Operation] = field(default_factory=dict)
     prompts: tuple[Prompt, ...] = ()
     resources: tuple[Resource, ...] = ()
+    server: Mapping[str, str] | None = None
+    """What the server calls itself to clients that know the vocabulary's first home; None is our own name."""
+    offers: tuple[str, ...] = ("completions", "logging", "prompts", "resources", "tools")
+    """The parts of MCP it takes part in."""
+    mirror: Callable[[Mapping[str, str]], Mirror | None] | None = None
+    """The file that the environment asks to be kept equal to the store, where the vocabulary has one."""
 
     def operation(
         self,
@@ -203,16 +216,62 @@ class Dialect:
     def call(self, ctx: Context, name: str, arguments: Mapping[str, Any]) -> BaseModel:
         """Do *name* with *arguments*: the reply, or an error of our tree."""
         operation = self.find(name)
-        return operation.function(ctx, operation.parse(arguments))
+        return operation.function(ctx, self.parse(operation, arguments))
+
+    def parse(self, operation: Operation, arguments: Mapping[str, Any]) -> Shape:
+        """The request that *arguments* make, or Invalid with the field that is wrong."""
+        return operation.parse(arguments, functools.partial(self.refusal, operation))
+
+    def refusal(self, operation: Operation, error: ValidationError) -> Invalid:
+        """What is said of arguments that do not make a request."""
+        return invalid(error)
 
     def render(self, reply: BaseModel) -> Rendered:
         """*reply* as text and object. A dialect with words of its own overrides this."""
         content = as_json(reply)
         return Rendered(orjson.dumps(content).decode(), content)
 
-    def render_error(self, error: MnemicError) -> Rendered:
-        """A failed call as this dialect tells it."""
+    def render_error(self, name: str, error: MnemicError) -> Rendered:
+        """A failed call of the tool *name* as this dialect tells it."""
         return Rendered(str(error), None, is_error=True)
+
+    def unknown_tool(self, name: str) -> Rendered | None:
+        """The answer to a call of a tool that there is not; None leaves it to the surface."""
+        return None
+
+    def listed(self, operation: Operation) -> dict[str, Any]:
+        """*operation* as a list of tools shows it."""
+        return {
+            "name": operation.name,
+            "title": operation.title,
+            "description": described(operation),
+            "inputSchema": input_schema(operation.request),
+            "outputSchema": output_schema(operation.reply),
+            "annotations": hints(operation),
+        }
+
+
+def hints(operation: Operation) -> dict[str, bool]:
+    """The hints of *operation* as MCP names them."""
+    return {
+        "readOnlyHint": operation.read_only,
+        "destructiveHint": operation.destructive,
+        "idempotentHint": operation.idempotent,
+        "openWorldHint": operation.open_world,
+    }
+
+
+def described(operation: Operation) -> str:
+    """The operation's text with its first example, written without double quotes: JSON would escape each."""
+    if not operation.examples:
+        return operation.description
+    return f"{operation.description} E.g. {shown_example(operation.examples[0])}"
+
+
+def shown_example(example: Example) -> str:
+    """The arguments of *example* in one short line."""
+    pairs = (f"{name}={orjson.dumps(value).decode()}" for name, value in example.arguments.items())
+    return ", ".join(pairs).replace('"', "'")
 
 
 def as_json(reply: BaseModel) -> dict[str, Any]:

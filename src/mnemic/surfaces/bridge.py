@@ -39,7 +39,7 @@ def answer(dialect: Dialect, ctx: Context, name: str, arguments: Mapping[str, An
     try:
         return Outcome(guarded(_told, dialect, ctx, name, arguments))
     except MnemicError as error:
-        return Outcome(dialect.render_error(error), error)
+        return Outcome(dialect.render_error(name, error), error)
 
 
 def _told(dialect: Dialect, ctx: Context, name: str, arguments: Mapping[str, Any]) -> Rendered:

@@ -13,17 +13,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-import orjson
-
-from mnemic.dialects.operation import (
-    Dialect,
-    Example,
-    Operation,
-    Prompt,
-    Resource,
-    input_schema,
-    output_schema,
-)
+from mnemic.dialects.operation import Dialect, Prompt, Rendered, Resource
 from mnemic.errors import MnemicError, NotFound
 from mnemic.surfaces.bridge import Internal, answer, guarded
 
@@ -77,6 +67,11 @@ def server_info() -> Result:
     return {"name": "mnemic", "title": "Mnemic", "version": version("mnemic")}
 
 
+def introduced(dialect: Dialect) -> Result:
+    """Who is speaking, by the name that clients of *dialect* know."""
+    return {**server_info(), **dialect.server} if dialect.server else server_info()
+
+
 def client_name(client_info: Any) -> str | None:
     """The name a client gave itself, fit for the journal; None if it gave none."""
     name = client_info.get("name") if isinstance(client_info, Mapping) else None
@@ -94,38 +89,59 @@ class Endpoint:
     def __init__(self, dialect: Dialect):
         self.dialect = dialect
         self._prompts = {prompt.name: prompt for prompt in dialect.prompts}
-        both: dict[str, Method] = {
-            "tools/list": self._list_tools,
-            "tools/call": self._call_tool,
-            "prompts/list": self._list_prompts,
-            "prompts/get": self._get_prompt,
-            "resources/list": self._list_resources,
-            "resources/templates/list": self._list_templates,
-            "resources/read": self._read_resource,
-            "completion/complete": self._complete,
+        methods: dict[str, dict[str, Method]] = {
+            "completions": {"completion/complete": self._complete},
+            "prompts": {"prompts/list": self._list_prompts, "prompts/get": self._get_prompt},
+            "resources": {
+                "resources/list": self._list_resources,
+                "resources/templates/list": self._list_templates,
+                "resources/read": self._read_resource,
+            },
+            "tools": {"tools/list": self._list_tools, "tools/call": self._call_tool},
         }
-        self._of_the_handshake = {**both, "ping": self._ping, "logging/setLevel": self._set_level}
+        both = {name: method for part in dialect.offers for name, method in methods.get(part, {}).items()}
+        self._of_the_handshake = {**both, "ping": self._ping}
+        if "logging" in dialect.offers:
+            self._of_the_handshake["logging/setLevel"] = self._set_level
         self._modern = {**both, "server/discover": self._discover}
 
     @property
     def capabilities(self) -> Result:
         """What this server can do in every revision."""
-        return {
+        all_of_them: Result = {
             "completions": {},
             "prompts": {"listChanged": False},
-            "resources": {"subscribe": False, "listChanged": False},
+            "resources": {"subscribe": self.can_be_subscribed, "listChanged": False},
             "tools": {"listChanged": False},
         }
+        return {part: told for part, told in all_of_them.items() if part in self.dialect.offers}
+
+    @property
+    def can_be_subscribed(self) -> bool:
+        """Whether there is anything a client can ask to be told the changes of."""
+        return any(resource.is_live for resource in self.dialect.resources)
+
+    def live_address(self, params: Params) -> str:
+        """The address that a client asks to be told the changes of, or ProtocolError if there is no such thing."""
+        uri = _text(params, "uri")
+        if not any(resource.is_live and resource.template == uri for resource in self.dialect.resources):
+            raise ProtocolError(RESOURCE_NOT_FOUND, "Resource not found", {"uri": uri[:200]})
+        return uri
 
     def initialize(self, params: Params) -> Result:
         """The answer to a handshake: the revision asked for, or our newest that has one."""
         asked = _text(params, "protocolVersion")
+        logging: Result = {"logging": {}} if "logging" in self.dialect.offers else {}
         return {
             "protocolVersion": asked if asked in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1],
-            "capabilities": {**self.capabilities, "logging": {}},
-            "serverInfo": server_info(),
-            "instructions": self.dialect.instructions,
+            "capabilities": {**self.capabilities, **logging},
+            "serverInfo": introduced(self.dialect),
+            **self._instructions,
         }
+
+    @property
+    def _instructions(self) -> Result:
+        return {"instructions": self.dialect.instructions} if self.dialect.instructions else {}
 
     def handle(self, ctx: Context, method: str, params: Params) -> Result:
         """The result of *method* after a handshake, or ProtocolError."""
@@ -139,7 +155,7 @@ class Endpoint:
             if error.number != RESOURCE_NOT_FOUND:
                 raise
             raise ProtocolError(INVALID_PARAMS, str(error), error.data) from None
-        said = {"resultType": "complete", "_meta": {SERVER_KEY: server_info()}}
+        said = {"resultType": "complete", "_meta": {SERVER_KEY: introduced(self.dialect)}}
         return {**result, **_freshness(method), **said}
 
     def _ping(self, ctx: Context, params: Params) -> Result:
@@ -155,7 +171,7 @@ class Endpoint:
         return {
             "supportedVersions": list(MODERN_VERSIONS),
             "capabilities": self.capabilities,
-            "instructions": self.dialect.instructions,
+            **self._instructions,
         }
 
     def _list_tools(self, ctx: Context, params: Params) -> Result:
@@ -164,19 +180,18 @@ class Endpoint:
 
     @functools.cached_property
     def _tools(self) -> list[Result]:
-        return [tool(operation) for operation in self.dialect.operations.values()]
+        return [self.dialect.listed(operation) for operation in self.dialect.operations.values()]
 
     def _call_tool(self, ctx: Context, params: Params) -> Result:
         name, arguments = _text(params, "name"), _object(params, "arguments")
         try:
             self.dialect.find(name)
         except NotFound as error:
-            raise ProtocolError(INVALID_PARAMS, str(error)) from None
-        told = answer(self.dialect, ctx, name, arguments).rendered
-        result: Result = {"content": [{"type": "text", "text": told.text}], "isError": told.is_error}
-        if told.structured is not None:
-            result["structuredContent"] = told.structured
-        return result
+            told = self.dialect.unknown_tool(name)
+            if told is None:
+                raise ProtocolError(INVALID_PARAMS, str(error)) from None
+            return _result(told)
+        return _result(answer(self.dialect, ctx, name, arguments).rendered)
 
     def _list_prompts(self, ctx: Context, params: Params) -> Result:
         _refuse_cursor(params)
@@ -231,36 +246,6 @@ class Endpoint:
         raise NotFound("Resource not found")
 
 
-def tool(operation: Operation) -> Result:
-    """*operation* as `tools/list` shows it."""
-    return {
-        "name": operation.name,
-        "title": operation.title,
-        "description": described(operation),
-        "inputSchema": input_schema(operation.request),
-        "outputSchema": output_schema(operation.reply),
-        "annotations": {
-            "readOnlyHint": operation.read_only,
-            "destructiveHint": operation.destructive,
-            "idempotentHint": operation.idempotent,
-            "openWorldHint": operation.open_world,
-        },
-    }
-
-
-def described(operation: Operation) -> str:
-    """The operation's text with its first example, written without double quotes: JSON would escape each."""
-    if not operation.examples:
-        return operation.description
-    return f"{operation.description} E.g. {shown_example(operation.examples[0])}"
-
-
-def shown_example(example: Example) -> str:
-    """The arguments of *example* in one short line."""
-    pairs = (f"{name}={orjson.dumps(value).decode()}" for name, value in example.arguments.items())
-    return ", ".join(pairs).replace('"', "'")
-
-
 @functools.cache
 def _pattern(template: str) -> re.Pattern[str]:
     """What the addresses of *template* look like; a `{name}` is one segment."""
@@ -287,6 +272,17 @@ def _listed_resource(resource: Resource, address: str) -> Result:
         "description": resource.description,
         "mimeType": resource.mime,
     }
+
+
+def _result(told: Rendered) -> Result:
+    texts = [told.text] if told.note is None else [told.text, told.note]
+    result: Result = {
+        "content": [{"type": "text", "text": text} for text in texts],
+        "isError": told.is_error,
+    }
+    if told.structured is not None:
+        result["structuredContent"] = told.structured
+    return result
 
 
 def _run(methods: Mapping[str, Method], ctx: Context, method: str, params: Params) -> Result:

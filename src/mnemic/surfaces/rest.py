@@ -14,7 +14,7 @@ from mnemic.dialects.operation import Dialect, Operation, input_schema
 from mnemic.errors import NotFound
 from mnemic.surfaces.bridge import call, cross, guarded
 from mnemic.surfaces.guard import CONTEXT
-from mnemic.surfaces.mcp import server_info, tool
+from mnemic.surfaces.mcp import server_info
 from mnemic.surfaces.openapi import PREFIX, document
 from mnemic.surfaces.parsing import parse_object
 from mnemic.surfaces.replies import reply, told
@@ -58,7 +58,7 @@ class Rest:
     async def tools(self, request: Request) -> Response:
         """Every tool of every vocabulary."""
         listed = [
-            {"dialect": dialect.name, **tool(operation)}
+            {"dialect": dialect.name, **dialect.listed(operation)}
             for dialect in self._dialects.values()
             for operation in dialect.operations.values()
         ]

@@ -18,13 +18,13 @@ from mnemic.dialects.mnemic.shapes import (
     Tags,
     Text,
     When,
-    Words,
     shown,
     shown_hit,
     shown_link,
 )
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Example, Positional, Shape
+from mnemic.dialects.texts import Words
 from mnemic.model.search import Filter, Query
 from mnemic.model.values import parse_moment
 

@@ -16,12 +16,12 @@ from mnemic.dialects.mnemic.shapes import (
     Reference,
     Tags,
     Unit,
-    Words,
     shown,
     shown_link,
 )
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Example, Flags, Positional, Shape
+from mnemic.dialects.texts import Words
 from mnemic.model.graph import Direction
 
 

@@ -20,11 +20,11 @@ from mnemic.dialects.mnemic.shapes import (
     Title,
     Unit,
     When,
-    Words,
     shown,
 )
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Example, Flags, Hidden, Positional, Shape
+from mnemic.dialects.texts import Words
 from mnemic.model.search import Filter
 from mnemic.model.values import Tier, parse_moment, parse_span
 

@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, PlainSerializer, StringConstraints
 
 from mnemic.dialects.operation import Flags, Shape
+from mnemic.dialects.texts import Words
 from mnemic.model.graph import Edge
 from mnemic.model.memory import Memory
 from mnemic.model.search import Hit
@@ -14,16 +15,6 @@ from mnemic.model.values import Moment, State, Tier, iso
 
 MAX_TEXT = 65_536
 MAX_ITEMS = 1_000
-
-
-def _storable(text: str) -> str:
-    if "\0" in text:
-        raise ValueError("contains a NUL character")
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise ValueError("contains half of a surrogate pair, which is no character") from None
-    return text
 
 
 def _fits(text: str) -> str:
@@ -38,8 +29,7 @@ def _blank(text: str) -> str:
     return text
 
 
-Words = Annotated[str, AfterValidator(_storable)]
-Text = Annotated[str, AfterValidator(_storable), AfterValidator(_blank), AfterValidator(_fits)]
+Text = Annotated[Words, AfterValidator(_blank), AfterValidator(_fits)]
 Title = Annotated[Words, StringConstraints(min_length=1, max_length=512, strip_whitespace=True)]
 Name = Annotated[Words, StringConstraints(min_length=1, max_length=128, strip_whitespace=True)]
 Tags = Annotated[list[Name], Field(max_length=50)]

@@ -32,13 +32,13 @@ def call(session: Session, dialect: str, tool: str, json: str | None) -> int:
     vocabulary = application.dialect(dialect)
     operation = vocabulary.find(tool)
     try:
-        request = operation.parse(_arguments(json))
+        request = vocabulary.parse(operation, _arguments(json))
         with session.open() as app:
             rendered = vocabulary.render(operation.function(app.ctx, request))
     except MnemicError as error:
         from mnemic.surfaces.cli.program import exit_code
 
-        click.echo(vocabulary.render_error(error).text, err=True)
+        click.echo(vocabulary.render_error(tool, error).text, err=True)
         return exit_code(error)
     if rendered.structured is None:
         click.echo(rendered.text)
