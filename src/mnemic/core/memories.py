@@ -216,14 +216,19 @@ def _number(reference: int | str) -> int | None:
     return int(reference) if reference.isascii() and reference.isdigit() and len(reference) < 19 else None
 
 
-def _by_name(reader: Reader, ctx: Context, name: str, namespace: str | None) -> Memory | None:
+def titled(reader: Reader, ctx: Context, name: str, namespace: str | None = None) -> Memory | None:
+    """The memory in use that is called *name*, looked up in the caller's own namespace first."""
     scope = ctx.scope(namespace)
     numbers = reader.ids_titled(name, scope)
     if scope is None and len(numbers) > 1:
         numbers = reader.ids_titled(name, (ctx.home(),)) + numbers
-    titled = next((memory for memory in reader.memories(numbers) if is_in_use(ctx, memory)), None)
-    if titled:
-        return titled
+    return next((memory for memory in reader.memories(numbers) if is_in_use(ctx, memory)), None)
+
+
+def _by_name(reader: Reader, ctx: Context, name: str, namespace: str | None) -> Memory | None:
+    called = titled(reader, ctx, name, namespace)
+    if called:
+        return called
     found = reader.memories(reader.ids_with_uid(name, PREFIXES_LOOKED_AT))
     begun = [memory for memory in found if ctx.may_see(memory.namespace)]
     if len(begun) > 1:

@@ -28,6 +28,7 @@ from mnemic.surfaces.mcp import (
     client_name,
 )
 from mnemic.surfaces.parsing import MAX_BYTES, parse_json
+from mnemic.surfaces.subscriptions import Subscriptions
 
 if TYPE_CHECKING:
     from mnemic.core.context import Context
@@ -46,6 +47,8 @@ CLIENT_KEY = "io.modelcontextprotocol/clientInfo"
 
 _SLOW = frozenset(("tools/call", "resources/read", "completion/complete"))
 """The methods that ask the store. They take their turn; everything else is answered at once."""
+
+_SUBSCRIBING = frozenset(("resources/subscribe", "resources/unsubscribe"))
 
 _ID = rb'"id"\s*:\s*(\d{1,15}|"[^"\\]{1,100}")\s*'
 _ID_FIRST = re.compile(rb'\s*\{\s*(?:"(?:jsonrpc|method)"\s*:\s*"[^"\\]*"\s*,\s*)*' + _ID + rb"[,}]")
@@ -132,6 +135,7 @@ class Conversation:
         self._endpoint = endpoint
         self._ctx = ctx
         self._send = send
+        self._subscriptions = Subscriptions(ctx.store, self._tell_updated)
         self._turns: SimpleQueue[Request | None] = SimpleQueue()
         self._waiting: set[Request] = set()
         # One thread, so that what a client sends without waiting takes effect in the order it was sent.
@@ -164,12 +168,18 @@ class Conversation:
         """Answer what was asked, for at most so many seconds."""
         self._turns.put(None)
         self._thread.join(seconds)
+        self._subscriptions.close()
+
+    def _tell_updated(self, address: str) -> None:
+        updated = {"method": "notifications/resources/updated", "params": {"uri": address}}
+        self._send(_line({"jsonrpc": "2.0", **updated}))
 
     def _take_turns(self) -> None:
         while (request := self._turns.get()) is not None:
             if request not in self._waiting:
                 continue
             reply = self._answer(request)
+            self._subscriptions.look()
             if request in self._waiting:
                 self._waiting.discard(request)
                 self._send(reply)
@@ -191,7 +201,17 @@ class Conversation:
         if request.method == "initialize":
             self._ctx = self._named(request.params.get("clientInfo"))
             return self._endpoint.initialize(request.params)
+        if request.method in _SUBSCRIBING and self._endpoint.can_be_subscribed:
+            return self._subscribe(request)
         return self._endpoint.handle(self._ctx, request.method, request.params)
+
+    def _subscribe(self, request: Request) -> Result:
+        address = self._endpoint.live_address(request.params)
+        if request.method == "resources/subscribe":
+            self._subscriptions.add(address)
+        else:
+            self._subscriptions.remove(address)
+        return {}
 
     def _named(self, client_info: Any) -> Context:
         """The context for a client that calls itself so."""

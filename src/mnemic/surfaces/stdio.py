@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from mnemic.surfaces.jobs import Worker
 from mnemic.surfaces.jsonrpc import Conversation
 from mnemic.surfaces.mcp import Endpoint
+from mnemic.surfaces.mirroring import mirrored
 from mnemic.surfaces.parsing import MAX_BYTES
 from mnemic.surfaces.signals import Stop, stopped_by_signals
 
@@ -35,7 +36,8 @@ def run_stdio(app: App, dialect: Dialect) -> None:
     """Serve *dialect* on standard input and output until the client leaves or a signal says stop."""
     worker = Worker(app.ctx)
     ctx = replace(app.ctx, wake=worker.wake)
-    with claimed_streams() as (wire_in, wire_out), stopped_by_signals() as stop:
+    mirror = dialect.mirror(os.environ) if dialect.mirror else None
+    with mirrored(ctx, mirror), claimed_streams() as (wire_in, wire_out), stopped_by_signals() as stop:
         source, sink = Source(wire_in, stop), Sink(wire_out, stop)
         conversation = Conversation(Endpoint(dialect), ctx, sink.send)
         worker.start()

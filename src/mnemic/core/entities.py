@@ -1,0 +1,314 @@
+"""Entities, observations and relations: memories, their statements and links, as the graph vocabularies see them.
+
+The vocabularies agree on the things and differ in the rules: what happens to a name that is taken, to an end
+that is not there, to a text that is known. The rules are arguments here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from itertools import zip_longest
+
+from mnemic.core.context import Context
+from mnemic.core.memories import note_use, titled
+from mnemic.core.upkeep import write_after_expiry
+from mnemic.errors import NotFound
+from mnemic.model.graph import Direction, Edge, Entity, Relation, Sketch, Triple
+from mnemic.model.memory import Draft, Memory
+from mnemic.model.search import Filter
+from mnemic.model.values import State
+from mnemic.storage.base import Reader, Writer
+
+HIDDEN_KINDS = ("reflection", "turn", "episode")
+"""Memories that are about others or about a moment: found by searches that ask for them, but no entities."""
+DELETED = "deleted"
+PAGE = 2_000
+
+
+class Taken(Enum):
+    """What to do with an entity whose name is taken."""
+
+    KEEP = auto()
+    """Leave the known one as it is."""
+    REPLACE = auto()
+    """Let the new type and observations take the place of the old."""
+    MERGE = auto()
+    """Take the new type, and add the observations that are not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """What became of a triple: the link, whether it was there before, and the ends that were not."""
+
+    triple: Triple
+    edge: Edge | None
+    is_known: bool = False
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """Entities in the order of their making, and the relations that touch them."""
+
+    entities: list[Entity]
+    relations: list[Relation]
+
+
+def visible(ctx: Context) -> Filter:
+    """What counts as an entity for this caller."""
+    return Filter(namespaces=ctx.scope(), without_kinds=HIDDEN_KINDS, alive_at=ctx.now())
+
+
+def entity(reader: Reader, ctx: Context, name: str) -> Memory | None:
+    """The entity called exactly *name*."""
+    found = titled(reader, ctx, name)
+    return None if found is None or found.kind in HIDDEN_KINDS else found
+
+
+def as_entity(memory: Memory) -> Entity:
+    """*memory* as a listing shows it."""
+    return Entity(memory.id, memory.title, memory.kind, [statement.text for statement in memory.statements])
+
+
+# -- making
+
+
+def create(ctx: Context, sketches: Sequence[Sketch], taken: Taken) -> list[tuple[Memory, bool]]:
+    """Make the entities in one transaction: each as it stands then, and whether it is new."""
+    with write_after_expiry(ctx, "create_entities") as tx:
+        made = [_create(tx, ctx, sketch, taken) for sketch in sketches]
+    ctx.wake()
+    return made
+
+
+def _create(tx: Writer, ctx: Context, sketch: Sketch, taken: Taken) -> tuple[Memory, bool]:
+    known = entity(tx, ctx, sketch.name)
+    if known is not None:
+        return _changed(tx, known, sketch, taken), False
+    draft = Draft(
+        namespace=ctx.home(),
+        title=sketch.name,
+        texts=sketch.observations,
+        kind=sketch.kind,
+        metadata=sketch.metadata,
+    )
+    return tx.add(draft, uid=ctx.new_uid()), True
+
+
+def _changed(tx: Writer, known: Memory, sketch: Sketch, taken: Taken) -> Memory:
+    metadata = {**known.metadata, **sketch.metadata}
+    match taken:
+        case Taken.KEEP:
+            return known
+        case Taken.REPLACE:
+            return tx.change(known, kind=sketch.kind, metadata=metadata, texts=sketch.observations)
+        case Taken.MERGE:
+            texts = (*_texts(known), *_unknown(known, sketch.observations))
+            return tx.change(known, kind=sketch.kind, metadata=metadata, texts=texts)
+
+
+def relate(
+    ctx: Context,
+    triples: Sequence[Triple],
+    *,
+    may_dangle: bool,
+    may_repeat: bool = False,
+    inverses: Mapping[str, str] | None = None,
+    reasons: Sequence[str | None] = (),
+) -> list[Related]:
+    """Link the named entities in one transaction.
+
+    An end that is not there becomes a name if relations *may dangle*, else the triple is passed over. One that
+    stands already is passed over too, unless it *may repeat*. A type with an inverse is made both ways.
+    """
+    with write_after_expiry(ctx, "create_relations") as tx:
+        ends = _Ends(tx, ctx, may_dangle)
+        made = []
+        for triple, reason in zip_longest(triples, reasons):
+            made.append(_relate(tx, ends, triple, reason, may_repeat))
+            inverse = (inverses or {}).get(triple.type)
+            if made[-1].edge and inverse:
+                _relate(tx, ends, Triple(triple.target, triple.source, inverse), reason, may_repeat)
+    return made
+
+
+def _relate(tx: Writer, ends: _Ends, triple: Triple, reason: str | None, may_repeat: bool) -> Related:
+    standing = None if may_repeat else ends.standing(triple)
+    if standing:
+        return Related(triple, standing, is_known=True)
+    source, target = ends.number(triple.source), ends.number(triple.target)
+    if source is None or target is None:
+        missing = [
+            name for name, number in ((triple.source, source), (triple.target, target)) if number is None
+        ]
+        return Related(triple, None, missing=tuple(dict.fromkeys(missing)))
+    return Related(triple, tx.add_edge(source, target, triple.type, reason=reason))
+
+
+class _Ends:
+    """The numbers behind the names that the relations of one call speak of."""
+
+    def __init__(self, tx: Writer, ctx: Context, may_dangle: bool):
+        self._tx = tx
+        self._ctx = ctx
+        self._may_dangle = may_dangle
+        self._known: dict[str, int | None] = {}
+
+    def number(self, name: str) -> int | None:
+        """What a relation to *name* points to, made now if relations may dangle."""
+        if self._known.get(name) is None:
+            self._known[name] = self._found(name)
+        if self._known[name] is None and self._may_dangle:
+            self._known[name] = self._tx.named(self._ctx.home(), name)
+        return self._known[name]
+
+    def _found(self, name: str) -> int | None:
+        return next(iter(_ends(self._tx, self._ctx, name)), None)
+
+    def standing(self, triple: Triple) -> Edge | None:
+        """The relation, if it is there and has not ended."""
+        for name in (triple.source, triple.target):
+            if name not in self._known:
+                self._known[name] = self._found(name)
+        source, target = self._known[triple.source], self._known[triple.target]
+        if source is None or target is None:
+            return None
+        return self._tx.edge_between(source, target, triple.type)
+
+
+def _ends(reader: Reader, ctx: Context, name: str) -> Iterator[int]:
+    """Everything a relation to *name* may point to: the entity of that name, and the mere name."""
+    found = entity(reader, ctx, name)
+    if found:
+        yield found.id
+    yield from reader.ids_titled(name, (ctx.home(),), State.NAMED)
+
+
+def observe(
+    ctx: Context, additions: Sequence[tuple[str, Sequence[str]]], *, may_repeat: bool, must_exist: bool
+) -> list[tuple[Memory | None, list[str]]]:
+    """Add observations in one transaction: each entity as it stands then, and what was added to it.
+
+    Texts that were known before the call are left out unless they *may repeat*. An entity that is not there is
+    passed over, or, if it *must exist*, fails the call with nothing written.
+    """
+    with write_after_expiry(ctx, "add_observations") as tx:
+        added = [_observe(tx, ctx, name, texts, may_repeat, must_exist) for name, texts in additions]
+    ctx.wake()
+    return added
+
+
+def _observe(
+    tx: Writer, ctx: Context, name: str, texts: Sequence[str], may_repeat: bool, must_exist: bool
+) -> tuple[Memory | None, list[str]]:
+    known = entity(tx, ctx, name)
+    if known is None:
+        if must_exist:
+            raise NotFound(f"Entity with name {name} not found")
+        return None, []
+    fresh = list(texts) if may_repeat else _unknown(known, texts)
+    return tx.change(known, texts=(*_texts(known), *fresh)), fresh
+
+
+def _texts(memory: Memory) -> tuple[str, ...]:
+    return tuple(statement.text for statement in memory.statements)
+
+
+def _unknown(memory: Memory, texts: Sequence[str]) -> list[str]:
+    known = set(_texts(memory))
+    return [text for text in texts if text not in known]
+
+
+# -- taking away
+
+
+def delete(ctx: Context, names: Sequence[str]) -> list[Memory]:
+    """Let the named entities go, and with them their relations: those that were there."""
+    with ctx.write("delete_entities") as tx:
+        found = {memory.id: memory for name in names if (memory := entity(tx, ctx, name))}
+        for memory in found.values():
+            tx.change(memory, state=State.FORGOTTEN, state_reason=DELETED, state_at=ctx.now())
+    return list(found.values())
+
+
+def retract(
+    ctx: Context, deletions: Sequence[tuple[str, Sequence[str]]], *, first_only: bool = False
+) -> list[Memory | None]:
+    """Take observations back in one transaction: each entity as it stands then, None for one that is not there."""
+    with ctx.write("delete_observations") as tx:
+        return [_retract(tx, ctx, name, texts, first_only) for name, texts in deletions]
+
+
+def _retract(tx: Writer, ctx: Context, name: str, texts: Sequence[str], first_only: bool) -> Memory | None:
+    known = entity(tx, ctx, name)
+    if known is None:
+        return None
+    left = list(_texts(known))
+    for text in texts:
+        if not first_only:
+            left = [other for other in left if other != text]
+        elif text in left:
+            left.remove(text)
+    return tx.change(known, texts=tuple(left))
+
+
+def unrelate(ctx: Context, triples: Sequence[Triple], *, first_only: bool = False) -> list[list[Edge]]:
+    """Delete relations, ended ones too, in one transaction: for each triple the links that went."""
+    with ctx.write("delete_relations") as tx:
+        return [_unrelate(tx, ctx, triple, first_only) for triple in triples]
+
+
+def _unrelate(tx: Writer, ctx: Context, triple: Triple, first_only: bool) -> list[Edge]:
+    sources, targets = list(_ends(tx, ctx, triple.source)), set(_ends(tx, ctx, triple.target))
+    found = [edge for edge in tx.edges(sources, Direction.OUT, [triple.type]) if edge.target_id in targets]
+    gone = found[:1] if first_only else found
+    for edge in gone:
+        tx.change_edge(edge, state=State.FORGOTTEN)
+    return gone
+
+
+# -- reading
+
+
+def open_named(ctx: Context, names: Sequence[str]) -> list[Memory]:
+    """The entities of these names, in the order asked, each once; names that are not there are left out."""
+    reader = ctx.store.read()
+    found = {memory.id: memory for name in names if (memory := entity(reader, ctx, name))}
+    note_use(ctx, list(found))
+    return list(found.values())
+
+
+def containing(ctx: Context, needle: str) -> list[Entity]:
+    """The entities whose name, type or one observation contains *needle*, whatever its case."""
+    reader = ctx.store.read()
+    return reader.entities(reader.ids_containing(needle, visible(ctx)))
+
+
+def relations_of(ctx: Context, memory_ids: Sequence[int]) -> list[Relation]:
+    """Every relation with at least one end among these."""
+    return ctx.store.read().relations(visible(ctx), at=memory_ids) if memory_ids else []
+
+
+def read_graph(ctx: Context, after: str | None = None, limit: int | None = None) -> Graph:
+    """Everything, as it stood at one moment.
+
+    Or a page of it: *limit* entities behind the one called *after*, and the relations that touch them.
+    """
+    wanted = visible(ctx)
+    with ctx.store.snapshot() as reader:
+        if after is None and limit is None:
+            return Graph(list(_entities(reader, wanted)), reader.relations(wanted))
+        start = entity(reader, ctx, after) if after is not None else None
+        if after is not None and start is None:
+            raise NotFound(f"Entity with name {after} not found")
+        numbers = reader.ids_containing("", wanted, after=start.id if start else 0, limit=limit)
+        return Graph(reader.entities(numbers), reader.relations(wanted, at=numbers) if numbers else [])
+
+
+def _entities(reader: Reader, wanted: Filter) -> Iterator[Entity]:
+    last = 0
+    while numbers := reader.ids_containing("", wanted, after=last, limit=PAGE):
+        yield from reader.entities(numbers)
+        last = numbers[-1]

@@ -1,0 +1,127 @@
+"""The files of the graph vocabularies: JSON lines (the reference server) and one JSON object (Simple Memory).
+
+Both are read as far as they can be: what is broken is told, never fatal. A record comes out as what it says, a
+Sketch or a Triple, or as a Flaw.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from mnemic.model.graph import Entity, Relation, Sketch, Triple
+
+NO_JSON, NO_FIELDS, NO_KIND = "not JSON", "incomplete", "of an unknown type"
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """Something in a file that is no entity and no relation: where, and what is the matter."""
+
+    where: str
+    what: str
+
+
+Record = Sketch | Triple | Flaw
+
+
+def read_lines(text: str) -> Iterator[Record]:
+    """The records of a file of JSON lines; blank lines are nothing."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            yield _line(f"line {number}", line)
+
+
+def _line(where: str, line: str) -> Record:
+    try:
+        content = orjson.loads(line.encode(errors="surrogatepass"))
+    except orjson.JSONDecodeError:
+        return Flaw(where, NO_JSON)
+    match content:
+        case {"type": "entity"}:
+            return entity(where, content)
+        case {"type": "relation"}:
+            return relation(where, content)
+    return Flaw(where, NO_KIND)
+
+
+def read_document(text: str) -> Iterator[Record]:
+    """The records of a file that is one JSON object. What stands behind it is left from an older, longer one."""
+    try:
+        content, end = json.JSONDecoder().raw_decode(text.lstrip())
+    except ValueError:
+        yield Flaw("the file", NO_JSON)
+        return
+    if text.lstrip()[end:].strip():
+        yield Flaw("the end of the file", NO_JSON)
+    if not isinstance(content, dict):
+        yield Flaw("the file", NO_FIELDS)
+        return
+    for place, item in enumerate(_list(content, "entities")):
+        yield entity(f"entities.{place}", item)
+    for place, item in enumerate(_list(content, "relations")):
+        yield relation(f"relations.{place}", item)
+
+
+def _list(content: Mapping[str, Any], name: str) -> list[Any]:
+    found = content.get(name)
+    return found if isinstance(found, list) else []
+
+
+def entity(where: str, content: Any) -> Sketch | Flaw:
+    """An entity as the files write it."""
+    match content:
+        case {"name": str(name)}:
+            kind, texts = content.get("entityType", ""), content.get("observations", [])
+            if isinstance(kind, str) and isinstance(texts, list) and _storable(name, kind, *texts):
+                return Sketch(name, kind, tuple(texts))
+    return Flaw(where, NO_FIELDS)
+
+
+def relation(where: str, content: Any) -> Triple | Flaw:
+    """A relation as the files write it."""
+    match content:
+        case {"from": str(source), "to": str(target), "relationType": str(type)}:
+            if _storable(source, target, type):
+                return Triple(source, target, type)
+    return Flaw(where, NO_FIELDS)
+
+
+def _storable(*texts: Any) -> bool:
+    """Whether these are texts that a database gives back as they are."""
+    return all(isinstance(text, str) and "\0" not in text and _has_no_half(text) for text in texts)
+
+
+def _has_no_half(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def write_lines(entities: Iterable[Entity], relations: Iterable[Relation]) -> bytes:
+    """The graph as JSON lines, entities first, without a line break at the end."""
+    told = [orjson.dumps({"type": "entity", **shown(one)}) for one in entities]
+    told += [orjson.dumps({"type": "relation", **linked(one)}) for one in relations]
+    return b"\n".join(told)
+
+
+def write_document(entities: Iterable[Entity], relations: Iterable[Relation]) -> bytes:
+    """The graph as one JSON object, indented by two spaces."""
+    content = {"entities": [shown(one) for one in entities], "relations": [linked(one) for one in relations]}
+    return orjson.dumps(content, option=orjson.OPT_INDENT_2)
+
+
+def shown(entity: Entity) -> dict[str, Any]:
+    """An entity as the graph vocabularies write it."""
+    return {"name": entity.title, "entityType": entity.kind, "observations": entity.texts}
+
+
+def linked(relation: Relation | Triple) -> dict[str, str]:
+    """A relation as the graph vocabularies write it."""
+    return {"from": relation.source, "to": relation.target, "relationType": relation.type}
