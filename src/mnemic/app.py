@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,15 +16,15 @@ if TYPE_CHECKING:
     from mnemic.embedding.base import Embedder
     from mnemic.storage.base import Store
 
-DIALECTS = ("mnemic",)
+DIALECTS = ("mnemic", "anthropic", "simple-memory", "mcp-memory")
 
 
 def dialect(name: str) -> Dialect:
     """The vocabulary called *name*, or NotFound."""
-    if name == "mnemic":
-        from mnemic.dialects.mnemic import MNEMIC
-
-        return MNEMIC
+    if name in DIALECTS:
+        module = name.replace("-", "_")
+        spoken: Dialect = getattr(import_module(f"mnemic.dialects.{module}"), module.upper())
+        return spoken
     raise NotFound(f"Unknown dialect: {name[:40]}. There are: {', '.join(DIALECTS)}")
 
 
