@@ -11,7 +11,7 @@ from pathlib import Path
 import apsw
 import platformdirs
 
-from bench import contention, embedding, finding, growth, starting, weight, writing
+from bench import contention, embedding, finding, growth, starting, surfaces, weight, writing
 from bench.bench import Bench
 from bench.figures import Figure, table
 from bench.reference import installed
@@ -34,6 +34,7 @@ BUDGETS: dict[str, Callable[[Bench], Iterator[Figure]]] = {
     "disk": weight.disk,
     "start": starting.start,
     "cli": starting.cli,
+    "surface": surfaces.surface,
     "processes": contention.processes,
 }
 NOTES = """

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -78,7 +79,7 @@ def results(url: str, revision: str, folder: Path) -> Iterator[tuple[str, list[d
     if not files:
         sys.exit(f"The suite did not run:\n{done.stderr[-2000:]}")
     for file in files:
-        name = file.parent.name.removeprefix("server-").rsplit("-20", 1)[0]
+        name = re.sub(r"-\d{4}-\d\d-\d\dT.*", "", file.parent.name.removeprefix("server-"))
         yield name, json.loads(file.read_text())
 
 

@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from command_line import CommandLine
+
+from mnemic.core.context import Context
+from mnemic.storage.base import Store
+from support import Uids
+
+
+@pytest.fixture
+def twin(fresh: Callable[[str], Store], ctx: Context) -> Context:
+    """The same context as `ctx` over a store of its own."""
+    store = fresh("twin")
+    assert ctx.embedder
+    store.use_model(ctx.embedder.name)
+    return replace(ctx, store=store, new_uid=Uids())
 
 
 @pytest.fixture

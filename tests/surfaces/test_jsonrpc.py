@@ -11,45 +11,15 @@ import pytest
 from mcp.shared.memory import create_client_server_memory_streams
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
+from sdk import sdk_server
 from toys import SECRET, TOY, held
-from wires import BAD_JSON, SCRIPT, call, request
+from wires import BAD_JSON, CALLS, ENVELOPE, HELLO, READS, call, request
 
 from mnemic.core.context import Context
 from mnemic.dialects.mnemic import MNEMIC
 from mnemic.dialects.operation import Dialect
 from mnemic.surfaces.jsonrpc import Conversation, find_id
 from mnemic.surfaces.mcp import Endpoint
-from mnemic.surfaces.streamable import sdk_server
-
-HELLO = {
-    "protocolVersion": "2025-11-25",
-    "capabilities": {},
-    "clientInfo": {"name": "tester", "version": "1"},
-}
-ENVELOPE = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-    "io.modelcontextprotocol/clientCapabilities": {},
-    "io.modelcontextprotocol/clientInfo": {"name": "tester", "version": "1"},
-}
-READS: list[tuple[str, dict[str, Any]]] = [
-    ("tools/list", {}),
-    ("prompts/list", {}),
-    ("prompts/get", {"name": "wrap-up", "arguments": {"topic": "tea"}}),
-    ("resources/list", {}),
-    ("resources/templates/list", {}),
-    ("resources/read", {"uri": "mnemic://memory/1"}),
-    (
-        "completion/complete",
-        {"ref": {"type": "ref/prompt", "name": "x"}, "argument": {"name": "y", "value": ""}},
-    ),
-    ("tools/call", {"name": "nope"}),
-    ("tools/call", {"name": "open", "arguments": {"ids": [404]}}),
-    ("resources/read", {"uri": "mnemic://nowhere"}),
-    ("nope/nope", {}),
-]
-CALLS = [
-    ("tools/call", {"name": name, "arguments": arguments}) for name, arguments in SCRIPT if name != "stats"
-]
 
 
 def ours(ctx: Context, lines: list[bytes], dialect: Dialect = MNEMIC) -> list[Any]:
@@ -80,18 +50,6 @@ def theirs(ctx: Context, lines: list[bytes]) -> list[Any]:
         return answers
 
     return asyncio.run(run())
-
-
-@pytest.fixture
-def twin(fresh, ctx):
-    """The same context as `ctx` over a store of its own."""
-    from dataclasses import replace
-
-    from support import Uids
-
-    store = fresh("twin")
-    store.use_model(ctx.embedder.name)
-    return replace(ctx, store=store, new_uid=Uids())
 
 
 @pytest.mark.parametrize("asked", ["2024-11-05", "2025-06-18", "2025-11-25", "2099-01-01"])

@@ -1,4 +1,4 @@
-"""What a dialect says over MCP, asked through the SDK's client in process, in both protocol eras."""
+"""What a dialect says over MCP, asked through the SDK's client over HTTP in process, in both protocol eras."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 from mcp import Client, MCPError
 from mcp.types import Implementation
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
+from sdk import our_http, our_transport
 from toys import SECRET, TOY
 from wires import SCRIPT
 
@@ -20,7 +21,6 @@ from mnemic.dialects.mnemic import MNEMIC
 from mnemic.dialects.operation import Dialect
 from mnemic.surfaces import mcp
 from mnemic.surfaces.mcp import Endpoint, clean_name
-from mnemic.surfaces.streamable import sdk_server
 from support import kept
 
 ME = Implementation(name="test client", version="1")
@@ -38,7 +38,10 @@ def talk(
     """What *scenario* gets out of a client of *dialect*, be it an error."""
 
     async def run() -> Any:
-        async with Client(sdk_server(Endpoint(dialect), ctx), mode=era, client_info=ME) as client:
+        async with (
+            our_http(dialect, ctx) as http,
+            Client(our_transport(http), mode=era, client_info=ME) as client,
+        ):
             try:
                 return await scenario(client)
             except MCPError as error:

@@ -37,6 +37,38 @@ SCRIPT: list[tuple[str, dict[str, Any]]] = [
 ]
 """Every operation of the house at least once, in an order that makes sense."""
 
+HELLO = {
+    "protocolVersion": "2025-11-25",
+    "capabilities": {},
+    "clientInfo": {"name": "tester", "version": "1"},
+}
+ENVELOPE = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {},
+    "io.modelcontextprotocol/clientInfo": {"name": "tester", "version": "1"},
+}
+READS: list[tuple[str, dict[str, Any]]] = [
+    ("tools/list", {}),
+    ("prompts/list", {}),
+    ("prompts/get", {"name": "wrap-up", "arguments": {"topic": "tea"}}),
+    ("resources/list", {}),
+    ("resources/templates/list", {}),
+    ("resources/read", {"uri": "mnemic://memory/1"}),
+    (
+        "completion/complete",
+        {"ref": {"type": "ref/prompt", "name": "x"}, "argument": {"name": "y", "value": ""}},
+    ),
+    ("tools/call", {"name": "nope"}),
+    ("tools/call", {"name": "open", "arguments": {"ids": [404]}}),
+    ("resources/read", {"uri": "mnemic://nowhere"}),
+    ("nope/nope", {}),
+]
+"""Everything there is to ask beside that, and what is not there."""
+CALLS = [
+    ("tools/call", {"name": name, "arguments": arguments}) for name, arguments in SCRIPT if name != "stats"
+]
+"""A call of every operation whose answer is the same in every store."""
+
 BAD_JSON: list[tuple[str, bytes]] = [
     ("nothing", b"{"),
     ("garbage", bytes(range(128, 256))),

@@ -6,7 +6,7 @@ import contextlib
 import errno
 import os
 import socket
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -102,9 +102,10 @@ def address(listener: socket.socket) -> str:
 def http_app(ctx: Context, policy: Policy, dialects: Mapping[str, Dialect] | None = None) -> Starlette:
     """The ASGI application over *ctx*, for these vocabularies or for all."""
     spoken = dialects or {name: dialect(name) for name in DIALECTS}
-    mcp = {name: Streamable(Endpoint(vocabulary), ctx) for name, vocabulary in spoken.items()}
+    mcp = {name: Streamable(Endpoint(vocabulary)) for name, vocabulary in spoken.items()}
     return Starlette(
-        routes=[*page_routes(), *Rest(spoken).routes(), *_mcp_routes(mcp)],
+        # Routes are tried one after another, so what is asked for most comes first.
+        routes=[*_mcp_routes(mcp), *page_routes(), *Rest(spoken).routes()],
         middleware=[Middleware(Guard, ctx=ctx, policy=policy)],
         exception_handlers={
             MnemicError: _failed,
@@ -112,7 +113,7 @@ def http_app(ctx: Context, policy: Policy, dialects: Mapping[str, Dialect] | Non
             ClientDisconnect: _left,
             Exception: _broke,
         },
-        lifespan=lambda _: _running(mcp.values()),
+        lifespan=_running,
     )
 
 
@@ -124,13 +125,10 @@ def _mcp_routes(mcp: Mapping[str, Streamable]) -> Iterator[Route]:
 
 
 @contextlib.asynccontextmanager
-async def _running(mcp: Iterable[Streamable]) -> AsyncIterator[None]:
-    """What lasts as long as the daemon: its share of threads, and the SDK's managers."""
+async def _running(_: Starlette) -> AsyncIterator[None]:
+    """What lasts as long as the daemon: its share of threads."""
     to_thread.current_default_thread_limiter().total_tokens = THREADS
-    async with contextlib.AsyncExitStack() as stack:
-        for streamable in mcp:
-            await stack.enter_async_context(streamable.manager.run())
-        yield
+    yield
 
 
 async def _failed(request: Request, error: Exception) -> Response:

@@ -1,8 +1,8 @@
-"""One MCP conversation over lines of JSON-RPC, in both protocol eras, without the SDK.
+"""JSON-RPC as MCP uses it, in both protocol eras and without the SDK: messages, answers, and a conversation in lines.
 
-Importing the SDK takes longer than everything else a stdio server does before its first answer, and its
-own stdio transport drops a broken line without a word. The tests hold this module and the SDK's server
-side by side: the same messages get the same answers.
+Importing the SDK takes longer than everything else a stdio server does before its first answer, its own
+stdio transport drops a broken line without a word, and over HTTP it costs more than most calls. The tests
+hold our transports and the SDK's server side by side: the same messages get the same answers.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 Id = int | str
+Message = dict[str, Any]
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -45,8 +46,8 @@ VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
 CLIENT_KEY = "io.modelcontextprotocol/clientInfo"
 
-_SLOW = frozenset(("tools/call", "resources/read", "completion/complete"))
-"""The methods that ask the store. They take their turn; everything else is answered at once."""
+SLOW = frozenset(("tools/call", "resources/read", "completion/complete"))
+"""The methods that ask the store. Everything else can be answered at once."""
 
 _SUBSCRIBING = frozenset(("resources/subscribe", "resources/unsubscribe"))
 
@@ -128,6 +129,39 @@ def find_id(line: bytes) -> Id | None:
         return None
 
 
+def check_envelope(envelope: Mapping[str, Any]) -> None:
+    """ProtocolError unless *envelope* has what every request of the 2026 revision must say."""
+    for key in (VERSION_KEY, CAPABILITIES_KEY):
+        if key not in envelope:
+            raise ProtocolError(INVALID_PARAMS, f"params._meta: {key} is required")
+
+
+def check_version(asked: Any) -> None:
+    """ProtocolError unless *asked* is a revision without a handshake that we speak."""
+    if not isinstance(asked, str):
+        raise ProtocolError(INVALID_PARAMS, f"params._meta: {VERSION_KEY} must be a text")
+    if asked not in MODERN_VERSIONS:
+        told = {"supported": list(MODERN_VERSIONS), "requested": asked[:80]}
+        raise ProtocolError(UNSUPPORTED_VERSION, "Unsupported protocol version", told)
+
+
+def answered(request: Request, result: Callable[[Request], Result]) -> Message:
+    """The answer to *request*: what *result* returns, or the error it raises."""
+    try:
+        return {"jsonrpc": "2.0", "id": request.id, "result": result(request)}
+    except ProtocolError as error:
+        return failure(request.id, error)
+    except Exception:
+        log.exception("unexpected failure")
+        return failure(request.id, ProtocolError(INTERNAL_ERROR, "internal error"))
+
+
+def failure(id: Id | None, error: ProtocolError) -> Message:
+    """The answer that says *error*."""
+    told = {"code": error.number, "message": str(error)}
+    return {"jsonrpc": "2.0", "id": id, "error": told if error.data is None else {**told, "data": error.data}}
+
+
 class Conversation:
     """Answers one client. `take` is given its lines in order; *send* is given ours."""
 
@@ -149,20 +183,21 @@ class Conversation:
         try:
             message = read_message(line)
         except Refused as refusal:
-            self._send(_error(refusal.id, refusal.number, str(refusal)))
+            self._send(_line(failure(refusal.id, refusal)))
             return
         match message:
-            case Request(method=method) if method in _SLOW:
+            case Request(method=method) if method in SLOW:
                 self._waiting.add(message)
                 self._turns.put(message)
             case Request():
-                self._send(self._answer(message))
+                self._send(_line(answered(message, self._result)))
             case Notification(method="notifications/cancelled", params={"requestId": int() | str() as id}):
                 self._waiting -= {request for request in list(self._waiting) if request.id == id}
 
     def refuse_long_line(self, line: bytes) -> None:
         """Answer a line of which only the ends were kept."""
-        self._send(_error(find_id(line), INVALID_REQUEST, f"Invalid request: larger than {MAX_BYTES} bytes"))
+        refusal = Refused(INVALID_REQUEST, f"Invalid request: larger than {MAX_BYTES} bytes")
+        self._send(_line(failure(find_id(line), refusal)))
 
     def close(self, seconds: float | None = None) -> None:
         """Answer what was asked, for at most so many seconds."""
@@ -178,24 +213,16 @@ class Conversation:
         while (request := self._turns.get()) is not None:
             if request not in self._waiting:
                 continue
-            reply = self._answer(request)
+            reply = _line(answered(request, self._result))
             self._subscriptions.look()
             if request in self._waiting:
                 self._waiting.discard(request)
                 self._send(reply)
 
-    def _answer(self, request: Request) -> bytes:
-        try:
-            return _line({"jsonrpc": "2.0", "id": request.id, "result": self._result(request)})
-        except ProtocolError as error:
-            return _error(request.id, error.number, str(error), error.data)
-        except Exception:
-            log.exception("unexpected failure")
-            return _error(request.id, INTERNAL_ERROR, "internal error")
-
     def _result(self, request: Request) -> Result:
         if request.envelope is not None:
-            _check_envelope(request.envelope)
+            check_envelope(request.envelope)
+            check_version(request.envelope[VERSION_KEY])
             ctx = self._named(request.envelope.get(CLIENT_KEY))
             return self._endpoint.handle_modern(ctx, request.method, request.params)
         if request.method == "initialize":
@@ -219,21 +246,5 @@ class Conversation:
         return self._ctx.on_behalf_of(name) if name else self._ctx
 
 
-def _check_envelope(envelope: Mapping[str, Any]) -> None:
-    if CAPABILITIES_KEY not in envelope:
-        raise ProtocolError(INVALID_PARAMS, f"params._meta: {CAPABILITIES_KEY} is required")
-    asked = envelope[VERSION_KEY]
-    if not isinstance(asked, str):
-        raise ProtocolError(INVALID_PARAMS, f"params._meta: {VERSION_KEY} must be a text")
-    if asked not in MODERN_VERSIONS:
-        told = {"supported": list(MODERN_VERSIONS), "requested": asked[:80]}
-        raise ProtocolError(UNSUPPORTED_VERSION, "Unsupported protocol version", told)
-
-
-def _error(id: Id | None, code: int, message: str, data: Any = None) -> bytes:
-    told = {"code": code, "message": message} | ({} if data is None else {"data": data})
-    return _line({"jsonrpc": "2.0", "id": id, "error": told})
-
-
-def _line(message: Mapping[str, Any]) -> bytes:
+def _line(message: Message) -> bytes:
     return orjson.dumps(message) + b"\n"

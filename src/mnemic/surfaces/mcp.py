@@ -1,7 +1,6 @@
 """What a dialect says over MCP: the answer to every method as plain JSON, whatever carries it.
 
-Two transports ask here: `stdio`, which is our own because it must start fast and survive any line, and
-`streamable`, which is the SDK's. Neither knows a tool, and this module knows neither.
+Two transports ask here, `stdio` and `streamable`. Neither knows a tool, and this module knows neither.
 """
 
 from __future__ import annotations

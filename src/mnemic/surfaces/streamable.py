@@ -1,160 +1,168 @@
-"""MCP over streamable HTTP: the SDK's server around an Endpoint, without sessions, in both protocol eras."""
+"""MCP over streamable HTTP, in both protocol eras: a POST is a message, and what it is answered with.
+
+No session is kept, and nothing is sent that was not asked for, so there is nothing to GET or to DELETE.
+"""
 
 from __future__ import annotations
 
-import functools
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
-import mcp_types as types
 import orjson
-from mcp.server.context import ServerRequestContext
-from mcp.server.lowlevel import Server
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp.shared.exceptions import MCPError
-from pydantic import BaseModel
-from starlette.requests import Request
+from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
-from mnemic.errors import Invalid
+from mnemic.surfaces import headers
 from mnemic.surfaces.bridge import cross
-from mnemic.surfaces.jsonrpc import PARSE_ERROR
+from mnemic.surfaces.guard import CONTEXT
+from mnemic.surfaces.jsonrpc import (
+    CLIENT_KEY,
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    SLOW,
+    UNSUPPORTED_VERSION,
+    VERSION_KEY,
+    Message,
+    Notification,
+    Refused,
+    Request,
+    answered,
+    check_envelope,
+    check_version,
+    failure,
+    read_message,
+)
 from mnemic.surfaces.mcp import (
-    MODERN_VERSIONS,
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
     Endpoint,
     ProtocolError,
+    Result,
     clean_name,
     client_name,
-    server_info,
 )
-from mnemic.surfaces.parsing import parse_json
 
 if TYPE_CHECKING:
-    from starlette.types import Message, Receive, Scope, Send
+    from starlette.types import Receive, Scope, Send
 
     from mnemic.core.context import Context
 
-SESSION_HEADER = "mcp-session-id"
+Incoming = Request | Notification | None
 
-_PARAMS: Mapping[str, type[BaseModel]] = {
-    "tools/list": types.PaginatedRequestParams,
-    "tools/call": types.CallToolRequestParams,
-    "prompts/list": types.PaginatedRequestParams,
-    "prompts/get": types.GetPromptRequestParams,
-    "resources/list": types.PaginatedRequestParams,
-    "resources/templates/list": types.PaginatedRequestParams,
-    "resources/read": types.ReadResourceRequestParams,
-    "completion/complete": types.CompleteRequestParams,
-    "logging/setLevel": types.SetLevelRequestParams,
-    "server/discover": types.RequestParams,
+STATUS: Mapping[int, int] = {
+    PARSE_ERROR: 400,
+    INVALID_REQUEST: 400,
+    INVALID_PARAMS: 400,
+    headers.MISMATCH: 400,
+    UNSUPPORTED_VERSION: 400,
+    METHOD_NOT_FOUND: 404,
 }
-
-
-def sdk_server(endpoint: Endpoint, ctx: Context) -> Server[Any]:
-    """The SDK's server for *endpoint*; *ctx* is who acts when the transport says nothing else."""
-    info = server_info()
-    server: Server[Any] = Server(
-        info["name"],
-        version=info["version"],
-        title=info["title"],
-        instructions=endpoint.dialect.instructions,
-        # No argument of ours travels in a header; without this the SDK lists all tools before each call.
-        get_tool_input_schema=lambda name: None,
-    )
-    server.middleware.clear()  # tracing spans that nobody reads
-    for method, params in _PARAMS.items():
-        server.add_request_handler(method, params, functools.partial(_handle, endpoint, ctx))
-    return server
-
-
-async def _handle(endpoint: Endpoint, ctx: Context, request: ServerRequestContext[Any], _: BaseModel) -> Any:
-    is_modern = request.protocol_version in MODERN_VERSIONS
-    handle = endpoint.handle_modern if is_modern else endpoint.handle
-    try:
-        return await cross(handle, _caller(ctx, request), request.method, request.params or {})
-    except ProtocolError as error:
-        raise MCPError(error.number, str(error), error.data) from None
-
-
-def _caller(ctx: Context, request: ServerRequestContext[Any]) -> Context:
-    """On whose behalf: the guard's context for the HTTP request, under the name the client gave itself."""
-    if isinstance(request.request, Request):
-        ctx = request.request.scope.get("mnemic.ctx", ctx)
-    if request.session.client_params is not None:
-        name = client_name({"name": request.session.client_params.client_info.name})
-    elif isinstance(request.request, Request):
-        name = session_name(request.request.headers.get(SESSION_HEADER))
-    else:
-        name = None
-    return ctx.on_behalf_of(name) if name else ctx
+"""The status of an error in the 2026 revision; any other is 200, as all are after a handshake."""
 
 
 class Streamable:
-    """The address of one dialect: an ASGI app that answers POST and needs no memory of the client."""
+    """The address of one dialect: an ASGI app that needs no memory of the client."""
 
-    def __init__(self, endpoint: Endpoint, ctx: Context):
-        server = sdk_server(endpoint, ctx)
-        self.manager = StreamableHTTPSessionManager(server, json_response=True, stateless=True)
+    def __init__(self, endpoint: Endpoint):
+        self._endpoint = endpoint
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one POST. The body is parsed here first: the SDK's parser lets more pass than we keep."""
-        body = await Request(scope, receive).body()
+        """Answer one POST that the guard let pass."""
+        response = await self._response(HttpRequest(scope, receive))
+        await response(scope, receive, send)
+
+    async def _response(self, http: HttpRequest) -> Response:
         try:
-            content = parse_json(body)
-        except Invalid as error:
-            await _parse_error(error)(scope, receive, send)
-            return
-        session = new_session(content)
-        await self.manager.handle_request(scope, _replayed(body, receive), _naming(session, send))
+            headers.check_content_type(http.headers)
+            kind = headers.accepted(http.headers)
+            message = read_message(await http.body())
+        except headers.NotAcceptable as refusal:
+            return _told(failure(None, refusal), 406)
+        except Refused as refusal:
+            return _told(failure(refusal.id, refusal), 400)
+        respond = self._respond_modern if headers.is_modern(http.headers) else self._respond
+        return await respond(http, message, kind)
+
+    async def _respond(self, http: HttpRequest, message: Incoming, kind: str) -> Response:
+        """The response in a revision with a handshake."""
+        if not isinstance(message, Request):
+            return Response(status_code=202)
+        if message.method == "initialize":
+            return self._welcome(message, kind)
+        ctx = _named(http, session_name(http.headers.get(headers.SESSION)))
+        answer = await _answer(message, lambda it: self._endpoint.handle(ctx, it.method, it.params))
+        return _told(answer, kind=kind)
+
+    def _welcome(self, hello: Request, kind: str) -> Response:
+        answer = answered(hello, lambda it: self._endpoint.initialize(it.params))
+        response = _told(answer, kind=kind)
+        if "result" in answer:
+            response.headers[headers.SESSION] = new_session(hello.params)
+        return response
+
+    async def _respond_modern(self, http: HttpRequest, message: Incoming, kind: str) -> Response:
+        """The response in the 2026 revision, which wants a status to go with an error."""
+        try:
+            if not isinstance(message, Request):
+                return _taken(http, message)
+            answer = await self._answer_modern(http, message)
+        except ProtocolError as error:
+            answer = failure(message.id if isinstance(message, Request) else None, error)
+        failed = answer.get("error")
+        return _told(answer, STATUS.get(failed["code"], 200) if failed else 200, kind)
+
+    async def _answer_modern(self, http: HttpRequest, request: Request) -> Message:
+        meta = request.params.get("_meta")
+        envelope = meta if isinstance(meta, Mapping) else {}
+        check_envelope(envelope)
+        headers.check_repeated(http.headers, request, envelope)
+        check_version(envelope[VERSION_KEY])
+        ctx = _named(http, client_name(envelope.get(CLIENT_KEY)))
+        return await _answer(request, lambda it: self._endpoint.handle_modern(ctx, it.method, it.params))
 
 
-def new_session(content: Any) -> str | None:
-    """The session id to hand out for an `initialize`; None for any other message.
+async def _answer(request: Request, result: Callable[[Request], Result]) -> Message:
+    """The answer to *request*, worked out in a thread if it has to ask the store."""
+    if request.method in SLOW:
+        return await cross(answered, request, result)
+    return answered(request, result)
+
+
+def _taken(http: HttpRequest, message: Notification | None) -> Response:
+    """The response to what wants no answer: a notification may come, an answer may not, for we ask nothing."""
+    if message is None:
+        raise ProtocolError(INVALID_REQUEST, "Invalid request: must be a request or a notification")
+    check_version(http.headers.get(headers.VERSION))
+    return Response(status_code=202)
+
+
+def _told(message: Message, status: int = 200, kind: str = headers.JSON) -> Response:
+    """*message* as the client accepts it."""
+    body = orjson.dumps(message)
+    if kind == headers.EVENTS:
+        body = b"event: message\r\ndata: " + body + b"\r\n\r\n"
+    # Without a charset: a stream of events has none, and JSON needs none.
+    return Response(body, status, {"Content-Type": kind, "Cache-Control": "no-store"})
+
+
+def _named(http: HttpRequest, name: str | None) -> Context:
+    """The context that the guard gave this request, under the name the client gave itself."""
+    ctx: Context = http.scope[CONTEXT]
+    return ctx.on_behalf_of(name) if name else ctx
+
+
+def new_session(hello: Mapping[str, Any]) -> str:
+    """The session id to hand out for an `initialize` with these parameters.
 
     We keep no session. The id carries the client's name, so that the requests that follow, which would
     not say it in the older revisions, bring it along: even to a daemon that was restarted meanwhile.
     """
-    if not isinstance(content, Mapping) or content.get("method") != "initialize":
-        return None
-    params = content.get("params")
-    name = client_name(params.get("clientInfo")) if isinstance(params, Mapping) else None
-    return f"{quote(name or '', safe='')}~{secrets.token_hex(8)}"
+    return f"{quote(client_name(hello.get('clientInfo')) or '', safe='')}~{secrets.token_hex(8)}"
 
 
 def session_name(session: str | None) -> str | None:
     """The client's name in a session id of ours."""
     name, mark, _ = (session or "").rpartition("~")
     return clean_name(unquote(name)) if mark else None
-
-
-def _naming(session: str | None, send: Send) -> Send:
-    """*send*, adding the session id to a successful answer."""
-
-    async def named(message: Message) -> None:
-        if session and message["type"] == "http.response.start" and message["status"] == 200:
-            headers = [*message.get("headers", ()), (SESSION_HEADER.encode(), session.encode())]
-            message = {**message, "headers": headers}
-        await send(message)
-
-    return named
-
-
-def _replayed(body: bytes, receive: Receive) -> Receive:
-    """*receive* as it was before *body* was read from it."""
-    left = [body]
-
-    async def again() -> Message:
-        if left:
-            return {"type": "http.request", "body": left.pop(), "more_body": False}
-        return await receive()
-
-    return again
-
-
-def _parse_error(error: Invalid) -> Response:
-    told = {"code": PARSE_ERROR, "message": f"Parse error: {error}"}
-    return Response(
-        orjson.dumps({"jsonrpc": "2.0", "id": None, "error": told}), 400, media_type="application/json"
-    )

@@ -1,0 +1,121 @@
+"""Surfaces: what REST and MCP, over HTTP and over standard input, add to a call of the core."""
+
+from __future__ import annotations
+
+import http.client
+import itertools
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+from bench import texts
+from bench.bench import Bench
+from bench.figures import Figure
+from bench.measuring import cpu_seconds_of, together
+from bench.stores import copied, open_store
+from bench.weight import server
+from mnemic.core.memories import open_all, title_of
+
+BUDGET = 1.0
+MODERN = "2026-07-28"
+"""The revision of MCP in which every request says all about itself."""
+
+
+def surface(bench: Bench) -> Iterator[Figure]:
+    """One memory by its title through every door, less what the core needs for the same."""
+    with (
+        copied(bench.stores.ours(bench.sizes[0])) as path,
+        open_store(path) as app,
+        server(path, "none") as stdio,
+        Daemon(path) as daemon,
+    ):
+        stdio.start()
+        doors: dict[str, tuple[Callable[[str], object], Callable[[], float]]] = {
+            "the core": (lambda title: open_all(app.ctx, [title]), time.process_time),
+            "stdio": (lambda title: stdio.call("open", ids=[title]), partial(_cpu, stdio.pid)),
+            "REST": (daemon.rest, partial(_cpu, daemon.pid)),
+            "MCP over HTTP": (daemon.mcp, partial(_cpu, daemon.pid)),
+            f"MCP over HTTP, {MODERN}": (daemon.modern_mcp, partial(_cpu, daemon.pid)),
+        }
+        titles = [title_of(texts.text(number)) for number in range(bench.rounds)]
+        core, *others = together(
+            [[partial(call, title) for title in titles] for call, _ in doors.values()],
+            [clock for _, clock in doors.values()],
+        )
+    for name, took in zip(list(doors)[1:], others, strict=True):
+        yield Figure(
+            what=f"{name}, beyond the core",
+            ours=took.cpu - core.cpu,
+            budget=BUDGET,
+            busy=took.busy - core.busy,
+            wall=took.wall - core.wall,
+        )
+
+
+def _cpu(pid: int) -> float:
+    return cpu_seconds_of(pid) or 0.0
+
+
+class Daemon:
+    """`mnemic serve` on *path* in a process of its own, and a connection to it. Use it in a `with` block."""
+
+    def __init__(self, path: Path):
+        command = [sys.executable, "-m", "mnemic", "serve", "--port", "0", "--db", str(path)]
+        environment = {**os.environ, "MNEMIC_EMBEDDER": "none"}
+        self._process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+        assert self._process.stdout
+        words = self._process.stdout.readline().split()
+        address = urlsplit(next(word for word in words if word.startswith("http")))
+        self._connection = http.client.HTTPConnection(str(address.hostname), address.port)
+        self._ids = itertools.count(1)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._connection.close()
+        self._process.terminate()
+        self._process.communicate()
+
+    @property
+    def pid(self) -> int:
+        """The daemon's process."""
+        return self._process.pid
+
+    def rest(self, title: str) -> None:
+        """Open a memory at its tool's address."""
+        self._post("/api/v1/tools/mnemic/open", {"ids": [title]}, {})
+
+    def mcp(self, title: str) -> None:
+        """Open a memory as a client does that has shaken hands."""
+        self._call({"name": "open", "arguments": {"ids": [title]}}, {"Mcp-Protocol-Version": "2025-11-25"})
+
+    def modern_mcp(self, title: str) -> None:
+        """Open a memory as a client of the 2026 revision does."""
+        meta = {
+            "io.modelcontextprotocol/protocolVersion": MODERN,
+            "io.modelcontextprotocol/clientCapabilities": {},
+            "io.modelcontextprotocol/clientInfo": {"name": "bench", "version": "1"},
+        }
+        headers = {"Mcp-Protocol-Version": MODERN, "Mcp-Method": "tools/call", "Mcp-Name": "open"}
+        self._call({"name": "open", "arguments": {"ids": [title]}, "_meta": meta}, headers)
+
+    def _call(self, params: Mapping[str, Any], headers: Mapping[str, str]) -> None:
+        message = {"jsonrpc": "2.0", "id": next(self._ids), "method": "tools/call", "params": params}
+        self._post("/mcp", message, {"Accept": "application/json, text/event-stream", **headers})
+
+    def _post(self, path: str, content: Mapping[str, Any], headers: Mapping[str, str]) -> None:
+        self._connection.request(
+            "POST", path, json.dumps(content).encode(), {"Content-Type": "application/json", **headers}
+        )
+        answer = self._connection.getresponse()
+        body = answer.read()
+        if answer.status != 200 or b'"isError":true' in body:
+            raise RuntimeError(f"{path}: {answer.status} {body[:200]!r}")
