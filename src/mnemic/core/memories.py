@@ -262,14 +262,19 @@ def links_of(reader: Reader, ctx: Context, memory: Memory) -> list[Edge]:
     return [edge for edge in edges if {edge.source_id, edge.target_id} - {memory.id} <= seen]
 
 
-def note_use(ctx: Context, memory_ids: Sequence[int]) -> None:
-    """Count one use of each memory. A caller who may not write leaves no trace, nor does a look at the past."""
+def note_use(ctx: Context, memory_ids: Sequence[int], *, together: bool = False) -> None:
+    """Count one use of each memory, and of each pair if they were used *together*.
+
+    A caller who may not write leaves no trace, nor does a look at the past.
+    """
     if not memory_ids or (ctx.grant and not ctx.grant.can_write):
         return
     now = ctx.now()
     try:
         with ctx.store.write(operation="use", actor=ctx.actor, at=now, durable=False) as tx:
             tx.touch(memory_ids, now)
+            if together:
+                tx.note_together(memory_ids, now)
     except Denied:
         return
 

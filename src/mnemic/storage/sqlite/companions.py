@@ -78,7 +78,7 @@ def outlines(connection: apsw.Connection, wanted: Filter) -> list[Outline]:
     """The memories that pass, without their texts."""
     conditions, values = where(wanted)
     found = rows(connection, OUTLINES.format(conditions=conditions), values)
-    return [Outline(*figures, has_grown=bool(has_grown)) for *figures, has_grown in found]
+    return [Outline._make((*figures, bool(has_grown))) for *figures, has_grown in found]
 
 
 def origins(connection: apsw.Connection, memory_ids: Sequence[int]) -> dict[int, int]:
