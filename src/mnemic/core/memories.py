@@ -283,7 +283,7 @@ def revise(ctx: Context, reference: int | str, revision: Revision) -> Memory:
     """Change a memory's text or fields."""
     with write_after_expiry(ctx, "revise") as tx:
         memory = locate(tx, ctx, reference)
-        _must_live(memory)
+        must_live(memory)
         changed = tx.change(memory, **_changes(ctx, memory, revision))
     ctx.wake()
     return changed
@@ -311,7 +311,8 @@ def _changes(ctx: Context, memory: Memory, revision: Revision) -> dict[str, obje
     return changes
 
 
-def _must_live(memory: Memory) -> None:
+def must_live(memory: Memory) -> None:
+    """Conflict unless *memory* is in use, so that it can be changed."""
     if memory.state is not State.LIVING:
         raise Conflict(f"Memory {memory.id} is {memory.state}; restore it first")
 
@@ -320,7 +321,7 @@ def supersede(ctx: Context, reference: int | str, text: str, reason: str | None)
     """Put a corrected memory in the place of one, which stays readable as superseded: (new, old)."""
     with ctx.write("supersede") as tx:
         old = locate(tx, ctx, reference)
-        _must_live(old)
+        must_live(old)
         old = tx.change(old, state=State.SUPERSEDED, state_reason=reason, state_at=ctx.now())
         was_made = bool(old.statements) and old.title.startswith(title_of(old.content))
         new = tx.add(_successor(tx, old, text, title_of(text) if was_made else old.title), uid=ctx.new_uid())
