@@ -26,6 +26,7 @@ BUDGETS: dict[str, Callable[[Bench], Iterator[Figure]]] = {
     "bulk": writing.bulk,
     "search": finding.search,
     "recall": finding.recall,
+    "semantic": finding.semantic,
     "open": finding.open_by_name,
     "past": finding.past,
     "growth": growth.growth,

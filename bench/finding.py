@@ -12,6 +12,7 @@ from bench.figures import Figure, timed
 from bench.floor import Floor
 from bench.measuring import Spent, spent
 from bench.stores import copied, moment_of, namespace, open_store
+from mnemic.core import associate
 from mnemic.core.context import Context
 from mnemic.core.history import as_of
 from mnemic.core.memories import open_all, title_of
@@ -45,6 +46,12 @@ def recall(bench: Bench) -> Iterator[Figure]:
     yield timed(f"recall in a namespace of {largest // 100:,} among {largest:,}", small, 8)
     yield timed(f"recall with a misspelt word over {largest:,}", _recall(bench, largest, misspelt=True))
     yield timed(f"first recall after opening {largest:,}, model loaded", _first_recall(bench, largest), 300)
+
+
+def semantic(bench: Bench) -> Iterator[Figure]:
+    """Association: meaning and all words, weighed by use, which is noted for each hit and each pair."""
+    for size, budget in zip(bench.sizes[1:], (10, 30), strict=False):
+        yield timed(f"association over {size:,}", _associations(bench, size), budget)
 
 
 def open_by_name(bench: Bench) -> Iterator[Figure]:
@@ -89,9 +96,13 @@ def search_words(ctx: Context, words: str) -> list[Memory]:
 
 def ask(ctx: Context, question: str, space: str | None = None) -> None:
     """Recall what answers *question*."""
+    recall_core(ctx, _query(ctx, question, space))
+
+
+def _query(ctx: Context, question: str, space: str | None = None) -> Query:
     now = ctx.now()
     wanted = Filter(namespaces=ctx.scope(space), alive_at=now)
-    recall_core(ctx, Query(text=question, filter=wanted, limit=LIMIT, now=now))
+    return Query(text=question, filter=wanted, limit=LIMIT, now=now)
 
 
 @cache
@@ -107,6 +118,12 @@ def _recall(bench: Bench, size: int, space: str | None = None, *, misspelt: bool
         make = texts.misspelt_question if misspelt else texts.question
         asked = list(map(make, _numbers(bench, size)))
         return spent(partial(ask, app.ctx, question, space) for question in asked)
+
+
+def _associations(bench: Bench, size: int) -> Spent:
+    with copied(bench.stores.ours(size)) as path, open_store(path, "local") as app:
+        asked = map(texts.question, _numbers(bench, size))
+        return spent(partial(associate.search, app.ctx, _query(app.ctx, question)) for question in asked)
 
 
 def _first_recall(bench: Bench, size: int) -> Spent:

@@ -160,5 +160,5 @@ def _seen(
 
 def _plain(memory: Memory) -> dict[str, object]:
     fields = asdict(memory) | {"statements": [statement.text for statement in memory.statements]}
-    del fields["access_count"], fields["accessed_at"]
+    del fields["access_count"], fields["accessed_at"], fields["days_used"]
     return fields

@@ -45,6 +45,8 @@ def story(ctx, clock):
     undo(ctx, ctx.store.sequence())
     forget(ctx, [kept(ctx, "The gone").id], reason="gone")
     recall(ctx, a_query("first", now=clock()))
+    with ctx.write("use") as tx:
+        tx.note_together([1, 2, 3], clock())
     return ctx
 
 
@@ -59,9 +61,11 @@ def elsewhere(fresh, clock):
 
 
 def with_counters(ctx):
+    reader = ctx.store.read()
     return {
-        memory.uid: (memory.access_count, memory.accessed_at) for memory in ctx.store.read().all_memories()
-    }
+        memory.uid: (memory.access_count, memory.accessed_at, memory.days_used)
+        for memory in reader.all_memories()
+    } | {(one, other): figures for one, other, figures in reader.all_companions()}
 
 
 @pytest.mark.parametrize("journal", [False, True])

@@ -17,7 +17,9 @@ from support import START, WordEmbedder, a_draft, change, embed_all, put
 def whole(store):
     """Every memory and link, without the counters, which are not part of the journal."""
     reader = store.read()
-    memories = [replace(memory, access_count=0, accessed_at=None) for memory in reader.all_memories()]
+    memories = [
+        replace(memory, access_count=0, accessed_at=None, days_used=0) for memory in reader.all_memories()
+    ]
     return memories, list(reader.all_edges()), reader.count(), reader.select(Filter(), limit=100)
 
 

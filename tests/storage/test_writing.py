@@ -185,7 +185,7 @@ def test_use_is_counted_and_not_journaled(store):
     assert (used.access_count, used.accessed_at) == (2, START + HOUR), (
         "the latest use counts, not the last told"
     )
-    assert used == replace(one, access_count=2, accessed_at=START + HOUR)
+    assert used == replace(one, access_count=2, accessed_at=START + HOUR, days_used=1)
     assert store.sequence() == before and store.check() == []
 
 
@@ -281,8 +281,8 @@ def test_a_memory_that_cannot_be_taken_in_leaves_nothing(store):
 def test_how_often_a_memory_was_used_elsewhere_can_be_said(store):
     [memory] = put(store, a_draft("one"))
     with store.write(operation="import", actor="x", at=START) as tx:
-        tx.set_use(memory.id, 5, START)
-    assert store.read().memory(memory.id) == replace(memory, access_count=5, accessed_at=START)
+        tx.set_use(memory.id, 5, START, 2)
+    assert store.read().memory(memory.id) == replace(memory, access_count=5, accessed_at=START, days_used=2)
 
 
 def test_a_tombstone_says_that_something_was_here(store):

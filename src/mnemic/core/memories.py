@@ -267,14 +267,19 @@ def links_of(reader: Reader, ctx: Context, memory: Memory) -> list[Edge]:
     return [edge for edge in edges if {edge.source_id, edge.target_id} - {memory.id} <= seen]
 
 
-def note_use(ctx: Context, memory_ids: Sequence[int]) -> None:
-    """Count one use of each memory. A caller who may not write leaves no trace, nor does a look at the past."""
+def note_use(ctx: Context, memory_ids: Sequence[int], *, together: bool = False) -> None:
+    """Count one use of each memory, and of each pair if they were used *together*.
+
+    A caller who may not write leaves no trace, nor does a look at the past.
+    """
     if not memory_ids or (ctx.grant and not ctx.grant.can_write):
         return
     now = ctx.now()
     try:
         with ctx.store.write(operation="use", actor=ctx.actor, at=now, durable=False) as tx:
             tx.touch(memory_ids, now)
+            if together:
+                tx.note_together(memory_ids, now)
     except Denied:
         return
 
@@ -283,7 +288,7 @@ def revise(ctx: Context, reference: int | str, revision: Revision) -> Memory:
     """Change a memory's text or fields."""
     with write_after_expiry(ctx, "revise") as tx:
         memory = locate(tx, ctx, reference)
-        _must_live(memory)
+        must_live(memory)
         changed = tx.change(memory, **_changes(ctx, memory, revision))
     ctx.wake()
     return changed
@@ -311,7 +316,8 @@ def _changes(ctx: Context, memory: Memory, revision: Revision) -> dict[str, obje
     return changes
 
 
-def _must_live(memory: Memory) -> None:
+def must_live(memory: Memory) -> None:
+    """Conflict unless *memory* is in use, so that it can be changed."""
     if memory.state is not State.LIVING:
         raise Conflict(f"Memory {memory.id} is {memory.state}; restore it first")
 
@@ -320,7 +326,7 @@ def supersede(ctx: Context, reference: int | str, text: str, reason: str | None)
     """Put a corrected memory in the place of one, which stays readable as superseded: (new, old)."""
     with ctx.write("supersede") as tx:
         old = locate(tx, ctx, reference)
-        _must_live(old)
+        must_live(old)
         old = tx.change(old, state=State.SUPERSEDED, state_reason=reason, state_at=ctx.now())
         was_made = bool(old.statements) and old.title.startswith(title_of(old.content))
         new = tx.add(_successor(tx, old, text, title_of(text) if was_made else old.title), uid=ctx.new_uid())

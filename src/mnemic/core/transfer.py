@@ -27,7 +27,8 @@ _MAYBE_TEXT, _MAYBE_NUMBER, _MAYBE_REAL = (str, NoneType), (int, NoneType), (int
 MEMORY_TYPES: Mapping[str, tuple[type, ...]] = {
     **dict.fromkeys(("uid", "namespace", "title", "kind"), _TEXT),
     **dict.fromkeys(("summary", "source", "state_reason"), _MAYBE_TEXT),
-    **dict.fromkeys(("id", "priority", "rating_count", "access_count", "created_at", "updated_at"), _NUMBER),
+    **dict.fromkeys(("id", "priority", "rating_count", "created_at", "updated_at"), _NUMBER),
+    **dict.fromkeys(("access_count", "days_used"), _NUMBER),
     **dict.fromkeys(("session_id", "accessed_at", "expires_at"), _MAYBE_NUMBER),
     **dict.fromkeys(("valid_from", "valid_to", "state_at"), _MAYBE_NUMBER),
     "confidence": _REAL,
@@ -63,14 +64,8 @@ def export_lines(ctx: Context, *, journal: bool = False) -> Iterator[str]:
         yield lines.line("mnemic", {"format": lines.FORMAT, "journal": journal})
         if journal:
             yield from map(lines.change_line, reader.journal())
-            for memory in reader.all_memories():
-                if memory.access_count:
-                    use = {
-                        "id": memory.id,
-                        "access_count": memory.access_count,
-                        "accessed_at": memory.accessed_at,
-                    }
-                    yield lines.line("use", use)
+            yield from (lines.use_line(memory) for memory in reader.all_memories() if memory.access_count)
+            yield from (lines.together_line(*pair) for pair in reader.all_companions())
             return
         for number, namespace, name, started_at in reader.sessions():
             yield lines.line(
@@ -78,6 +73,7 @@ def export_lines(ctx: Context, *, journal: bool = False) -> Iterator[str]:
             )
         yield from map(lines.memory_line, reader.all_memories())
         yield from map(lines.edge_line, reader.all_edges())
+        yield from (lines.together_line(*pair) for pair in reader.all_companions())
 
 
 def import_lines(ctx: Context, source: Iterable[str], progress: Progress | None = None) -> Imported:
@@ -88,7 +84,7 @@ def import_lines(ctx: Context, source: Iterable[str], progress: Progress | None 
     entries = lines.parsed(source)
     for kind, group in groupby(entries, key=lambda entry: entry[1][lines.RECORD]):
         if kind == "change":
-            _replay(ctx, [content for _, content in group], done)
+            _replay(ctx, [content for _, content in group], numbers, done)
         else:
             _take_in(ctx, kind, group, numbers, done, progress)
     ctx.wake()
@@ -104,7 +100,7 @@ def _take_in(
     progress: Progress | None,
 ) -> None:
     """Entries of one kind, a transaction for every few hundred."""
-    take = {"session": _take_session, "memory": _take_memory, "edge": _take_edge, "use": _take_use}.get(kind)
+    take = TAKING.get(kind)
     if take is None:
         raise Invalid(f"Unknown kind of line: {kind!r}", lines.RECORD)
     waiting = list(group)
@@ -211,10 +207,27 @@ def _take_edge(
 
 
 def _take_use(tx: Writer, ctx: Context, content: Mapping[str, Any], numbers: Numbers, done: Imported) -> None:
-    tx.set_use(content["id"], content["access_count"], content["accessed_at"])
+    tx.set_use(content["id"], content["access_count"], content["accessed_at"], content["days_used"])
 
 
-def _replay(ctx: Context, contents: list[dict[str, Any]], done: Imported) -> None:
+def _take_together(
+    tx: Writer, ctx: Context, content: Mapping[str, Any], numbers: Numbers, done: Imported
+) -> None:
+    one, other = (numbers["memory"][content[name]] for name in ("one_id", "other_id"))
+    if not tx.companions([one, other]):
+        tx.set_together(one, other, int(content["count"]), int(content["last"]))
+
+
+TAKING = {
+    "session": _take_session,
+    "memory": _take_memory,
+    "edge": _take_edge,
+    "use": _take_use,
+    "together": _take_together,
+}
+
+
+def _replay(ctx: Context, contents: list[dict[str, Any]], numbers: Numbers, done: Imported) -> None:
     """Build a store again from its journal. Only an empty one can take the numbers of another."""
     if ctx.store.sequence():
         raise Conflict(
@@ -228,6 +241,7 @@ def _replay(ctx: Context, contents: list[dict[str, Any]], done: Imported) -> Non
             with ctx.store.write(operation=first.operation, actor=first.actor, at=first.at) as tx:
                 for change in together:
                     done.imported += _redo(tx, change)
+        numbers["memory"] |= {change.subject_id: change.subject_id for change in changes}
     except (AssertionError, KeyError, TypeError, ValueError) as error:
         raise Invalid("The journal in this file does not fit together; export without it", "lines") from error
 

@@ -1,8 +1,8 @@
 """Mnemic's own exchange format: one JSON object a line, nothing left out.
 
 The first line names the format. A plain export then holds sessions, memories and links as they stand;
-one with the journal holds every change instead, from which the store can be built again, and last how
-often each memory was used.
+one with the journal holds every change instead, from which the store can be built again, and then how
+often each memory was used. Both end with the pairs of memories that were answered together.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from mnemic.errors import Invalid
 from mnemic.model.graph import Edge
 from mnemic.model.journal import Change, Subject
 from mnemic.model.memory import Memory, Statement
-from mnemic.model.values import State, Tier
+from mnemic.model.values import Moment, State, Tier
 
 RECORD = "record"
 FORMAT = 1
+USE = ("access_count", "accessed_at", "days_used")
 
 
 def line(kind: str, content: Mapping[str, Any]) -> str:
@@ -82,6 +83,17 @@ def edge_of(content: Mapping[str, Any]) -> Edge:
     """The link a line tells of."""
     values = {item.name: content[item.name] for item in fields(Edge) if item.name in content}
     return Edge(**{**values, "state": State(content.get("state", State.LIVING))})
+
+
+def use_line(memory: Memory) -> str:
+    """How *memory* was used, for a file that tells its changes alone."""
+    return line("use", {name: getattr(memory, name) for name in ("id", *USE)})
+
+
+def together_line(one_id: int, other_id: int, companionship: tuple[int, Moment]) -> str:
+    """That two memories were answered together."""
+    count, last = companionship
+    return line("together", {"one_id": one_id, "other_id": other_id, "count": count, "last": last})
 
 
 def change_line(change: Change) -> str:

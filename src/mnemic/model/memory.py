@@ -49,6 +49,8 @@ class Memory:
     updated_at: Moment
     accessed_at: Moment | None = None
     access_count: int = 0
+    days_used: int = 0
+    """On how many different days (in UTC) it was used."""
     expires_at: Moment | None = None
     valid_from: Moment | None = None
     valid_to: Moment | None = None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from mnemic.model.search import Query
-from mnemic.retrieval.text import query_terms
+from mnemic.retrieval.text import MAX_TERMS, query_terms
+from mnemic.storage import text
 from mnemic.storage.base import Reader
 
 if TYPE_CHECKING:
@@ -22,6 +23,15 @@ class Candidate(NamedTuple):
     bm25: float = 0.0
     cosine: float = 0.0
     statement_id: int | None = None
+    near_rank: int | None = None
+    """Its place among the nearest, from 1, where a profile asks for places."""
+    words_rank: int | None = None
+    """Its place among those that hold every word."""
+
+    @property
+    def distance(self) -> float:
+        """How far its best passage lies from the question: 0 is the same, 2 the opposite."""
+        return 1.0 - self.cosine
 
 
 def gather(reader: Reader, query: Query, vector: Vectors | None, depth: int) -> dict[int, Candidate]:
@@ -41,4 +51,28 @@ def gather(reader: Reader, query: Query, vector: Vectors | None, depth: int) -> 
             near[number].statement_id if number in near else None,
         )
         for number in dict.fromkeys((*best, *near))
+    }
+
+
+def ranked(reader: Reader, query: Query, vector: Vectors | None, depth: int) -> dict[int, Candidate]:
+    """The *depth* nearest and the *depth* best that hold every word, with their places. Nothing near: nothing."""
+    nearest = [] if vector is None else reader.nearest(vector, query.filter, limit=depth)
+    if vector is None or not nearest:
+        return {}
+    terms = tuple(dict.fromkeys(text.words(query.text)))[:MAX_TERMS]
+    by_words = dict(reader.words(terms, query.filter, every=True, limit=depth))
+    near_ranks = {found.memory_id: rank for rank, found in enumerate(nearest, 1)}
+    words_ranks = {number: rank for rank, number in enumerate(by_words, 1)}
+    near = {found.memory_id: found for found in nearest}
+    near |= reader.similarities(vector, [number for number in by_words if number not in near])
+    return {
+        number: Candidate(
+            number,
+            by_words.get(number, 0.0),
+            near[number].similarity if number in near else 0.0,
+            near[number].statement_id if number in near else None,
+            near_ranks.get(number),
+            words_ranks.get(number),
+        )
+        for number in dict.fromkeys((*near_ranks, *words_ranks))
     }

@@ -6,7 +6,6 @@ import heapq
 from typing import TYPE_CHECKING
 
 from mnemic.model.search import Hit, Query
-from mnemic.retrieval.candidates import gather
 from mnemic.retrieval.profiles import Profile
 from mnemic.storage.base import Reader
 
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 def search(reader: Reader, query: Query, vector: Vectors | None, profile: Profile) -> list[Hit]:
     """The memories that answer *query* in the order of *profile*, each with the terms of its score."""
-    candidates = gather(reader, query, vector, max(profile.depth, query.limit))
+    candidates = profile.candidates(reader, query, vector)
     scored = profile.scored(reader, query, candidates)
     best = heapq.nlargest(query.limit, scored, key=lambda one: (one.score, one.memory_id))
     memories = {memory.id: memory for memory in reader.memories([one.memory_id for one in best])}

@@ -6,15 +6,18 @@ import heapq
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from mnemic.model.search import Query
-from mnemic.retrieval.candidates import Candidate
+from mnemic.retrieval.candidates import Candidate, gather
 from mnemic.storage.base import Reader, Traits
+
+if TYPE_CHECKING:
+    from mnemic.embedding.base import Vectors
 
 
 class Scored(NamedTuple):
-    """A memory's score and its terms, which add up to it."""
+    """A memory's score and the terms it is made of."""
 
     memory_id: int
     score: float
@@ -22,11 +25,10 @@ class Scored(NamedTuple):
 
 
 class Profile(Protocol):
-    """A way to score candidates."""
+    """A way to find candidates and to score them."""
 
-    @property
-    def depth(self) -> int:
-        """How many candidates of each source it looks at."""
+    def candidates(self, reader: Reader, query: Query, vector: Vectors | None) -> Mapping[int, Candidate]:
+        """The memories it looks at."""
 
     def scored(self, reader: Reader, query: Query, candidates: Mapping[int, Candidate]) -> list[Scored]:
         """The candidates it lets through, scored."""
@@ -48,6 +50,10 @@ class House:
     session: float = 0.3
     session_best: int = 3
     least_cosine: float = 0.25
+
+    def candidates(self, reader: Reader, query: Query, vector: Vectors | None) -> Mapping[int, Candidate]:
+        """See Profile."""
+        return gather(reader, query, vector, max(self.depth, query.limit))
 
     def scored(self, reader: Reader, query: Query, candidates: Mapping[int, Candidate]) -> list[Scored]:
         """See Profile."""

@@ -37,6 +37,37 @@ class Traits(NamedTuple):
     session_id: int | None
 
 
+class Usage(NamedTuple):
+    """How a memory is used and linked. A link that has ended counts too."""
+
+    created_at: Moment
+    accessed_at: Moment | None
+    access_count: int
+    days_used: int
+    links: int
+
+
+class Companionship(NamedTuple):
+    """How often two memories were answered together, and when last."""
+
+    times: int
+    last: Moment
+
+
+class Outline(NamedTuple):
+    """A memory without its text: what it is, how much it says, how it is used."""
+
+    memory_id: int
+    title: str
+    kind: str
+    created_at: Moment
+    accessed_at: Moment | None
+    access_count: int
+    statements: int
+    has_grown: bool
+    """Its statements came with more than one change."""
+
+
 @dataclass(frozen=True, slots=True)
 class Pending:
     """A statement that waits for its vectors, with the title it is read under."""
@@ -201,6 +232,27 @@ class Reader(Protocol):
     def setting(self, name: str) -> str | None:
         """What was kept under *name* by `set_setting`, or None."""
 
+    def usage(self, memory_ids: Sequence[int]) -> dict[int, Usage]:
+        """How each of these memories is used and linked."""
+
+    def companions(self, memory_ids: Sequence[int]) -> dict[tuple[int, int], Companionship]:
+        """The pairs of these memories that were answered together; the smaller number comes first."""
+
+    def all_companions(self) -> Iterator[tuple[int, int, Companionship]]:
+        """Every pair that was ever answered together, by number."""
+
+    def outlines(self, wanted: Filter) -> list[Outline]:
+        """Every memory that passes *wanted*, without its text, by number."""
+
+    def origins(self, memory_ids: Sequence[int]) -> dict[int, int]:
+        """The number of the change that each statement of these memories came with, by the statement's number."""
+
+    def vectors(self, memory_ids: Sequence[int]) -> dict[int, Vectors]:
+        """The unit vector of each statement of these living memories that has one, by the statement's number.
+
+        It is the one search compares: of the text under its title. A text of several passages has their mean.
+        """
+
     def tokens(self) -> list[Token]:
         """The access tokens, by name."""
 
@@ -250,8 +302,14 @@ class Writer(Reader, Protocol):
     def touch(self, memory_ids: Sequence[int], now: Moment) -> None:
         """Count one use of each. Use is not part of the journal."""
 
-    def set_use(self, memory_id: int, access_count: int, accessed_at: Moment | None) -> None:
+    def note_together(self, memory_ids: Sequence[int], now: Moment) -> None:
+        """Count once more, for every pair of these, that they were answered together. Not part of the journal."""
+
+    def set_use(self, memory_id: int, access_count: int, accessed_at: Moment | None, days_used: int) -> None:
         """Say how often a memory was used, for one that comes from elsewhere."""
+
+    def set_together(self, one_id: int, other_id: int, count: int, last: Moment) -> None:
+        """Say how often two memories were answered together, for those that come from elsewhere."""
 
     def tombstone(self, subject: Subject, number: int) -> None:
         """Write into the journal that something with this number was here and is gone."""

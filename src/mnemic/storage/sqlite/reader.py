@@ -14,8 +14,8 @@ from mnemic.model.memory import Memory
 from mnemic.model.search import Filter
 from mnemic.model.values import HOUR, Moment, State
 from mnemic.storage import text
-from mnemic.storage.base import Counts, Nearness, Pending, Traits
-from mnemic.storage.sqlite import edges, journal, memories, tokens, words
+from mnemic.storage.base import Companionship, Counts, Nearness, Outline, Pending, Traits, Usage
+from mnemic.storage.sqlite import companions, edges, journal, memories, tokens, words
 from mnemic.storage.sqlite.connection import in_our_words
 from mnemic.storage.sqlite.memories import as_json
 from mnemic.storage.sqlite.rows import column, row, rows, value
@@ -335,6 +335,31 @@ class SqliteReader:
         """See Reader."""
         found = row(self._connection, SETTING, (name,))
         return found[0] if found else None
+
+    def usage(self, memory_ids: Sequence[int]) -> dict[int, Usage]:
+        """See Reader."""
+        return companions.usage(self._connection, memory_ids)
+
+    def companions(self, memory_ids: Sequence[int]) -> dict[tuple[int, int], Companionship]:
+        """See Reader."""
+        return companions.among(self._connection, memory_ids)
+
+    def all_companions(self) -> Iterator[tuple[int, int, Companionship]]:
+        """See Reader."""
+        return companions.every(self._connection)
+
+    def outlines(self, wanted: Filter) -> list[Outline]:
+        """See Reader."""
+        return companions.outlines(self._connection, wanted)
+
+    def origins(self, memory_ids: Sequence[int]) -> dict[int, int]:
+        """See Reader."""
+        return companions.origins(self._connection, memory_ids)
+
+    def vectors(self, memory_ids: Sequence[int]) -> dict[int, Vectors]:
+        """See Reader."""
+        matrix = self._store.matrix(self._connection)
+        return {} if matrix is None else matrix.of(memory_ids)
 
     def tokens(self) -> list[Token]:
         """See Reader."""

@@ -38,6 +38,7 @@ CREATE TABLE memory (
     updated_at INTEGER NOT NULL,
     accessed_at INTEGER,
     access_count INTEGER NOT NULL,
+    days_used INTEGER NOT NULL,
     expires_at INTEGER,
     valid_from INTEGER,
     valid_to INTEGER,
@@ -112,6 +113,16 @@ CREATE TABLE edge (
 );
 CREATE INDEX edge_source ON edge (source_id);
 CREATE INDEX edge_target ON edge (target_id);
+
+-- Which memories were answered together, how often and when last; a < b. Use, like access_count: not journaled.
+CREATE TABLE companion (
+    a INTEGER NOT NULL REFERENCES memory (id) ON DELETE CASCADE,
+    b INTEGER NOT NULL REFERENCES memory (id) ON DELETE CASCADE,
+    count INTEGER NOT NULL,
+    last INTEGER NOT NULL,
+    PRIMARY KEY (a, b)
+) WITHOUT ROWID;
+CREATE INDEX companion_b ON companion (b);
 
 CREATE TABLE session (
     id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -158,6 +158,19 @@ class Matrix:
             memories, statements = self._memories, self._statements
         return _best(rows, similarity, memories, statements, limit)
 
+    def of(self, memory_ids: Sequence[int]) -> dict[int, Vectors]:
+        """One unit vector for each statement of these memories, by its number."""
+        with self._lock:
+            count = self._count
+            chosen = np.flatnonzero(np.isin(self._memories[:count], memory_ids) & self._alive[:count])
+            unit = self._vectors[chosen] / self._lengths[chosen, None]
+            statements = self._statements[chosen]
+        numbers, places = np.unique(statements, return_inverse=True)
+        sums = np.zeros((len(numbers), unit.shape[1]), np.float32)
+        np.add.at(sums, places, unit)
+        sums /= np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
+        return dict(zip(numbers.tolist(), sums, strict=True))
+
     def _seen(
         self, namespace_ids: Sequence[int] | None, only: Sequence[int] | None, without: Sequence[int]
     ) -> Flags | None:

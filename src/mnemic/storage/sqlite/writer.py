@@ -17,10 +17,10 @@ from mnemic.model.graph import Direction, Edge
 from mnemic.model.journal import Subject
 from mnemic.model.memory import Draft, Memory, Statement
 from mnemic.model.search import Filter
-from mnemic.model.values import Moment, State
+from mnemic.model.values import DAY, Moment, State
 from mnemic.storage import text
 from mnemic.storage.base import Passage
-from mnemic.storage.sqlite import edges, journal, marks, memories, tokens, words
+from mnemic.storage.sqlite import companions, edges, journal, marks, memories, tokens, words
 from mnemic.storage.sqlite.connection import in_our_words, our_errors, patient
 from mnemic.storage.sqlite.memories import as_json
 from mnemic.storage.sqlite.reader import SqliteReader
@@ -58,11 +58,14 @@ UNEMBED = """
 UPDATE statement SET model_id = NULL WHERE memory_id = ? AND until IS NULL
 """
 TOUCH = """
-UPDATE memory SET access_count = access_count + 1, accessed_at = max(coalesce(accessed_at, 0), :now)
+UPDATE memory SET
+    access_count = access_count + 1,
+    days_used = days_used + (accessed_at IS NULL OR accessed_at / :day < :now / :day),
+    accessed_at = max(coalesce(accessed_at, 0), :now)
 WHERE id IN (SELECT value FROM json_each(:ids))
 """
 SET_USE = """
-UPDATE memory SET access_count = ?, accessed_at = ? WHERE id = ?
+UPDATE memory SET access_count = ?, accessed_at = ?, days_used = ? WHERE id = ?
 """
 ADD_TAG = """
 INSERT OR IGNORE INTO tag (name, memory_id) VALUES (?, ?)
@@ -96,7 +99,8 @@ SET_SETTING = """
 INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value
 """
 
-JOURNALED = tuple(name for name in memories.COLUMNS if name not in ("id", "accessed_at", "access_count"))
+USE = ("accessed_at", "access_count", "days_used")
+JOURNALED = tuple(name for name in memories.COLUMNS if name not in ("id", *USE))
 ALL_FIELDS = attrgetter(*memories.COLUMNS)
 JOURNALED_FIELDS = attrgetter(*JOURNALED)
 INDEXED = frozenset({"title", "summary", "tags", "namespace", "state"})
@@ -369,11 +373,20 @@ class SqliteWriter(SqliteReader):
 
     def touch(self, memory_ids: Sequence[int], now: Moment) -> None:
         """See Writer."""
-        self._connection.execute(TOUCH, {"ids": as_json(list(memory_ids)), "now": now})
+        self._connection.execute(TOUCH, {"ids": as_json(list(memory_ids)), "now": now, "day": DAY})
 
-    def set_use(self, memory_id: int, access_count: int, accessed_at: Moment | None) -> None:
+    def note_together(self, memory_ids: Sequence[int], now: Moment) -> None:
         """See Writer."""
-        self._connection.execute(SET_USE, (access_count, accessed_at, memory_id))
+        companions.note(self._connection, memory_ids, now)
+
+    def set_use(self, memory_id: int, access_count: int, accessed_at: Moment | None, days_used: int) -> None:
+        """See Writer."""
+        self._connection.execute(SET_USE, (access_count, accessed_at, days_used, memory_id))
+
+    def set_together(self, one_id: int, other_id: int, count: int, last: Moment) -> None:
+        """See Writer."""
+        values = {"a": one_id, "b": other_id, "count": count, "last": last}
+        self._connection.execute(companions.SET, values)
 
     def purge(self, memory_ids: Sequence[int]) -> int:
         """See Writer."""

@@ -1,0 +1,50 @@
+"""Association: what a question brings to mind, by likeness and by how memories were used before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from mnemic.core.context import Context
+from mnemic.core.memories import note_use
+from mnemic.core.recall import catch_up, vector_of
+from mnemic.errors import Unavailable
+from mnemic.model.memory import Memory
+from mnemic.model.search import Hit, Query
+from mnemic.retrieval import engine
+from mnemic.retrieval.limbic import LIMBIC, Strategy, strategy_for
+
+if TYPE_CHECKING:
+    from mnemic.embedding.base import Vectors
+
+
+@dataclass(frozen=True, slots=True)
+class Associations:
+    """The hits, best first, and how they were chosen among the candidates."""
+
+    hits: tuple[Hit, ...]
+    strategy: Strategy
+
+
+def search(ctx: Context, query: Query, weigh: Callable[[Memory], float] | None = None) -> Associations:
+    """What *query* brings to mind; each hit is remembered as used, and as used together with the others.
+
+    Its terms are importance, temporal_factor, cooc_boost, distance and, when words took part, rrf. *weigh* may
+    lower the score of what came out. Unavailable without a model.
+    """
+    catch_up(ctx, query)
+    hits = engine.search(ctx.store.read(), query, needed_vector(ctx, query.text), LIMBIC)
+    if weigh:
+        weighed = (replace(hit, score=hit.score * weigh(hit.memory)) for hit in hits)
+        hits = sorted(weighed, key=lambda hit: -hit.score)
+    note_use(ctx, [hit.memory.id for hit in hits], together=True)
+    return Associations(tuple(hits), strategy_for(query.text, query.limit))
+
+
+def needed_vector(ctx: Context, text: str) -> Vectors:
+    """The vector of *text*; Unavailable when there is no model to make it."""
+    vector = vector_of(ctx, text)
+    if vector is None:
+        raise Unavailable("There is no embedding model to search by meaning with. See `mnemic doctor`.")
+    return vector

@@ -1,0 +1,106 @@
+"""Use and size: what was answered together, on how many days, how much a memory says and since when."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mnemic.model.search import Filter
+from mnemic.model.values import DAY, HOUR, State
+from support import START, WordEmbedder, a_draft, change, embed_all, put
+
+
+@pytest.fixture
+def three(store):
+    return [memory.id for memory in put(store, a_draft("one"), a_draft("two"), a_draft("three"))]
+
+
+def together(store, *numbers, at=START):
+    with store.write(operation="use", actor="x", at=at, durable=False) as tx:
+        tx.note_together(numbers, at)
+
+
+def test_every_pair_that_was_answered_together_is_counted(store, three):
+    a, b, c = three
+    together(store, c, a, b)
+    together(store, b, a, at=START + HOUR)
+    together(store, a, b, at=START)
+    together(store, c)
+    reader = store.read()
+    assert reader.companions(three) == {(a, b): (3, START + HOUR), (a, c): (1, START), (b, c): (1, START)}
+    assert reader.companions([a, c]) == {(a, c): (1, START)}
+    assert [(one, other) for one, other, _ in reader.all_companions()] == [(a, b), (a, c), (b, c)]
+    assert store.sequence() == 3 and store.check() == []
+
+
+def test_a_purge_takes_companions_along(store, three):
+    together(store, *three)
+    with store.write(operation="purge", actor="x", at=START) as tx:
+        tx.purge(three[:1])
+    assert list(store.read().companions(three)) == [(three[1], three[2])]
+    assert store.check() == []
+
+
+def test_more_companions_than_a_page_are_all_told(store):
+    numbers = [memory.id for memory in put(store, *(a_draft(f"text {n}") for n in range(40)))]
+    together(store, *numbers)
+    assert len({(a, b) for a, b, _ in store.read().all_companions()}) == 40 * 39 // 2
+
+
+def test_a_day_counts_once_however_often_a_memory_was_used(store, three):
+    for moment in (START, START + HOUR, START + DAY, START + 3 * DAY, START + 2 * DAY):
+        with store.write(operation="use", actor="x", at=moment, durable=False) as tx:
+            tx.touch(three[:1], moment)
+    used = store.read().usage(three)
+    assert (used[three[0]].access_count, used[three[0]].days_used) == (5, 3)
+    assert used[three[1]] == (START, None, 0, 0, 0)
+
+
+def test_links_are_counted_at_both_ends_and_after_they_ended(store, three):
+    a, b, c = three
+    with store.write(operation="link", actor="x", at=START) as tx:
+        tx.add_edge(a, b, "knows", valid_to=START)
+        tx.add_edge(c, a, "knows")
+        tx.add_edge(a, c, "gone", state=State.FORGOTTEN)
+    assert {number: figures.links for number, figures in store.read().usage(three).items()} == {
+        a: 2,
+        b: 1,
+        c: 1,
+    }
+
+
+def test_an_outline_tells_how_much_a_memory_says(store):
+    small, grown = put(store, a_draft("one", kind="x"), a_draft("a", title="Grown", texts=("a", "b")))
+    [silent] = put(store, a_draft("none", texts=()))
+    change(store, grown, texts=("b", "c", "d"))
+    outlines = {one.memory_id: one for one in store.read().outlines(Filter())}
+    assert {number: (one.statements, one.has_grown) for number, one in outlines.items()} == {
+        small.id: (1, False),
+        grown.id: (3, True),
+        silent.id: (0, False),
+    }
+    assert (outlines[small.id].title, outlines[small.id].kind) == ("one", "x")
+    assert [one.memory_id for one in store.read().outlines(Filter(kinds=("x",)))] == [small.id]
+
+
+def test_a_statement_knows_the_change_it_came_with(store):
+    [memory] = put(store, a_draft("a", texts=("a", "b")))
+    first = store.sequence()
+    memory = change(store, memory, texts=("b", "c"))
+    kept, added = (statement.id for statement in memory.statements)
+    assert store.read().origins([memory.id]) == {kept: first, added: first + 1}
+
+
+def test_the_vectors_of_a_memory_are_those_of_its_statements(store):
+    embedder = WordEmbedder()
+    store.use_model(embedder.name)
+    assert store.read().vectors([1]) == {}
+    one, other = put(store, a_draft("a", texts=("red fox", "blue heron")), a_draft("other"))
+    long = change(store, other, texts=("word " * 200,))
+    embed_all(store, embedder)
+    vectors = store.read().vectors([one.id])
+    assert list(vectors) == [statement.id for statement in one.statements]
+    wanted = embedder.embed(["red fox", "blue heron"])
+    assert np.allclose(np.array(list(vectors.values())), wanted, atol=0.02)
+    [vector] = store.read().vectors([long.id]).values()
+    assert vector @ embedder.embed(["word"])[0] == pytest.approx(1, abs=0.01), "several passages, one vector"
