@@ -6,15 +6,17 @@ that is not there, to a text that is known. The rules are arguments here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from itertools import zip_longest
+from typing import TypeVar
 
 from mnemic.core.context import Context
-from mnemic.core.memories import note_use, titled
+from mnemic.core.memories import is_in_use, note_use, titled
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import NotFound
+from mnemic.formats.graphs import Flaw, Record
 from mnemic.model.graph import Direction, Edge, Entity, Relation, Sketch, Triple
 from mnemic.model.memory import Draft, Memory
 from mnemic.model.search import Filter
@@ -25,6 +27,9 @@ HIDDEN_KINDS = ("reflection", "turn", "episode")
 """Memories that are about others or about a moment: found by searches that ask for them, but no entities."""
 DELETED = "deleted"
 PAGE = 2_000
+BATCH = 1_000
+
+T = TypeVar("T")
 
 
 class Taken(Enum):
@@ -46,6 +51,24 @@ class Related:
     edge: Edge | None
     is_known: bool = False
     missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A relation seen from one of its ends: the name of the other, and which way it goes."""
+
+    edge: Edge
+    other: str
+    is_outgoing: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TakenIn:
+    """What became of the records of a file."""
+
+    made: list[Memory]
+    related: list[Related]
+    flaws: list[Flaw]
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +244,20 @@ def _unknown(memory: Memory, texts: Sequence[str]) -> list[str]:
     return [text for text in texts if text not in known]
 
 
+def take_in(ctx: Context, records: Iterable[Record], *, may_dangle: bool, kind: str = "") -> TakenIn:
+    """Add what a file says to what is known, a thousand records at a time; *kind* is for those that name none."""
+    found = list(records)
+    sketches = [one if one.kind else replace(one, kind=kind) for one in found if isinstance(one, Sketch)]
+    triples = [one for one in found if isinstance(one, Triple)]
+    made = [one for some in _batches(sketches) for one, _ in create(ctx, some, Taken.MERGE)]
+    related = [one for some in _batches(triples) for one in relate(ctx, some, may_dangle=may_dangle)]
+    return TakenIn(made, related, [one for one in found if isinstance(one, Flaw)])
+
+
+def _batches(items: Sequence[T]) -> Iterator[Sequence[T]]:
+    return (items[start : start + BATCH] for start in range(0, len(items), BATCH))
+
+
 # -- taking away
 
 
@@ -272,11 +309,14 @@ def _unrelate(tx: Writer, ctx: Context, triple: Triple, first_only: bool) -> lis
 # -- reading
 
 
-def open_named(ctx: Context, names: Sequence[str]) -> list[Memory]:
-    """The entities of these names, in the order asked, each once; names that are not there are left out."""
+def open_named(ctx: Context, names: Sequence[str], *, together: bool = False) -> list[Memory]:
+    """The entities of these names, in the order asked, each once; names that are not there are left out.
+
+    Counts as a use of each and, if asked, as a use of them *together*.
+    """
     reader = ctx.store.read()
     found = {memory.id: memory for name in names if (memory := entity(reader, ctx, name))}
-    note_use(ctx, list(found))
+    note_use(ctx, list(found), together=together)
     return list(found.values())
 
 
@@ -284,6 +324,50 @@ def containing(ctx: Context, needle: str) -> list[Entity]:
     """The entities whose name, type or one observation contains *needle*, whatever its case."""
     reader = ctx.store.read()
     return reader.entities(reader.ids_containing(needle, visible(ctx)))
+
+
+def links_at(ctx: Context, memory_ids: Sequence[int]) -> dict[int, list[Link]]:
+    """The links of each of these, ended ones too, by number; an end that has left takes its links along."""
+    reader = ctx.store.read()
+    edges = reader.edges(memory_ids, Direction.BOTH) if memory_ids else []
+    ends = {number for edge in edges for number in (edge.source_id, edge.target_id)}
+    names = {memory.id: memory.title for memory in reader.memories(sorted(ends)) if _stands(ctx, memory)}
+    return {
+        number: [
+            Link(edge, names[other], is_outgoing=edge.source_id == number)
+            for edge in edges
+            if number in (edge.source_id, edge.target_id)
+            and (other := edge.target_id if edge.source_id == number else edge.source_id) in names
+        ]
+        for number in memory_ids
+    }
+
+
+def _stands(ctx: Context, memory: Memory) -> bool:
+    """Whether a relation to *memory* is shown: it is an entity in use, or no more than a name."""
+    if memory.kind in HIDDEN_KINDS:
+        return False
+    return is_in_use(ctx, memory) or (memory.state is State.NAMED and ctx.may_see(memory.namespace))
+
+
+def end(ctx: Context, edge_id: int, inverses: Mapping[str, str]) -> Edge:
+    """End the relation with this number, and its inverse with it; one that has ended stays as it is."""
+    with ctx.write("end_relation") as tx:
+        edge = tx.edge(edge_id)
+        if edge is None or edge.state is not State.LIVING or not _shown(tx, ctx, edge):
+            raise NotFound(f"Relation with id={edge_id} not found")
+        if edge.valid_to is not None:
+            return edge
+        inverse = inverses.get(edge.type)
+        back = tx.edge_between(edge.target_id, edge.source_id, inverse) if inverse else None
+        if back:
+            tx.change_edge(back, valid_to=ctx.now())
+        return tx.change_edge(edge, valid_to=ctx.now())
+
+
+def _shown(reader: Reader, ctx: Context, edge: Edge) -> bool:
+    ends = reader.memories(sorted({edge.source_id, edge.target_id}))
+    return bool(ends) and all(_stands(ctx, memory) for memory in ends)
 
 
 def relations_of(ctx: Context, memory_ids: Sequence[int]) -> list[Relation]:

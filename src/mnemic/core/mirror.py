@@ -15,20 +15,17 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 from mnemic.core.context import Context
-from mnemic.core.entities import Taken, create, read_graph, relate
+from mnemic.core.entities import read_graph, take_in
 from mnemic.formats.graphs import Flaw, Record, read_document, read_lines, write_document, write_lines
-from mnemic.model.graph import Entity, Relation, Sketch, Triple
+from mnemic.model.graph import Entity, Relation
 
 log = logging.getLogger(__name__)
 
-BATCH = 1_000
 FLAWS_TOLD = 5
 DAMAGED = ".damaged"
 
-T = TypeVar("T")
 Signature = tuple[int, int, int]
 
 
@@ -42,22 +39,6 @@ class Form:
 
 LINES = Form(read_lines, write_lines)
 DOCUMENT = Form(read_document, write_document)
-
-
-def take_in(ctx: Context, records: Iterable[Record]) -> list[Flaw]:
-    """Add what a file says to what is known, a thousand at a time: what could not be read."""
-    found = list(records)
-    sketches = [one for one in found if isinstance(one, Sketch)]
-    triples = [one for one in found if isinstance(one, Triple)]
-    for some in _batches(sketches):
-        create(ctx, some, Taken.MERGE)
-    for others in _batches(triples):
-        relate(ctx, others, may_dangle=True)
-    return [one for one in found if isinstance(one, Flaw)]
-
-
-def _batches(items: Sequence[T]) -> Iterator[Sequence[T]]:
-    return (items[start : start + BATCH] for start in range(0, len(items), BATCH))
 
 
 class Mirror:
@@ -86,10 +67,10 @@ class Mirror:
         self._seen = signature
         if _digest(content) == ctx.store.read().setting(self._key):
             return
-        flaws = take_in(ctx, self._form.read(content.decode("utf-8-sig", errors="surrogateescape")))
-        log.info("%s: taken in", self.path)
-        if flaws:
-            self._tell(flaws)
+        text = content.decode("utf-8-sig", errors="surrogateescape")
+        taken = take_in(ctx, self._form.read(text), may_dangle=True)
+        if taken.flaws:
+            self._tell(taken.flaws)
 
     def _tell(self, flaws: Sequence[Flaw]) -> None:
         """Say what could not be read, and keep the file that has it beside the one that will take its place."""

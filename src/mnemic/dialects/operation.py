@@ -160,6 +160,7 @@ class Dialect:
     title: str
     instructions: str
     operations: dict[str, Operation] = field(default_factory=dict)
+    aliases: dict[str, str] = field(default_factory=dict)
     prompts: tuple[Prompt, ...] = ()
     resources: tuple[Resource, ...] = ()
     server: Mapping[str, str] | None = None
@@ -206,10 +207,14 @@ class Dialect:
 
         return declare
 
+    def alias(self, name: str, other: str) -> None:
+        """Let the operation *name* answer to *other* as well, without listing it twice."""
+        self.aliases[other] = name
+
     def find(self, name: str) -> Operation:
         """The operation called *name*, or NotFound."""
         try:
-            return self.operations[name]
+            return self.operations[self.aliases.get(name, name)]
         except KeyError:
             raise NotFound(f"Unknown tool: {name[:80]}") from None
 

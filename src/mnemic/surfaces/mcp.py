@@ -85,8 +85,9 @@ def clean_name(name: str) -> str | None:
 class Endpoint:
     """A dialect as an MCP server: `handle` and `handle_modern` answer one request each."""
 
-    def __init__(self, dialect: Dialect):
+    def __init__(self, dialect: Dialect, *, can_tell: bool = False):
         self.dialect = dialect
+        self._can_tell = can_tell
         self._prompts = {prompt.name: prompt for prompt in dialect.prompts}
         methods: dict[str, dict[str, Method]] = {
             "completions": {"completion/complete": self._complete},
@@ -104,21 +105,20 @@ class Endpoint:
             self._of_the_handshake["logging/setLevel"] = self._set_level
         self._modern = {**both, "server/discover": self._discover}
 
-    @property
-    def capabilities(self) -> Result:
-        """What this server can do in every revision."""
+    def capabilities(self, *, subscribe: bool = False) -> Result:
+        """What this server can do."""
         all_of_them: Result = {
             "completions": {},
             "prompts": {"listChanged": False},
-            "resources": {"subscribe": self.can_be_subscribed, "listChanged": False},
+            "resources": {"subscribe": subscribe, "listChanged": False},
             "tools": {"listChanged": False},
         }
         return {part: told for part, told in all_of_them.items() if part in self.dialect.offers}
 
     @property
     def can_be_subscribed(self) -> bool:
-        """Whether there is anything a client can ask to be told the changes of."""
-        return any(resource.is_live for resource in self.dialect.resources)
+        """Whether there is a way to tell a client of changes, and anything to tell the changes of."""
+        return self._can_tell and any(resource.is_live for resource in self.dialect.resources)
 
     def live_address(self, params: Params) -> str:
         """The address that a client asks to be told the changes of, or ProtocolError if there is no such thing."""
@@ -133,7 +133,7 @@ class Endpoint:
         logging: Result = {"logging": {}} if "logging" in self.dialect.offers else {}
         return {
             "protocolVersion": asked if asked in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1],
-            "capabilities": {**self.capabilities, **logging},
+            "capabilities": {**self.capabilities(subscribe=self.can_be_subscribed), **logging},
             "serverInfo": introduced(self.dialect),
             **self._instructions,
         }
@@ -169,7 +169,7 @@ class Endpoint:
     def _discover(self, ctx: Context, params: Params) -> Result:
         return {
             "supportedVersions": list(MODERN_VERSIONS),
-            "capabilities": self.capabilities,
+            "capabilities": self.capabilities(),
             **self._instructions,
         }
 

@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mnemic.surfaces.jobs import Worker
@@ -35,11 +36,12 @@ _IS_POSIX = os.name == "posix"
 def run_stdio(app: App, dialect: Dialect) -> None:
     """Serve *dialect* on standard input and output until the client leaves or a signal says stop."""
     worker = Worker(app.ctx)
-    ctx = replace(app.ctx, wake=worker.wake)
+    # Whoever starts us on their own machine may name a file of their own; a daemon's callers may not.
+    ctx = replace(app.ctx, wake=worker.wake, roots=(*app.ctx.roots, Path.home().resolve()))
     mirror = dialect.mirror(os.environ) if dialect.mirror else None
     with mirrored(ctx, mirror), claimed_streams() as (wire_in, wire_out), stopped_by_signals() as stop:
         source, sink = Source(wire_in, stop), Sink(wire_out, stop)
-        conversation = Conversation(Endpoint(dialect), ctx, sink.send)
+        conversation = Conversation(Endpoint(dialect, can_tell=True), ctx, sink.send)
         worker.start()
         for line, is_whole in lines(source.read):
             (conversation.take if is_whole else conversation.refuse_long_line)(line)

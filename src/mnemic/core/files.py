@@ -1,0 +1,24 @@
+"""Files that tools may read: below the folders that are allowed, and nowhere else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mnemic.core.context import Context
+from mnemic.errors import Denied, Invalid
+
+
+def readable(ctx: Context, path: Path, field: str) -> bytes:
+    """What is in the file at *path*; a `~` is the user's folder, and no link leads out of the allowed ones."""
+    try:
+        real = path.expanduser().resolve()
+    except (OSError, RuntimeError, ValueError):
+        raise Invalid(f"{field}: not a path", field) from None
+    if not any(real.is_relative_to(root) for root in ctx.roots):
+        raise Denied(
+            f"{field}: files may be read below the data folder, the working folder and --allow-path."
+        )
+    try:
+        return real.read_bytes()
+    except OSError as error:
+        raise Invalid(f"{field}: cannot be read: {error.strerror}", field) from None

@@ -1,0 +1,328 @@
+"""Entities, observations and relations: the eight tools of the reference, in this vocabulary's shapes, and migrate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from mnemic.core import entities as core
+from mnemic.core.context import Context
+from mnemic.core.entities import Taken
+from mnemic.core.files import readable
+from mnemic.dialects.mcp_memory.vocabulary import (
+    GENERIC,
+    INVERSES,
+    MCP_MEMORY,
+    STATUS,
+    Refused,
+    Reply,
+    answer,
+    check_entities,
+    check_names,
+    check_observations,
+    check_query,
+    not_found,
+    stamp,
+    told,
+    told_memory,
+)
+from mnemic.dialects.operation import Shape
+from mnemic.dialects.texts import Words
+from mnemic.errors import Invalid
+from mnemic.formats.graphs import NO_JSON, linked, read_lines
+from mnemic.model.graph import Sketch, Triple
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+class EntityInput(BaseModel):
+    """An entity in a request. The name is one that clients read in error texts."""
+
+    model_config = ConfigDict(defer_build=True)
+
+    name: Annotated[Words, Field(min_length=1)]
+    entityType: Words = GENERIC
+    observations: list[Words] = []
+    status: Words | None = None
+
+
+class RelationInput(BaseModel):
+    """A relation in a request."""
+
+    model_config = ConfigDict(defer_build=True)
+
+    source: Annotated[Words, Field(alias="from", min_length=1)]
+    target: Annotated[Words, Field(alias="to", min_length=1)]
+    relationType: Annotated[Words, Field(min_length=1)]
+    context: Words | None = None
+
+    def triple(self) -> Triple:
+        """The relation as the core names it."""
+        return Triple(self.source, self.target, self.relationType)
+
+
+def _each(model: type[Model], items: Sequence[dict[str, Any]]) -> list[Model]:
+    """*items* as models, or Refused with what the first bad one lacks."""
+    try:
+        return [model.model_validate(item) for item in items]
+    except ValidationError as error:
+        raise Refused(str(error)) from None
+
+
+class CreateEntities(Shape):
+    """What to create."""
+
+    entities: Annotated[
+        list[dict[str, Any]],
+        Field(description="entities, each with name, entityType (Generic) and observations ([])"),
+    ]
+
+
+@MCP_MEMORY.operation(title="Create entities", idempotent=True)
+def create_entities(ctx: Context, request: CreateEntities) -> Reply:
+    """Create entities, or merge into those of the same name: the type is updated, new observations are added."""
+    given = _each(EntityInput, request.entities)
+    check_entities([one.observations for one in given])
+    sketches = [
+        Sketch(
+            one.name,
+            one.entityType,
+            tuple(dict.fromkeys(one.observations)),
+            {STATUS: one.status} if one.status else {},
+        )
+        for one in given
+    ]
+    made = core.create(ctx, sketches, Taken.MERGE)
+    return answer(entities=[told_memory(memory) for memory, _ in made])
+
+
+class CreateRelations(Shape):
+    """What to link."""
+
+    relations: Annotated[
+        list[dict[str, Any]], Field(description="relations, each with from, to and relationType")
+    ]
+
+
+@MCP_MEMORY.operation(title="Create relations", idempotent=True)
+def create_relations(ctx: Context, request: CreateRelations) -> Reply:
+    """Create relations between entities that exist. The id of each is what end_relation takes."""
+    given = _each(RelationInput, request.relations)
+    made = core.relate(
+        ctx,
+        [one.triple() for one in given],
+        may_dangle=False,
+        inverses=INVERSES,
+        reasons=[one.context for one in given],
+    )
+    errors = [str(not_found(one.missing[0])) for one in made if one.missing]
+    return answer(relations=[_related(one) for one in made], **({"errors": errors} if errors else {}))
+
+
+def _related(one: core.Related) -> dict[str, Any]:
+    if one.edge is None:
+        return {"error": str(not_found(one.missing[0]))}
+    known = {"error": "Relation already exists"} if one.is_known else {}
+    return {"id": one.edge.id, **linked(one.triple), **known}
+
+
+class GivenObservations(Shape):
+    """Observations for one entity, as the reference server's clients write them."""
+
+    entityName: Words
+    contents: list[Words]
+
+
+class AddObservations(Shape):
+    """What to add: to the entity called *name*, or, without it, to several."""
+
+    name: Annotated[Words | None, Field(description="exact name of the entity")] = None
+    observations: Annotated[
+        list[Words] | list[GivenObservations],
+        Field(description="texts to add; without name, objects with entityName and contents"),
+    ]
+
+
+@MCP_MEMORY.operation(title="Add observations", idempotent=True)
+def add_observations(ctx: Context, request: AddObservations) -> Reply:
+    """Add observations to an entity that exists; exact duplicates are dropped."""
+    if request.name is not None:
+        texts = _texts(request.observations, "observations")
+        return answer(entity=told_memory(_observed(ctx, [(request.name, texts)])[0][0]))
+    given = [one for one in request.observations if isinstance(one, GivenObservations)]
+    _name_or_objects(len(given) == len(request.observations), "observations")
+    added = _observed(ctx, [(one.entityName, one.contents) for one in given])
+    return answer(
+        results=[{"entityName": memory.title, "addedObservations": fresh} for memory, fresh in added],
+        entities=[told_memory(memory) for memory, _ in added],
+    )
+
+
+def _observed(ctx: Context, additions: Sequence[tuple[str, list[str]]]) -> list[tuple[Any, list[str]]]:
+    """The entities with their new observations; nothing is added if one of them is not there."""
+    for name, texts in additions:
+        check_observations(texts)
+        _must_exist(ctx, name)
+    wanted = [(name, list(dict.fromkeys(texts))) for name, texts in additions]
+    return core.observe(ctx, wanted, may_repeat=False, must_exist=True)
+
+
+def _must_exist(ctx: Context, name: str) -> None:
+    if core.entity(ctx.store.read(), ctx, name) is None:
+        raise not_found(name)
+
+
+def _texts(items: Sequence[Any], field: str) -> list[str]:
+    if not all(isinstance(item, str) for item in items):
+        raise Invalid(f"{field}: must be texts when name is given", field)
+    return list(items)
+
+
+def _name_or_objects(are_objects: bool, field: str) -> None:
+    if not are_objects:
+        raise Invalid(f"name: required, unless {field} are objects with entityName", "name")
+
+
+class DeleteEntities(Shape):
+    """What to delete."""
+
+    entityNames: Annotated[list[Words], Field(description="names of the entities to delete")]
+
+
+@MCP_MEMORY.operation(title="Delete entities", destructive=True, idempotent=True)
+def delete_entities(ctx: Context, request: DeleteEntities) -> Reply:
+    """Delete entities with their observations and relations; unknown names are reported."""
+    check_names(request.entityNames, "Delete")
+    deleted = {memory.title for memory in core.delete(ctx, request.entityNames)}
+    errors = [str(not_found(name)) for name in request.entityNames if name not in deleted]
+    gone = [name for name in dict.fromkeys(request.entityNames) if name in deleted]
+    return answer(deleted=gone, **({"errors": errors} if errors else {}))
+
+
+class GivenDeletion(Shape):
+    """Observations to take from one entity, as the reference server's clients write them."""
+
+    entityName: Words
+    observations: list[Words]
+
+
+class DeleteObservations(Shape):
+    """What to take back: from the entity called *name*, or from several."""
+
+    name: Annotated[Words | None, Field(description="exact name of the entity")] = None
+    observations: Annotated[list[Words], Field(description="exact texts to delete")] = []
+    deletions: Annotated[
+        list[GivenDeletion], Field(description="instead of name: objects with entityName and observations")
+    ] = []
+
+
+@MCP_MEMORY.operation(title="Delete observations", destructive=True, idempotent=True)
+def delete_observations(ctx: Context, request: DeleteObservations) -> Reply:
+    """Delete observations from an entity by their exact text; what is not there is passed over."""
+    if request.name is None:
+        _name_or_objects(bool(request.deletions), "deletions")
+        wanted = [(one.entityName, one.observations) for one in request.deletions]
+        left = core.retract(ctx, wanted)
+        return answer(entities=[told_memory(memory) for memory in left if memory])
+    memory = core.retract(ctx, [(request.name, request.observations)])[0]
+    if memory is None:
+        raise not_found(request.name)
+    return answer(entity=told_memory(memory))
+
+
+class DeleteRelations(Shape):
+    """What to unlink."""
+
+    relations: Annotated[
+        list[dict[str, Any]], Field(description="relations, each with from, to and relationType")
+    ]
+
+
+@MCP_MEMORY.operation(title="Delete relations", destructive=True, idempotent=True)
+def delete_relations(ctx: Context, request: DeleteRelations) -> Reply:
+    """Delete relations by source, target and type; what is not found is reported."""
+    wanted = [one.triple() for one in _each(RelationInput, request.relations)]
+    gone = core.unrelate(ctx, wanted)
+    outcome = list(zip(wanted, gone, strict=True))
+    errors = [_why_not(ctx, triple) for triple, edges in outcome if not edges]
+    deleted = [linked(triple) for triple, edges in outcome if edges]
+    return answer(deleted=deleted, **({"errors": errors} if errors else {}))
+
+
+def _why_not(ctx: Context, triple: Triple) -> str:
+    reader = ctx.store.read()
+    if core.entity(reader, ctx, triple.source) and core.entity(reader, ctx, triple.target):
+        return f"Relation not found: {triple.source} -> {triple.target} ({triple.type})"
+    return str(not_found(f"{triple.source} or {triple.target}"))
+
+
+class SearchNodes(Shape):
+    """What to look for."""
+
+    query: Annotated[Words, Field(description="part of a name, a type or an observation")]
+
+
+@MCP_MEMORY.operation(title="Search nodes", read_only=True, idempotent=True)
+def search_nodes(ctx: Context, request: SearchNodes) -> Reply:
+    """Find entities by a part of their name, type or observations, whatever its case. Needs no model."""
+    check_query(request.query)
+    return answer(entities=[told(entity) for entity in core.containing(ctx, request.query)])
+
+
+class OpenNodes(Shape):
+    """What to open."""
+
+    names: Annotated[list[Words], Field(description="exact names")]
+
+
+@MCP_MEMORY.operation(title="Open nodes", read_only=True, idempotent=True)
+def open_nodes(ctx: Context, request: OpenNodes) -> Reply:
+    """Open entities by exact name, with their relations; unknown names are left out."""
+    check_names(request.names, "Request")
+    opened = core.open_named(ctx, request.names, together=True)
+    links = core.links_at(ctx, [memory.id for memory in opened])
+    return answer(
+        entities=[
+            {**told_memory(memory), "relations": [_link(one) for one in links[memory.id]]}
+            for memory in opened
+        ]
+    )
+
+
+def _link(one: core.Link) -> dict[str, Any]:
+    return {
+        "id": one.edge.id,
+        "relation_type": one.edge.type,
+        "target_name": one.other,
+        "direction": "from" if one.is_outgoing else "to",
+        "context": one.edge.reason,
+        "active": one.edge.valid_to is None,
+        "ended_at": stamp(one.edge.valid_to) if one.edge.valid_to is not None else None,
+    }
+
+
+class Migrate(Shape):
+    """The file to take in."""
+
+    source_path: Annotated[str, Field(description="path to a JSON-lines file of the reference server")] = ""
+
+
+@MCP_MEMORY.operation(title="Migrate", idempotent=True)
+def migrate(ctx: Context, request: Migrate) -> Reply:
+    """Import entities and relations from the reference server's JSON-lines file. Running it again adds nothing."""
+    if not request.source_path:
+        raise Refused("source_path is required — provide the path to an Anthropic MCP Memory JSONL file")
+    text = readable(ctx, Path(request.source_path), "source_path").decode(
+        "utf-8-sig", errors="surrogateescape"
+    )
+    taken = core.take_in(ctx, read_lines(text), may_dangle=False, kind=GENERIC)
+    dangling = sum(1 for one in taken.related if one.missing)
+    return answer(
+        entities_imported=len(taken.made),
+        relations_imported=sum(1 for one in taken.related if one.edge and not one.is_known),
+        errors=sum(1 for flaw in taken.flaws if flaw.what == NO_JSON),
+        skipped=len(taken.flaws) + dangling,
+    )

@@ -1,0 +1,62 @@
+"""Search by meaning, ordered by the limbic score."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from mnemic.core import associate
+from mnemic.core.context import Context
+from mnemic.core.entities import visible
+from mnemic.dialects.mcp_memory.vocabulary import (
+    MCP_MEMORY,
+    STATUS,
+    Reply,
+    answer,
+    check_limit,
+    check_query,
+    model_needed,
+    told_memory,
+)
+from mnemic.dialects.operation import Shape
+from mnemic.dialects.texts import Words
+from mnemic.model.memory import Memory
+from mnemic.model.search import Hit, Query
+
+WEIGHTS = {"activo": 1.0, "pausado": 0.85, "completado": 0.7, "archivado": 0.5}
+"""What the score of an entity is worth in each status."""
+
+
+class SearchSemantic(Shape):
+    """What to look for."""
+
+    query: Annotated[Words, Field(description="what it is about")]
+    limit: Annotated[int, Field(description="most results; at most 50")] = 10
+
+
+@MCP_MEMORY.operation(title="Search by meaning", read_only=True)
+def search_semantic(ctx: Context, request: SearchSemantic) -> Reply:
+    """Find entities by meaning and words, ordered by likeness, use and what they were used with."""
+    check_query(request.query)
+    check_limit(request.limit)
+    query = Query(text=request.query, filter=visible(ctx), limit=request.limit, now=ctx.now())
+    with model_needed():
+        found = associate.search(ctx, query, _weight)
+    return answer(results=[{**_hit(hit), "routing_strategy": found.strategy} for hit in found.hits])
+
+
+def _weight(memory: Memory) -> float:
+    return WEIGHTS.get(str(memory.metadata.get(STATUS)), 1.0)
+
+
+def _hit(hit: Hit) -> dict[str, Any]:
+    terms = hit.terms
+    fused = {"rrf_score": round(terms["rrf"], 6)} if "rrf" in terms else {}
+    return {
+        **told_memory(hit.memory),
+        "limbic_score": round(hit.score, 4),
+        "scoring": {name: round(terms[name], 4) for name in ("importance", "temporal_factor", "cooc_boost")},
+        "distance": round(terms["distance"], 4),
+        **fused,
+    }
