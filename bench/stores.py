@@ -56,19 +56,20 @@ class Stores:
 
     def ours(self, size: int) -> Path:
         """A store of ours with *size* memories and their vectors."""
-        return self._kept(f"ours-{size}.db", lambda path: build_ours(path, size))
+        return self.kept(f"ours-{size}.db", lambda path: build_ours(path, size))
 
     def floor(self, size: int) -> Path:
         """The same texts in plain SQLite."""
-        return self._kept(f"floor-{size}.db", lambda path: build_floor(path, size))
+        return self.kept(f"floor-{size}.db", lambda path: build_floor(path, size))
 
     def reference(self, size: int) -> Path:
         """The same texts in the reference server's file."""
-        return self._kept(
+        return self.kept(
             f"reference-{size}.jsonl", lambda path: reference.write_file(path, texts.texts(size))
         )
 
-    def _kept(self, name: str, build: Callable[[Path], None]) -> Path:
+    def kept(self, name: str, build: Callable[[Path], None]) -> Path:
+        """The file of this name, built if it is not there."""
         path = self._folder / name
         if not path.exists():
             part = path.with_name(name + ".part")

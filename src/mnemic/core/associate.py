@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mnemic.core.context import Context
 from mnemic.core.memories import note_use
-from mnemic.core.recall import catch_up, vector_of
+from mnemic.core.recall import WAITED_FOR, catch_up, vector_of
 from mnemic.errors import Unavailable
 from mnemic.model.memory import Memory
 from mnemic.model.search import Hit, Query
@@ -33,7 +33,7 @@ def search(ctx: Context, query: Query, weigh: Callable[[Memory], float] | None =
     Its terms are importance, temporal_factor, cooc_boost, distance and, when words took part, rrf. *weigh* may
     lower the score of what came out. Unavailable without a model.
     """
-    catch_up(ctx, query)
+    catch_up(ctx, query.filter, WAITED_FOR)
     hits = engine.search(ctx.store.read(), query, needed_vector(ctx, query.text), LIMBIC)
     if weigh:
         weighed = (replace(hit, score=hit.score * weigh(hit.memory)) for hit in hits)

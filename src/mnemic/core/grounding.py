@@ -71,7 +71,7 @@ def _near(ctx: Context, reader: Reader, claim: str, namespace: str | None) -> li
     now = ctx.now()
     wanted = Filter(namespaces=ctx.scope(namespace), alive_at=now)
     query = Query(text=claim, filter=wanted, limit=LOOKED_AT, now=now)
-    catch_up(ctx, query)
+    catch_up(ctx, query.filter)
     return engine.search(reader, query, vector_of(ctx, claim), HOUSE)
 
 

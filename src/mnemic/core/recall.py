@@ -9,7 +9,7 @@ from mnemic.core.context import Context
 from mnemic.core.memories import note_use
 from mnemic.core.upkeep import embed_pending
 from mnemic.errors import Denied, Unavailable
-from mnemic.model.search import Hit, Query
+from mnemic.model.search import Filter, Hit, Query
 from mnemic.retrieval import engine
 from mnemic.retrieval.profiles import HOUSE, Profile
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 EMBEDDED_ON_THE_WAY = 32
 """So many waiting statements are embedded before a recall; a larger backlog is left to the worker."""
+WAITED_FOR = 256
+"""So many where only vectors can answer."""
 CHARACTERS_PER_TOKEN = 4
 HYBRID, KEYWORD = "hybrid", "keyword"
 
@@ -35,7 +37,7 @@ def recall(
     ctx: Context, query: Query, *, profile: Profile = HOUSE, budget_tokens: int | None = None
 ) -> Recollection:
     """What is known about *query*, best first. With a budget, as many hits as fit into it."""
-    pending = catch_up(ctx, query)
+    pending = catch_up(ctx, query.filter)
     vector = vector_of(ctx, query.text)
     hits = engine.search(ctx.store.read(), query, vector, profile)
     if budget_tokens is not None:
@@ -44,16 +46,16 @@ def recall(
     return Recollection(tuple(hits), KEYWORD if vector is None else HYBRID, pending)
 
 
-def catch_up(ctx: Context, query: Query) -> int:
-    """Embed what waits in the scope of *query* if it is little; how much still waits."""
-    waiting = ctx.store.read().backlog(query.filter)
+def catch_up(ctx: Context, wanted: Filter, at_most: int = EMBEDDED_ON_THE_WAY) -> int:
+    """Embed what waits among *wanted* if it is little; how much still waits."""
+    waiting = ctx.store.read().backlog(wanted)
     if not waiting or ctx.embedder is None:
         return 0
     ctx.wake()
-    if waiting > EMBEDDED_ON_THE_WAY:
+    if waiting > at_most:
         return waiting
     try:
-        return max(0, waiting - embed_pending(ctx, EMBEDDED_ON_THE_WAY, query.filter))
+        return max(0, waiting - embed_pending(ctx, at_most, wanted))
     except (Unavailable, Denied):  # no model, or a look at the past, which takes no vectors
         return waiting
 

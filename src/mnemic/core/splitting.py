@@ -10,12 +10,12 @@ import numpy as np
 
 from mnemic.core.context import Context
 from mnemic.core.memories import locate, must_live
-from mnemic.core.recall import catch_up
+from mnemic.core.recall import WAITED_FOR, catch_up
 from mnemic.core.topics import Topics, topics_of
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Invalid, Unavailable
 from mnemic.model.memory import Draft, Memory
-from mnemic.model.search import Filter, Query
+from mnemic.model.search import Filter
 from mnemic.storage.base import Outline, Reader, Writer
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def analyses(
     full = [one for one in outlines if one.statements > thresholds.of(one.kind)]
     if not full:
         return []
-    catch_up(ctx, Query(text="", filter=wanted, now=ctx.now()))
+    catch_up(ctx, wanted, WAITED_FOR)
     reader = ctx.store.read()
     full.sort(key=lambda one: -one.statements / thresholds.of(one.kind))
     found = reader.memories([one.memory_id for one in full])

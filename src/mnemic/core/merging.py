@@ -1,0 +1,46 @@
+"""Merging: one memory folded into another."""
+
+from __future__ import annotations
+
+from mnemic.core.context import Context
+from mnemic.core.memories import locate, must_live
+from mnemic.core.splitting import texts_of
+from mnemic.core.upkeep import write_after_expiry
+from mnemic.errors import Invalid
+from mnemic.model.graph import Direction, Edge
+from mnemic.model.memory import Memory
+from mnemic.model.values import State
+from mnemic.storage.base import Writer
+
+
+def merge(ctx: Context, reference: int | str, into: int | str) -> tuple[Memory, Memory]:
+    """Give one memory's statements, tags and links to another and forget it: the one that is left, and the other.
+
+    One transaction, so one undo brings everything back.
+    """
+    with write_after_expiry(ctx, "merge") as tx:
+        gone, left = locate(tx, ctx, reference), locate(tx, ctx, into)
+        must_live(gone)
+        must_live(left)
+        if gone.id == left.id:
+            raise Invalid("into: a memory cannot be merged into itself", "into")
+        for edge in tx.edges([gone.id], Direction.BOTH):
+            _take_over(tx, edge, gone.id, left.id)
+        left = tx.change(
+            left,
+            texts=tuple(dict.fromkeys((*texts_of(left), *texts_of(gone)))),
+            tags=tuple(dict.fromkeys((*left.tags, *gone.tags))),
+        )
+        gone = tx.change(
+            gone, state=State.FORGOTTEN, state_reason=f"merged into {left.id}", state_at=ctx.now()
+        )
+    ctx.wake()
+    return left, gone
+
+
+def _take_over(tx: Writer, edge: Edge, gone: int, left: int) -> None:
+    """The same link at *left*, unless it has ended, stands there already or would lead to itself."""
+    source = left if edge.source_id == gone else edge.source_id
+    target = left if edge.target_id == gone else edge.target_id
+    if edge.valid_to is None and source != target and not tx.edge_between(source, target, edge.type):
+        tx.add_edge(source, target, edge.type, weight=edge.weight, reason=edge.reason)

@@ -1,0 +1,119 @@
+"""Reflections: what someone thought about a memory, a link, a session or everything, in their own words.
+
+A reflection is a memory of its own kind; what it is about, who wrote it and in which mood stand in its metadata.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from mnemic.core.associate import needed_vector
+from mnemic.core.context import Context
+from mnemic.core.memories import faithful, is_in_use, title_of
+from mnemic.core.recall import WAITED_FOR, catch_up
+from mnemic.core.upkeep import write_after_expiry
+from mnemic.errors import Invalid
+from mnemic.model.memory import Draft, Memory
+from mnemic.model.search import Filter, Hit, Query
+from mnemic.retrieval import engine
+from mnemic.retrieval.limbic import DEPTH, RECENT
+
+KIND = "reflection"
+ABOUT = "reflects_on"
+ENTITY, RELATION, SESSION, EVERYTHING = "entity", "relation", "session", "global"
+NEEDS_TARGET = frozenset({ENTITY, RELATION})
+TARGETS = NEEDS_TARGET | {SESSION, EVERYTHING}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reflection:
+    """A thought to be kept."""
+
+    text: str
+    target_type: str = EVERYTHING
+    target_id: int | None = None
+    author: str | None = None
+    mood: str | None = None
+
+
+def add(
+    ctx: Context,
+    reflection: Reflection,
+    *,
+    authors: Collection[str] | None = None,
+    moods: Collection[str] | None = None,
+) -> Memory:
+    """Keep *reflection*, linked to the memory it is about. Only these *authors* and *moods*, if given, will do."""
+    _check(reflection, authors, moods)
+    with write_after_expiry(ctx, "reflect") as tx:
+        namespace = ctx.home()
+        title = tx.unused_title(namespace, title_of(reflection.text))
+        draft = Draft(
+            namespace=namespace,
+            title=title,
+            texts=(reflection.text,),
+            kind=KIND,
+            source=reflection.author,
+            metadata=faithful(_metadata(reflection)),
+        )
+        memory = tx.add(draft, uid=ctx.new_uid())
+        if reflection.target_type == ENTITY and reflection.target_id != memory.id:
+            for target in tx.memories([reflection.target_id or 0]):
+                if is_in_use(ctx, target):
+                    tx.add_edge(memory.id, target.id, ABOUT)
+    ctx.wake()
+    return memory
+
+
+def _check(reflection: Reflection, authors: Collection[str] | None, moods: Collection[str] | None) -> None:
+    if not reflection.text.strip():
+        raise Invalid("text: must not be empty", "text")
+    if reflection.target_type not in TARGETS:
+        raise Invalid(f"target_type: must be one of {', '.join(sorted(TARGETS))}", "target_type")
+    if reflection.target_id is None and reflection.target_type in NEEDS_TARGET:
+        raise Invalid(f"target_id: a reflection on {reflection.target_type} needs one", "target_id")
+    if reflection.target_id is not None and reflection.target_type == EVERYTHING:
+        raise Invalid("target_id: a reflection on everything has none", "target_id")
+    if authors is not None and reflection.author not in authors:
+        raise Invalid(f"author: must be one of {', '.join(authors)}", "author")
+    if moods is not None and reflection.mood is not None and reflection.mood not in moods:
+        raise Invalid(f"mood: must be one of {', '.join(moods)}", "mood")
+
+
+def _metadata(reflection: Reflection) -> dict[str, object]:
+    told = {
+        "target_type": reflection.target_type,
+        "target_id": reflection.target_id,
+        "author": reflection.author,
+        "mood": reflection.mood,
+    }
+    return {name: value for name, value in told.items() if value is not None}
+
+
+def search(
+    ctx: Context,
+    text: str,
+    *,
+    limit: int = 10,
+    author: str | None = None,
+    mood: str | None = None,
+    target_type: str | None = None,
+) -> list[Hit]:
+    """The reflections nearest to *text* by meaning and by words, recent ones first. Unavailable without a model."""
+    wanted = Filter(namespaces=ctx.scope(), kinds=(KIND,), alive_at=ctx.now())
+    catch_up(ctx, wanted, WAITED_FOR)
+    vector = needed_vector(ctx, text)
+    asked = {"author": author, "mood": mood, "target_type": target_type}
+    depth = DEPTH * limit
+    while True:
+        query = Query(text=text, filter=wanted, limit=depth, now=ctx.now())
+        hits = engine.search(ctx.store.read(), query, vector, RECENT)
+        fitting = [hit for hit in hits if _fits(hit.memory, asked)]
+        if len(fitting) >= limit or len(hits) < depth:
+            return fitting[:limit]
+        depth *= 4
+
+
+def _fits(memory: Memory, asked: dict[str, str | None]) -> bool:
+    return all(memory.metadata.get(name) == value for name, value in asked.items() if value is not None)
