@@ -7,6 +7,7 @@ import pytest
 from mnemic.core.memories import Note, remember
 from mnemic.core.recall import recall
 from mnemic.model.search import Query
+from mnemic.model.values import DAY
 from mnemic.retrieval.candidates import Candidate
 from mnemic.retrieval.profiles import HOUSE
 from support import START, a_draft, kept, put
@@ -59,6 +60,58 @@ def test_what_was_said_around_it_lifts_a_memory(ctx):
     inside, outside = hits[2], hits[alone.id]
     assert inside.terms["beside"] > 0 and "beside" not in outside.terms
     assert inside.score > outside.score
+
+
+def test_the_better_neighbour_lends_and_the_other_does_not(store):
+    with store.write(operation="x", actor="x", at=START) as tx:
+        talk = tx.session("global", "talk")
+        first, middle, last = (
+            tx.add(a_draft(text, session_id=talk), uid=f"{number:032x}").id
+            for number, text in enumerate(("one", "two", "three"), 1)
+        )
+    strong, weak = Candidate(first, cosine=0.8), Candidate(last, cosine=0.4)
+    both = scored(store, strong, Candidate(middle, cosine=0.3), weak)[middle]
+    one = scored(store, strong, Candidate(middle, cosine=0.3))[middle]
+    assert (
+        both.terms["beside"]
+        == one.terms["beside"]
+        > scored(store, Candidate(middle, cosine=0.3), weak)[middle].terms["beside"]
+    )
+
+
+def test_a_rule_counts_more_than_a_remark_unless_it_is_doubtful(store):
+    texts = ("Always use metric units", "Someone used metric units", "Never use metric units")
+    doubts = (1.0, 1.0, 0.9)
+    kept = put(store, *(a_draft(text, confidence=sure) for text, sure in zip(texts, doubts, strict=True)))
+    found = scored(store, *(Candidate(one.id, cosine=0.5, statement_id=one.statements[0].id) for one in kept))
+    rule, remark, doubtful = (found[one.id] for one in kept)
+    assert rule.score == pytest.approx(remark.score + rule.terms["standing"]) and rule.terms["standing"] > 0
+    assert "standing" not in remark.terms and "standing" not in doubtful.terms
+
+
+def test_only_the_statement_that_matched_makes_a_rule(store):
+    [memory] = put(store, a_draft("units", texts=("Always use metric units", "The office is in Bern")))
+    rule, fact = (statement.id for statement in memory.statements)
+    assert "standing" in scored(store, Candidate(memory.id, cosine=0.5, statement_id=rule))[memory.id].terms
+    assert (
+        "standing" not in scored(store, Candidate(memory.id, cosine=0.5, statement_id=fact))[memory.id].terms
+    )
+
+
+def test_what_was_made_in_the_time_asked_for_counts_more(ctx):
+    for days in (1, 14, 60):
+        kept(ctx, f"I repaired bicycle number {days}", created_at=START - days * DAY)
+    hits = recall(ctx, a_question("Which bicycle number did I repair two weeks ago?")).hits
+    assert [hit.memory.created_at for hit in hits if "time" in hit.terms] == [START - 14 * DAY]
+    assert hits[0].terms["time"] > 0
+    assert all("time" not in hit.terms for hit in recall(ctx, a_question("Which bicycle was repaired?")).hits)
+    for hit in hits:
+        assert sum(hit.terms.values()) == pytest.approx(hit.score)
+
+
+def test_a_time_alone_finds_nothing(ctx):
+    kept(ctx, "I repaired the bicycle", created_at=START - DAY)
+    assert recall(ctx, a_question("zebra yesterday")).hits == ()
 
 
 def a_question(text):

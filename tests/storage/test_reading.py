@@ -308,4 +308,11 @@ def test_traits_are_told_of_those_there_are(store):
         doubtful = tx.add(a_draft("one", confidence=0.25, session_id=talk), uid=f"{1:032x}")
         plain = tx.add(a_draft("two"), uid=f"{2:032x}")
     told = store.read().traits([doubtful.id, plain.id, 99])
-    assert told == {doubtful.id: Traits(0.25, talk), plain.id: Traits(1.0, None)}
+    assert told == {doubtful.id: Traits(0.25, talk, START), plain.id: Traits(1.0, None, START)}
+
+
+def test_a_statement_is_told_as_far_as_asked(store):
+    [memory] = put(store, a_draft("one", texts=("The heron stands", "It fishes")))
+    first, second = (statement.id for statement in memory.statements)
+    assert store.read().openings([first, second, 99], 9) == {first: "The heron", second: "It fishes"}
+    assert store.read().openings([], 9) == {}

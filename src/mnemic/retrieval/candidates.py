@@ -12,7 +12,7 @@ from mnemic.storage.base import Reader
 if TYPE_CHECKING:
     from mnemic.embedding.base import Vectors
 
-WORD_DEPTH = 1000
+WORD_DEPTH = 500
 """Deep enough that a memory the vectors found without any telling word has no score worth knowing."""
 
 

@@ -35,6 +35,7 @@ class Traits(NamedTuple):
 
     confidence: float
     session_id: int | None
+    created_at: Moment
 
 
 class Usage(NamedTuple):
@@ -225,6 +226,9 @@ class Reader(Protocol):
 
     def traits(self, memory_ids: Sequence[int]) -> dict[int, Traits]:
         """The traits of those of these memories that there are."""
+
+    def openings(self, statement_ids: Sequence[int], characters: int) -> dict[int, str]:
+        """How those of these statements that there are begin, up to so many characters of each."""
 
     def neighbours_in_session(self, memory_ids: Sequence[int]) -> dict[int, tuple[int, ...]]:
         """For each of these memories that belongs to a session: the living ones right before and after it."""

@@ -81,7 +81,10 @@ SELECT (SELECT count(*) FROM newest CROSS JOIN memory m ON m.id = newest.memory_
 """
 BACKLOG_LOOKED_AT = 1_000
 TRAITS = """
-SELECT id, confidence, session_id FROM memory WHERE id IN (SELECT value FROM json_each(?))
+SELECT id, confidence, session_id, created_at FROM memory WHERE id IN (SELECT value FROM json_each(?))
+"""
+OPENINGS = """
+SELECT id, substr(text, 1, ?) FROM statement WHERE id IN (SELECT value FROM json_each(?))
 """
 SESSION_NEIGHBOURS = """
 SELECT m.id,
@@ -324,7 +327,13 @@ class SqliteReader:
     def traits(self, memory_ids: Sequence[int]) -> dict[int, Traits]:
         """See Reader."""
         found = rows(self._connection, TRAITS, (as_json(list(memory_ids)),))
-        return {number: Traits(confidence, session_id) for number, confidence, session_id in found}
+        return {
+            number: Traits(confidence, session, created) for number, confidence, session, created in found
+        }
+
+    def openings(self, statement_ids: Sequence[int], characters: int) -> dict[int, str]:
+        """See Reader."""
+        return dict(rows(self._connection, OPENINGS, (characters, as_json(list(statement_ids)))))
 
     def neighbours_in_session(self, memory_ids: Sequence[int]) -> dict[int, tuple[int, ...]]:
         """See Reader."""
