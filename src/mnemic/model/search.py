@@ -17,6 +17,7 @@ class Filter:
 
     namespaces: tuple[str, ...] | None = None
     kinds: tuple[str, ...] | None = None
+    without_kinds: tuple[str, ...] | None = None
     tags: tuple[str, ...] | None = None
     tier: Tier | None = None
     session_id: int | None = None
@@ -32,6 +33,7 @@ class Filter:
         """True when nothing but the namespace and expiry restricts, so the indexes alone can answer."""
         narrow = (
             self.kinds,
+            self.without_kinds,
             self.tags,
             self.tier,
             self.session_id,

@@ -12,10 +12,10 @@ from mnemic.model.graph import Direction, Edge
 from mnemic.model.journal import Change, Subject
 from mnemic.model.memory import Memory
 from mnemic.model.search import Filter
-from mnemic.model.values import HOUR, Moment
+from mnemic.model.values import HOUR, Moment, State
 from mnemic.storage import text
 from mnemic.storage.base import Counts, Nearness, Pending, Traits
-from mnemic.storage.sqlite import edges, journal, memories, tokens, words
+from mnemic.storage.sqlite import edges, journal, memories, substrings, tokens, words
 from mnemic.storage.sqlite.connection import in_our_words
 from mnemic.storage.sqlite.memories import as_json
 from mnemic.storage.sqlite.rows import column, row, rows, value
@@ -93,6 +93,7 @@ SESSIONS = """
 SELECT id, namespace, name, started_at FROM session ORDER BY id
 """
 ALL_LIVING = Filter()
+ALL = Filter(states=frozenset(State))
 
 
 @in_our_words
@@ -130,6 +131,18 @@ class SqliteReader:
         conditions, values = memories.where(wanted)
         sql = SELECT_IDS.format(conditions=conditions)
         return column(self._connection, sql, {**values, "limit": limit, "offset": offset})
+
+    def page(self, wanted: Filter, *, after: int = 0, limit: int) -> list[Memory]:
+        """See Reader."""
+        return memories.page(self._connection, wanted, after, limit)
+
+    def ids_containing(
+        self, needle: str, wanted: Filter, *, after: int = 0, limit: int | None = None
+    ) -> list[int]:
+        """See Reader."""
+        if not self._connection.in_transaction:
+            self._store.index_substrings()
+        return substrings.search(self._connection, self._store.rarity, needle, wanted, after, limit)
 
     def counts(self, namespaces: Sequence[str] | None, now: Moment) -> Counts:
         """See Reader."""
@@ -243,11 +256,7 @@ class SqliteReader:
 
     def all_memories(self) -> Iterator[Memory]:
         """See Reader."""
-        last = 0
-        while page := rows(self._connection, memories.PAGE, (last, 500)):
-            numbers = as_json([one[0] for one in page])
-            yield from memories.assemble(page, rows(self._connection, memories.BODIES, (numbers,))).values()
-            last = page[-1][0]
+        return memories.walk(self._connection, ALL)
 
     def all_edges(self) -> Iterator[Edge]:
         """See Reader."""
