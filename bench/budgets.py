@@ -25,6 +25,7 @@ BUDGETS: dict[str, Callable[[Bench], Iterator[Figure]]] = {
     "batch": writing.batch,
     "bulk": writing.bulk,
     "search": finding.search,
+    "substring": finding.substring,
     "recall": finding.recall,
     "semantic": finding.semantic,
     "open": finding.open_by_name,

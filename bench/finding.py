@@ -21,6 +21,7 @@ from mnemic.model.memory import Memory
 from mnemic.model.search import Filter, Query
 from mnemic.model.values import Moment
 from mnemic.retrieval.text import query_terms
+from mnemic.storage.sqlite.substrings import BATCH, BATCHES
 
 LIMIT = 10
 WORDS = 3
@@ -34,6 +35,34 @@ def search(bench: Bench) -> Iterator[Figure]:
         floor, others = _floor_search(bench, size, every=True), _reference(bench, size, reference.search)
         what = f"keyword search, all words, {size:,}"
         yield timed(what, one_search(bench, size), budget, floor=floor, reference=others)
+
+
+def substring(bench: Bench) -> Iterator[Figure]:
+    """The memories that hold twenty characters, wherever these stand, once the index is there; and its making."""
+    for size, budget in zip(bench.sizes[1:], (1.5, 2.2), strict=False):
+        with copied(bench.stores.ours(size)) as path, open_store(path) as app:
+            first = spent([partial(make_index, app.ctx, size)])
+            ours = spent(partial(hold, app.ctx, middle(number)) for number in _numbers(bench, size))
+        others = _reference(bench, size, reference.search, middle)
+        yield timed(f"substring search, {size:,}", ours, budget, reference=others)
+        yield timed(f"index of substrings made, {size:,}", first)
+
+
+def middle(number: int) -> str:
+    """Twenty characters in the middle of memory *number*."""
+    return texts.text(number)[50:70]
+
+
+def hold(ctx: Context, needle: str) -> list[Memory]:
+    """The memories that hold *needle*."""
+    reader = ctx.store.read()
+    return reader.memories(reader.ids_containing(needle, Filter(namespaces=ctx.scope(), alive_at=ctx.now())))
+
+
+def make_index(ctx: Context, size: int) -> None:
+    """Search as often as it takes until everything is indexed."""
+    for _ in range(0, size + 1, BATCH * BATCHES):
+        hold(ctx, "nothing holds this")
 
 
 def recall(bench: Bench) -> Iterator[Figure]:
@@ -152,10 +181,15 @@ def _floor_open(bench: Bench, size: int) -> Spent:
         return spent(partial(floor.open, title) for title in titles)
 
 
-def _reference(bench: Bench, size: int, asks: Callable[[str, StdioClient], None]) -> Spent | None:
+def _reference(
+    bench: Bench,
+    size: int,
+    asks: Callable[[str, StdioClient], None],
+    about: Callable[[int], str] = lambda number: title_of(texts.text(number)),
+) -> Spent | None:
     if not bench.reference:
         return None
     numbers = _numbers(bench, size)[: bench.reference_rounds(size)]
     with copied(bench.stores.reference(size)) as path:
-        calls = [partial(asks, title_of(texts.text(number))) for number in numbers]
+        calls = [partial(asks, about(number)) for number in numbers]
         return bench.reference.spent(path, calls)

@@ -63,6 +63,7 @@ def passes(memory, wanted):
     return (
         (wanted.namespaces is None or memory.namespace in wanted.namespaces)
         and (wanted.kinds is None or memory.kind in wanted.kinds)
+        and (wanted.without_kinds is None or memory.kind not in wanted.without_kinds)
         and (wanted.tags is None or bool(set(wanted.tags) & set(memory.tags)))
         and (wanted.tier is None or memory.tier is wanted.tier)
         and (wanted.session_id is None or memory.session_id == wanted.session_id)
@@ -83,6 +84,7 @@ filters = st.builds(
     Filter,
     namespaces=some((*NAMESPACES, "nowhere")),
     kinds=some((*KINDS, "none")),
+    without_kinds=some((*KINDS, "none")),
     tags=some((*TAGS, "none")),
     tier=st.none() | st.sampled_from(list(Tier)),
     session_id=st.sampled_from([None, None, 1, 2, 3]),
@@ -98,6 +100,7 @@ one_filter = st.one_of(
         st.builds(Filter, **{name: strategy})
         for name, strategy in {
             "kinds": some(KINDS),
+            "without_kinds": some(KINDS),
             "tags": some(TAGS),
             "tier": st.sampled_from(list(Tier)),
             "session_id": st.sampled_from([1, 2]),
@@ -119,6 +122,35 @@ def test_a_selection_is_what_passes(library, wanted):
     expected = {memory.id for memory in memories if passes(memory, wanted)}
     selected = store.read().select(wanted, limit=1000)
     assert len(selected) == len(set(selected)) and set(selected) == expected
+
+
+@settings(max_examples=150)
+@given(wanted=any_filter, after=st.integers(0, 160), limit=st.sampled_from([1, 7, 500]))
+def test_a_page_is_what_passes_by_number(library, wanted, after, limit):
+    store, memories = library
+    expected = [memory for memory in memories if memory.id > after and passes(memory, wanted)]
+    assert store.read().page(wanted, after=after, limit=limit) == expected[:limit]
+
+
+@settings(max_examples=150)
+@given(
+    wanted=any_filter,
+    after=st.integers(0, 160),
+    needle=st.sampled_from(["", "am", "ember h", "RCH", "note", "10"]),
+)
+def test_substrings_are_found_in_what_passes(library, wanted, after, needle):
+    store, memories = library
+    holding = [
+        memory.id
+        for memory in memories
+        if memory.id > after
+        and passes(memory, wanted)
+        and any(
+            needle.lower() in text
+            for text in (memory.title, memory.kind, *(s.text for s in memory.statements))
+        )
+    ]
+    assert store.read().ids_containing(needle, wanted, after=after) == holding
 
 
 @settings(max_examples=150)

@@ -80,6 +80,7 @@ def test_a_word_of_two_characters_is_found_in_a_run(store, word):
         "AND",
         "sky AND",
         "\\",
+        "\0",
         "%",
         "",
     ],

@@ -127,6 +127,17 @@ class Reader(Protocol):
     def select(self, wanted: Filter, *, limit: int, offset: int = 0) -> list[int]:
         """The numbers of the memories that pass *wanted*, by priority, then newest first."""
 
+    def page(self, wanted: Filter, *, after: int = 0, limit: int) -> list[Memory]:
+        """The first *limit* memories that pass *wanted* and have a number above *after*, by number."""
+
+    def ids_containing(
+        self, needle: str, wanted: Filter, *, after: int = 0, limit: int | None = None
+    ) -> list[int]:
+        """The first *limit* memories above number *after* that pass and hold *needle*, by number.
+
+        A memory holds it if its title, its kind or one of its statements does, whatever the case; all hold "".
+        """
+
     def counts(self, namespaces: Sequence[str] | None, now: Moment) -> Counts:
         """The store in numbers, of these namespaces or of all; expired memories are not counted as living."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import apsw
@@ -56,8 +56,9 @@ SELECT {_LIST} FROM memory WHERE id = ?
 BY_IDS = f"""
 SELECT {_LIST} FROM memory WHERE id IN (SELECT value FROM json_each(?))
 """
+# NOT INDEXED: by number, so that nothing has to be sorted to find where a page ends.
 PAGE = f"""
-SELECT {_LIST} FROM memory WHERE id > ? ORDER BY id LIMIT ?
+SELECT {_LIST} FROM memory m NOT INDEXED WHERE m.id > :after AND {{conditions}} ORDER BY m.id LIMIT :limit
 """
 BODY = """
 SELECT id, text FROM statement WHERE memory_id = ? AND until IS NULL ORDER BY position
@@ -109,6 +110,7 @@ CONDITIONS = {
 EXPIRED = """
 SELECT id FROM memory WHERE expires_at <= :alive_at AND expires_at IS NOT NULL AND state = 'living'
 """
+WALKED_AT_ONCE = 500
 
 
 def where(wanted: Filter) -> tuple[str, dict[str, Any]]:
@@ -237,6 +239,22 @@ def entities(connection: apsw.Connection, memory_ids: Sequence[int]) -> list[Ent
     for memory_id, _, text in rows(connection, BODIES, (numbers,)):
         found[memory_id].texts.append(text)
     return [found[number] for number in memory_ids if number in found]
+
+
+def page(connection: apsw.Connection, wanted: Filter, after: int, limit: int) -> list[Memory]:
+    """The first *limit* memories after number *after* that pass *wanted*, by number."""
+    conditions, values = where(wanted)
+    found = rows(connection, PAGE.format(conditions=conditions), values | {"after": after, "limit": limit})
+    numbers = as_json([row[0] for row in found])
+    return list(assemble(found, rows(connection, BODIES, (numbers,))).values())
+
+
+def walk(connection: apsw.Connection, wanted: Filter) -> Iterator[Memory]:
+    """Every memory that passes *wanted*, by number, without holding them all."""
+    last = 0
+    while some := page(connection, wanted, last, WALKED_AT_ONCE):
+        yield from some
+        last = some[-1].id
 
 
 def assemble(found: Iterable[Row], bodies: Iterable[Row]) -> dict[int, Memory]:

@@ -11,6 +11,7 @@ import apsw
 import orjson
 
 from mnemic.errors import Denied
+from mnemic.model.search import Filter
 from mnemic.model.values import Moment
 from mnemic.storage.base import Progress
 from mnemic.storage.sqlite import checking, edges, memories, words
@@ -93,6 +94,9 @@ class PastStore(SqliteStore):
         """See Store. The past has no journal to be compared with."""
         return checking.check_indexes(self._writer)
 
+    def index_substrings(self) -> None:
+        """Not done: the past has no journal to follow, and is looked through."""
+
     def backup(self, target: Path, progress: Progress | None = None) -> NoReturn:
         """See Store."""
         raise Denied("The past cannot be backed up: leave as_of out.")
@@ -162,11 +166,5 @@ def _as_it_was(columns: tuple[str, ...], row: Row, fields: dict[str, Any]) -> li
 
 def _index(connection: apsw.Connection) -> None:
     spaces: dict[str, int] = dict(rows(connection, "SELECT name, id FROM main.namespace"))
-    last = 0
-    while page := rows(connection, memories.PAGE, (last, 1000)):
-        bodies = rows(connection, memories.BODIES, (as_json([row[0] for row in page]),))
-        living = [memory for memory in memories.assemble(page, bodies).values() if memory.state == "living"]
-        connection.executemany(
-            words.PUT, [words.row_of(memory, spaces[memory.namespace]) for memory in living]
-        )
-        last = page[-1][0]
+    living = memories.walk(connection, Filter())
+    connection.executemany(words.PUT, (words.row_of(memory, spaces[memory.namespace]) for memory in living))

@@ -15,7 +15,7 @@ from mnemic.model.search import Filter
 from mnemic.model.values import HOUR, Moment, State
 from mnemic.storage import text
 from mnemic.storage.base import Companionship, Counts, Nearness, Outline, Pending, Traits, Usage
-from mnemic.storage.sqlite import companions, edges, journal, memories, tokens, words
+from mnemic.storage.sqlite import companions, edges, journal, memories, substrings, tokens, words
 from mnemic.storage.sqlite.connection import in_our_words
 from mnemic.storage.sqlite.memories import as_json
 from mnemic.storage.sqlite.rows import column, row, rows, value
@@ -99,6 +99,7 @@ SETTING = """
 SELECT value FROM meta WHERE key = ?
 """
 ALL_LIVING = Filter()
+ALL = Filter(states=frozenset(State))
 
 
 @in_our_words
@@ -142,6 +143,18 @@ class SqliteReader:
         conditions, values = memories.where(wanted)
         sql = SELECT_IDS.format(conditions=conditions)
         return column(self._connection, sql, {**values, "limit": limit, "offset": offset})
+
+    def page(self, wanted: Filter, *, after: int = 0, limit: int) -> list[Memory]:
+        """See Reader."""
+        return memories.page(self._connection, wanted, after, limit)
+
+    def ids_containing(
+        self, needle: str, wanted: Filter, *, after: int = 0, limit: int | None = None
+    ) -> list[int]:
+        """See Reader."""
+        if not self._connection.in_transaction:
+            self._store.index_substrings()
+        return substrings.search(self._connection, self._store.rarity, needle, wanted, after, limit)
 
     def counts(self, namespaces: Sequence[str] | None, now: Moment) -> Counts:
         """See Reader."""
@@ -266,11 +279,7 @@ class SqliteReader:
 
     def all_memories(self) -> Iterator[Memory]:
         """See Reader."""
-        last = 0
-        while page := rows(self._connection, memories.PAGE, (last, 500)):
-            numbers = as_json([one[0] for one in page])
-            yield from memories.assemble(page, rows(self._connection, memories.BODIES, (numbers,))).values()
-            last = page[-1][0]
+        return memories.walk(self._connection, ALL)
 
     def all_edges(self) -> Iterator[Edge]:
         """See Reader."""

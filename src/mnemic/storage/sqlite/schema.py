@@ -164,5 +164,12 @@ CREATE VIRTUAL TABLE words USING fts5 (
 );
 """
 
-MIGRATIONS: tuple[str, ...] = (TABLES + WORDS,)
+# One row a memory in whatever state, written late: see substrings.py.
+GRAMS = """
+CREATE VIRTUAL TABLE gram USING fts5 (
+    text, content = '', contentless_delete = 1, detail = none, tokenize = "trigram case_sensitive 1"
+);
+"""
+
+MIGRATIONS: tuple[str, ...] = (TABLES + WORDS + GRAMS,)
 """Entry n takes a file from version n to n + 1."""

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import threading
+import time
 import weakref
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import apsw
 
-from mnemic.errors import Invalid, StoreUnusable
+from mnemic.errors import Busy, Invalid, StoreUnusable
 from mnemic.model.values import Moment
 from mnemic.storage.base import Progress, Store
-from mnemic.storage.sqlite import checking, journal, words
+from mnemic.storage.sqlite import checking, journal, substrings, words
 from mnemic.storage.sqlite.connection import connect, our_errors, prepare_file
 from mnemic.storage.sqlite.migrating import back_up, migrate
 from mnemic.storage.sqlite.reader import SqliteReader
@@ -46,6 +47,8 @@ LIMIT 1
 UNEMBED_FOREIGN = """
 UPDATE statement SET model_id = NULL WHERE model_id IS NOT NULL AND model_id IS NOT ? AND until IS NULL
 """
+BREATH_SECONDS = 0.005
+"""How long the write lock is left to others between two steps of a long piece of work."""
 
 
 class SqliteStore:
@@ -73,6 +76,7 @@ class SqliteStore:
         self._open: weakref.WeakSet[apsw.Connection] = weakref.WeakSet([writer])
         self._namespaces: dict[str, int] = {}
         self.frequencies = words.Frequencies()
+        self.rarity = substrings.Rarity()
         self._matrix: Matrix | None = None
         self._past: PastStore | None = None
         self._matrix_lock = threading.Lock()
@@ -199,6 +203,24 @@ class SqliteStore:
             row = (connection.last_insert_rowid(),)
         self._namespaces[name] = int(row[0])
         return int(row[0])
+
+    def index_substrings(self) -> None:
+        """Bring the index of substrings nearer to the newest change; where that cannot be, it stays behind."""
+        with suppress(Busy, StoreUnusable):
+            for _ in range(substrings.BATCHES):
+                if not substrings.is_behind(self._connection()):
+                    return
+                self._index_some_substrings()
+                time.sleep(BREATH_SECONDS)
+
+    def _index_some_substrings(self) -> None:
+        """One step of the index, in a transaction of its own so that others come between."""
+        with self.writing:
+            # Whoever searches inside a transaction of theirs has it open on this connection.
+            if self._writer.in_transaction:
+                return
+            with self.write(operation="index", actor="mnemic", at=0, durable=False):
+                substrings.catch_up(self._writer)
 
     def forget_names(self) -> None:
         """Drop what was learnt inside a transaction that did not commit."""

@@ -90,12 +90,17 @@ def _token(namespace_id: int) -> str:
 
 def match_expression(terms: Sequence[str], namespace_ids: Iterable[int] | None, *, every: bool) -> str:
     """The FTS5 expression for *terms*, each quoted so that nothing in it is syntax."""
-    joined = (" AND " if every else " OR ").join('"' + term.replace('"', '""') + '"' for term in terms)
+    joined = (" AND " if every else " OR ").join(_quoted(term) for term in terms)
     expression = f"{_COLUMNS} : ({joined})"
     if namespace_ids is None:
         return expression
     spaces = " OR ".join(f'"{_token(number)}"' for number in namespace_ids)
     return f"namespace : ({spaces}) AND {expression}"
+
+
+def _quoted(term: str) -> str:
+    # The expression would end at a zero, which the index takes for a space.
+    return '"' + term.replace('"', '""').replace("\0", " ") + '"'
 
 
 def search(

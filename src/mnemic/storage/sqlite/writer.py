@@ -20,7 +20,7 @@ from mnemic.model.search import Filter
 from mnemic.model.values import DAY, Moment, State
 from mnemic.storage import text
 from mnemic.storage.base import Passage
-from mnemic.storage.sqlite import companions, edges, journal, marks, memories, tokens, words
+from mnemic.storage.sqlite import companions, edges, journal, marks, memories, substrings, tokens, words
 from mnemic.storage.sqlite.connection import in_our_words, our_errors, patient
 from mnemic.storage.sqlite.memories import as_json
 from mnemic.storage.sqlite.reader import SqliteReader
@@ -406,6 +406,7 @@ class SqliteWriter(SqliteReader):
         if purged:
             # A row that is taken out leaves its words in the index until the index is merged.
             self._connection.execute(words.MERGE)
+            substrings.take_out(self._connection, memory_ids)
         return purged
 
     def tombstone(self, subject: Subject, number: int) -> None:
