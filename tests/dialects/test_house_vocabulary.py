@@ -56,7 +56,7 @@ def test_every_operation_says_what_it_is_for():
     for operation in OPERATIONS.values():
         assert operation.title and operation.description.endswith(".")
         assert operation.examples or not input_schema(operation.request).get("required")
-    assert len(OPERATIONS) <= 12, "at most 16 in the end, of which later work adds four"
+    assert len(OPERATIONS) <= 14, "at most 16 in the end, of which later work adds two"
 
 
 def test_a_tool_that_is_not_there_is_not_found(ctx):
@@ -167,6 +167,18 @@ def test_an_unknown_argument_is_named(ctx, name):
         ("undo", {"change": HUGE}, "change"),
         ("undo", {"since": "once"}, "since"),
         ("stats", {"namespace": ""}, "namespace"),
+        ("tidy", {"action": "sweep"}, "action"),
+        ("tidy", {"action": "split"}, None),
+        ("tidy", {"action": "split", "id": 1, "into": 2}, None),
+        ("tidy", {"action": "merge", "id": 1}, None),
+        ("tidy", {"id": 1}, None),
+        ("tidy", {"apply": True}, None),
+        ("reflect", {}, None),
+        ("reflect", {"text": " "}, "text"),
+        ("reflect", {"query": " "}, None),
+        ("reflect", {"text": "x", "query": "y"}, None),
+        ("reflect", {"query": "y", "about": 1}, None),
+        ("reflect", {"query": "y", "limit": 0}, "limit"),
     ],
 )
 def test_bad_input_is_refused_by_name_and_changes_nothing(stocked, name, arguments, field):
@@ -450,3 +462,89 @@ def test_prompts_and_resources_speak_of_what_there_is(stocked):
         assert "recall" in prompt.write({}) and prompt.write({}) != prompt.write(
             dict.fromkeys(prompt.arguments, "work")
         )
+
+
+# -- tidy and reflect
+
+
+def told(ctx, title, *texts):
+    call(ctx, "remember", text=texts[0], title=title)
+    for text in texts[1:]:
+        call(ctx, "revise", id=title, append=text)
+    return call(ctx, "open", ids=[title]).memories[0].id
+
+
+@pytest.mark.parametrize("apply", [False, True])
+def test_duplicates_are_proposed_then_dropped(ctx, apply):
+    told(ctx, "Pets", "fox", "the red fox sleeps", "otter")
+    reply = call(ctx, "tidy", action="duplicates", id="Pets", apply=apply)
+    assert (reply.applied, reply.groups) == (apply, [["fox", "the red fox sleeps"]])
+    left = "the red fox sleeps\notter" if apply else "fox\nthe red fox sleeps\notter"
+    assert call(ctx, "open", ids=["Pets"]).memories[0].content == left
+    assert call(ctx, "tidy", action="duplicates", id="Pets", apply=True).applied != apply
+
+
+@pytest.mark.parametrize("apply", [False, True])
+def test_a_split_is_proposed_then_done(ctx, apply):
+    texts = [f"{word} {word} {word} {number}" for number in range(11) for word in ("heron", "otter")]
+    told(ctx, "Pets", *texts)
+    reply = call(ctx, "tidy", action="split", id="Pets", apply=apply)
+    assert [part.title for part in reply.parts] == ["Pets - Heron", "Pets - Otter"] and reply.applied == apply
+    assert [text for part in reply.parts for text in part.texts] == texts[::2] + texts[1::2]
+    known = call(ctx, "stats").total
+    assert known == (3 if apply else 1) and (reply.memory is not None) == apply
+    assert call(ctx, "tidy", action="split", id="Pets", apply=True).applied != apply
+
+
+@pytest.mark.parametrize("apply", [False, True])
+def test_a_merge_is_proposed_then_done(ctx, apply):
+    told(ctx, "Gone", "heron", "otter")
+    told(ctx, "Left", "otter", "fox")
+    reply = call(ctx, "tidy", action="merge", id="Gone", into="Left", apply=apply)
+    said = reply.memory.content.split("\n") if apply else reply.parts[0].texts
+    assert (reply.applied, said) == (apply, ["otter", "fox", "heron"])
+    assert call(ctx, "stats").total == (1 if apply else 2)
+
+
+def test_a_report_tells_what_to_tidy(ctx, clock):
+    told(ctx, "Pets", "fox", "the red fox sleeps")
+    told(ctx, "Large", *(f"{word} {number}" for number in range(11) for word in ("heron", "otter")))
+    clock.advance(days=100)
+    report = call(ctx, "tidy").report
+    assert (report.memories, report.statements) == (2, 24)
+    assert [one.title for one in report.split] == ["Large"] and [one.title for one in report.stale] == [
+        "Pets",
+        "Large",
+    ]
+    assert ("Pets", "the red fox sleeps", "fox") in [
+        (one.title, one.text, one.earlier) for one in report.repeated
+    ]
+
+
+def test_a_guest_tidies_what_they_may_see(ctx):
+    told(ctx, "Mine", "fox", "the red fox sleeps")
+    call(ctx, "remember", text="their heron", namespace="theirs")
+    guest = ctx.limited_to(Grant(("theirs",)))
+    assert call(guest, "tidy").report.memories == 1
+    for arguments in ({"action": "split"}, {"action": "duplicates"}, {"action": "merge", "into": 2}):
+        with pytest.raises(NotFound):
+            call(guest, "tidy", id="Mine", **arguments)
+    with pytest.raises(NotFound):
+        call(guest, "reflect", text="mine?", about="Mine")
+    with pytest.raises(Denied):
+        call(ctx.limited_to(Grant(None, can_write=False)), "tidy", action="duplicates", id="Mine", apply=True)
+
+
+def test_reflections_are_kept_and_found(ctx):
+    number = told(ctx, "Deploys", "The API is deployed on Fridays")
+    [kept_one] = call(ctx, "reflect", text="Fridays hurt us", about="Deploys", mood="regret").reflections
+    call(ctx, "reflect", text="Fridays are calm", author="Anna")
+    assert (kept_one.about, kept_one.mood, kept_one.author) == (number, "regret", "tester")
+    found = call(ctx, "reflect", query="fridays").reflections
+    assert {one.text for one in found} == {"Fridays hurt us", "Fridays are calm"} and found[0].score > 0
+    assert [one.text for one in call(ctx, "reflect", query="fridays", author="Anna").reflections] == [
+        "Fridays are calm"
+    ]
+    assert [
+        one.text for one in call(ctx, "reflect", query="fridays", limit=1, mood="regret").reflections
+    ] == ["Fridays hurt us"]

@@ -32,6 +32,8 @@ SCRIPT: list[tuple[str, dict[str, Any]]] = [
     ("history", {"id": 1}),
     ("forget", {"ids": [3], "reason": "nobody cares"}),
     ("restore", {"ids": [3]}),
+    ("tidy", {"action": "merge", "id": 3, "into": 2}),
+    ("reflect", {"text": "Fridays hurt us", "about": "Deploys", "mood": "regret"}),
     ("stats", {}),
     ("undo", {"change": 4, "dry_run": True}),
 ]

@@ -9,8 +9,6 @@ from itertools import combinations
 from string import punctuation
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from mnemic.core.context import Context
 from mnemic.core.memories import locate, must_live
 from mnemic.core.recall import WAITED_FOR, catch_up
@@ -167,6 +165,8 @@ def flagged(ctx: Context, wanted: Filter, outlines: Sequence[Outline]) -> list[F
 
 def _suspects(memory: Memory, vectors: dict[int, Vectors], origins: dict[int, int]) -> Iterator[Flagged]:
     """Each statement that may resemble an earlier one, with the one it resembles most."""
+    import numpy as np
+
     known = [one for one in memory.statements if one.id in vectors]
     if len(known) < 2:
         return

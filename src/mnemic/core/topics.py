@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from math import log
+from math import inf, log
 from typing import TYPE_CHECKING
-
-import numpy as np
-import numpy.typing as npt
 
 from mnemic.retrieval.text import STOP_WORDS
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from mnemic.embedding.base import Vectors
 
 Topics = Mapping[str, Sequence[str]]
@@ -64,8 +64,8 @@ def grouped(vectors: Vectors, cut: float = CUT) -> list[list[int]]:
     Follows chains of nearest neighbours: two groups that are nearest to each other are joined, or, if they are
     farther apart than *cut*, done with, since nothing joined later can come nearer than its parts were.
     """
-    distances = 1.0 - (vectors @ vectors.T).astype(np.float64)
-    np.fill_diagonal(distances, np.inf)
+    distances = 1.0 - (vectors @ vectors.T).astype("float64")
+    distances.flat[:: len(vectors) + 1] = inf
     members: dict[int, list[int]] = {place: [place] for place in range(len(vectors))}
     done: list[list[int]] = []
     chain: list[int] = []
@@ -80,7 +80,7 @@ def grouped(vectors: Vectors, cut: float = CUT) -> list[list[int]]:
         del chain[-2:]
         if distances[here, before] > cut:
             done += [members.pop(here), members.pop(before)]
-            distances[[here, before]] = distances[:, [here, before]] = np.inf
+            distances[[here, before]] = distances[:, [here, before]] = inf
         else:
             _join(distances, members, here, before)
     return sorted(map(sorted, (*done, *members.values())))
@@ -91,8 +91,8 @@ def _join(distances: npt.NDArray[np.float64], members: dict[int, list[int]], gon
     ours, theirs = len(members[kept]), len(members[gone])
     mean = (ours * distances[kept] + theirs * distances[gone]) / (ours + theirs)
     distances[kept] = distances[:, kept] = mean
-    distances[kept, kept] = np.inf
-    distances[gone] = distances[:, gone] = np.inf
+    distances[kept, kept] = inf
+    distances[gone] = distances[:, gone] = inf
     members[kept] += members.pop(gone)
 
 

@@ -6,7 +6,8 @@ from mnemic.dialects.mnemic import remembering
 from mnemic.dialects.mnemic import finding
 from mnemic.dialects.mnemic import linking
 from mnemic.dialects.mnemic import changing
+from mnemic.dialects.mnemic import tidying
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
 # isort: on
 
-__all__ = ["MNEMIC", "changing", "finding", "linking", "remembering"]
+__all__ = ["MNEMIC", "changing", "finding", "linking", "remembering", "tidying"]

@@ -1,0 +1,241 @@
+"""Keeping house and thinking it over: tidy and reflect."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from mnemic.core import consolidation, duplicates, memories, merging, reflections, splitting
+from mnemic.core.context import Context
+from mnemic.core.reflections import ENTITY, EVERYTHING, Reflection
+from mnemic.core.splitting import Thresholds, texts_of
+from mnemic.dialects.mnemic.remembering import BriefShape
+from mnemic.dialects.mnemic.shapes import MemoryShape, Name, Reference, Text, Time, Words, shown
+from mnemic.dialects.mnemic.vocabulary import MNEMIC
+from mnemic.dialects.operation import Example, Positional, Shape
+from mnemic.model.memory import Memory
+from mnemic.model.search import Filter
+
+SHOWN = 50
+
+
+class Action(StrEnum):
+    """What to look for, or to do."""
+
+    REPORT = "report"
+    DUPLICATES = "duplicates"
+    SPLIT = "split"
+    MERGE = "merge"
+
+
+class TidyRequest(Shape):
+    """The whole store, or one memory; of a merge, both."""
+
+    action: Annotated[Action, Positional("ACTION")] = Action.REPORT
+    id: Annotated[Reference | None, Positional("MEMORY")] = None
+    into: Reference | None = None
+    apply: bool = False
+
+    @model_validator(mode="after")
+    def _enough(self) -> TidyRequest:
+        if self.action is not Action.REPORT and self.id is None:
+            raise ValueError(f"{self.action} needs id")
+        if (self.action is Action.MERGE) != (self.into is not None):
+            raise ValueError("merge, and nothing else, needs into")
+        if self.action is Action.REPORT and (self.id is not None or self.apply):
+            raise ValueError("a report takes no id and changes nothing")
+        return self
+
+
+class RepeatedShape(BriefShape):
+    """A statement that its memory had before in other words."""
+
+    text: str
+    earlier: str
+
+
+class ReportShape(Shape):
+    """What wants tidying: how much there is, and the first of each."""
+
+    memories: int
+    statements: int
+    split: list[BriefShape]
+    repeated: list[RepeatedShape]
+    stale: list[BriefShape]
+
+
+class PartShape(Shape):
+    """A memory to be, and what it would say."""
+
+    title: str
+    texts: list[str]
+
+
+class TidyReply(Shape):
+    """What was found or is proposed and, once applied, the memory as it now stands."""
+
+    applied: bool
+    report: ReportShape | None = None
+    groups: list[list[str]] | None = None
+    parts: list[PartShape] | None = None
+    memory: MemoryShape | None = None
+
+
+@MNEMIC.operation(
+    title="Tidy",
+    destructive=True,
+    cli="tidy",
+    examples=[
+        Example("", {"action": "split", "id": 12}),
+        Example("see what is untidy", {"action": "report"}),
+        Example("fold 12 into 7", {"action": "merge", "id": 12, "into": 7, "apply": True}),
+    ],
+)
+def tidy(ctx: Context, request: TidyRequest) -> TidyReply:
+    """Say what to tidy; propose (or apply) dropping duplicates, a split, a merge."""
+    match request.action:
+        case Action.DUPLICATES:
+            return _duplicates(ctx, request.id or 0, request.apply)
+        case Action.SPLIT:
+            return _split(ctx, request.id or 0, request.apply)
+        case Action.MERGE:
+            return _merge(ctx, request.id or 0, request.into or 0, request.apply)
+    return TidyReply(applied=False, report=_report(ctx))
+
+
+def _report(ctx: Context) -> ReportShape:
+    wanted = Filter(namespaces=ctx.scope(), alive_at=ctx.now())
+    found = consolidation.report(ctx, wanted, Thresholds())
+    return ReportShape(
+        memories=found.memories,
+        statements=found.statements,
+        split=[_brief(one.memory) for one in found.split[:SHOWN]],
+        repeated=[
+            RepeatedShape(
+                id=one.memory.id,
+                title=one.memory.title,
+                text=one.statement.text,
+                earlier=one.earlier.text,
+            )
+            for one in found.flagged[:SHOWN]
+        ],
+        stale=[_brief(memory) for memory in found.stale[:SHOWN]],
+    )
+
+
+def _brief(memory: Memory) -> BriefShape:
+    return BriefShape(id=memory.id, title=memory.title)
+
+
+def _duplicates(ctx: Context, reference: int | str, apply: bool) -> TidyReply:
+    found = duplicates.find(ctx, reference)
+    applied = apply and bool(found.groups)
+    left = duplicates.drop(ctx, found) if applied else None
+    return TidyReply(
+        applied=applied,
+        groups=[[one.text for one in group] for group in found.groups],
+        memory=shown(left) if left else None,
+    )
+
+
+def _split(ctx: Context, reference: int | str, apply: bool) -> TidyReply:
+    parts = splitting.propose(splitting.analyse(ctx, reference, Thresholds()))
+    applied = apply and bool(parts)
+    whole = splitting.split(ctx, reference, parts).whole if applied else None
+    return TidyReply(
+        applied=applied,
+        parts=[PartShape(title=part.title, texts=list(part.texts)) for part in parts],
+        memory=shown(whole) if whole else None,
+    )
+
+
+def _merge(ctx: Context, reference: int | str, into: int | str, apply: bool) -> TidyReply:
+    if apply:
+        left, _ = merging.merge(ctx, reference, into)
+        return TidyReply(applied=True, memory=shown(left))
+    gone, left = memories.find(ctx, reference), memories.find(ctx, into)
+    together = list(dict.fromkeys((*texts_of(left), *texts_of(gone))))
+    return TidyReply(applied=False, parts=[PartShape(title=left.title, texts=together)])
+
+
+class ReflectRequest(Shape):
+    """A thought to keep, or words to look for among those kept."""
+
+    text: Annotated[Text | None, Positional("TEXT", stdin=True)] = None
+    about: Reference | None = None
+    mood: Name | None = None
+    author: Name | None = None
+    query: Annotated[Words | None, Field(max_length=10_000)] = None
+    limit: Annotated[int, Field(ge=1, le=100)] = 10
+
+    @model_validator(mode="after")
+    def _one_of(self) -> ReflectRequest:
+        if (self.text is None) == (self.query is None):
+            raise ValueError("give either text or query")
+        if self.query is not None and not self.query.strip():
+            raise ValueError("query must not be empty")
+        if self.query is not None and self.about is not None:
+            raise ValueError("about goes with text")
+        return self
+
+
+class ReflectionShape(Shape):
+    """A reflection, and how well it answers a search."""
+
+    id: int
+    text: str
+    about: int | None = None
+    mood: str | None = None
+    author: str | None = None
+    created_at: Time
+    score: float | None = None
+
+
+class ReflectReply(Shape):
+    """The reflection that was kept, or those that were found."""
+
+    reflections: list[ReflectionShape]
+
+
+@MNEMIC.operation(
+    title="Reflect",
+    cli="reflect",
+    examples=[
+        Example("", {"text": "Fridays hurt", "about": 12}),
+        Example("look back", {"query": "mistakes we made"}),
+    ],
+)
+def reflect(ctx: Context, request: ReflectRequest) -> ReflectReply:
+    """Keep a thought about a memory or all, or search them."""
+    if request.query is not None:
+        hits = reflections.search(
+            ctx, request.query, limit=request.limit, author=request.author, mood=request.mood
+        )
+        found = [_shown(hit.memory, hit.score) for hit in hits]
+        return ReflectReply(reflections=found)
+    about = None if request.about is None else memories.find(ctx, request.about).id
+    thought = Reflection(
+        text=request.text or "",
+        target_type=EVERYTHING if about is None else ENTITY,
+        target_id=about,
+        author=request.author or ctx.actor,
+        mood=request.mood,
+    )
+    return ReflectReply(reflections=[_shown(reflections.add(ctx, thought))])
+
+
+def _shown(memory: Memory, score: float | None = None) -> ReflectionShape:
+    told: Mapping[str, object] = memory.metadata
+    return ReflectionShape.model_construct(
+        None,
+        id=memory.id,
+        text=memory.content,
+        about=told.get("target_id"),
+        mood=told.get("mood"),
+        author=told.get("author"),
+        created_at=memory.created_at,
+        score=score if score is None else round(score, 4),
+    )
