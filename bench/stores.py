@@ -18,7 +18,7 @@ from bench.floor import Floor
 from mnemic.app import App, open_app
 from mnemic.core.context import Context
 from mnemic.core.memories import Note, remember
-from mnemic.embedding.local import LocalEmbedder
+from mnemic.embedding.local import GROUP_CHARACTERS, WHOLE_CHARACTERS, LocalEmbedder
 from mnemic.model.values import MINUTE, Moment
 from mnemic.settings import Settings
 from mnemic.storage.base import Passage
@@ -50,7 +50,8 @@ class Stores:
     """Files of every size asked for, in a folder that belongs to this schema and these texts."""
 
     def __init__(self, folder: Path):
-        told = repr((MIGRATIONS, texts.VERSION, LocalEmbedder.name)).encode()
+        cut = WHOLE_CHARACTERS, GROUP_CHARACTERS
+        told = repr((MIGRATIONS, texts.VERSION, LocalEmbedder.name, cut)).encode()
         self._folder = folder / hashlib.sha256(told).hexdigest()[:16]
         self._folder.mkdir(parents=True, exist_ok=True)
 
@@ -107,28 +108,36 @@ def build_floor(path: Path, size: int) -> None:
 
 
 def build_ours(path: Path, size: int) -> None:
-    """Fill a store through the core, then give every statement a vector."""
+    """Fill a store through the core, then give every statement its vectors."""
     with open_store(path) as app:
         for first in range(0, size, BATCH):
             then = partial(moment_of, first)
             remember(replace(app.ctx, now=then), notes(min(BATCH, size - first), first))
-        put_vectors(app.ctx, likely_vectors(size))
+        put_vectors(app.ctx)
 
 
-def put_vectors(ctx: Context, vectors: np.ndarray) -> None:
-    """Give the statements that have none one of *vectors* each, as the background worker would."""
-    left = list(vectors)
+def put_vectors(ctx: Context) -> None:
+    """Give the statements that have none likely vectors, one a passage, as the background worker would."""
+    embedder = LocalEmbedder()
+    draw = LikelyVectors(embedder)
     while waiting := ctx.store.read().pending(limit=BATCH):
-        passages = [Passage(item.statement_id, 0, len(item.text), left.pop()) for item in waiting]
+        cut = [(item.statement_id, *stretch) for item in waiting for stretch in embedder.windows(item.text)]
+        passages = [Passage(*place, vector) for place, vector in zip(cut, draw(len(cut)), strict=True)]
         with ctx.store.write(operation="embed", actor="bench", at=ctx.now(), durable=False) as tx:
             tx.put_passages(LocalEmbedder.name, LocalEmbedder.dimension, passages)
 
 
-def likely_vectors(count: int) -> np.ndarray:
+class LikelyVectors:
     """Unit vectors scattered around those of a few real texts: where a hundred thousand model runs would lie."""
-    real = LocalEmbedder().embed(list(texts.texts(MODEL_RUNS)))
-    chance = np.random.default_rng(texts.VERSION)
-    noise = chance.standard_normal((count, real.shape[1]), dtype=np.float32) / np.sqrt(real.shape[1])
-    vectors = real[chance.integers(0, len(real), count)] + noise
-    unit: np.ndarray = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    return unit
+
+    def __init__(self, embedder: LocalEmbedder):
+        self._real = embedder.embed(list(texts.texts(MODEL_RUNS)))
+        self._chance = np.random.default_rng(texts.VERSION)
+
+    def __call__(self, count: int) -> np.ndarray:
+        """So many of them, others at each call."""
+        shape = count, self._real.shape[1]
+        noise = self._chance.standard_normal(shape, dtype=np.float32) / np.sqrt(shape[1])
+        vectors = self._real[self._chance.integers(0, len(self._real), count)] + noise
+        unit: np.ndarray = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        return unit
