@@ -13,9 +13,10 @@ from mnemic.core.context import Context
 from mnemic.core.reflections import ENTITY, EVERYTHING, Reflection
 from mnemic.core.splitting import Thresholds, texts_of
 from mnemic.dialects.mnemic.remembering import BriefShape
-from mnemic.dialects.mnemic.shapes import MemoryShape, Name, Reference, Text, Time, Words, shown
+from mnemic.dialects.mnemic.shapes import MemoryShape, Name, Reference, Text, Time, shown
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Example, Positional, Shape
+from mnemic.dialects.texts import Words
 from mnemic.model.memory import Memory
 from mnemic.model.search import Filter
 
