@@ -19,11 +19,16 @@ if TYPE_CHECKING:
 DIALECTS = ("mnemic", "anthropic", "simple-memory", "mcp-memory")
 
 
-def dialect(name: str) -> Dialect:
-    """The vocabulary called *name*, or NotFound."""
+def dialect(name: str, part: str | None = None) -> Dialect:
+    """The vocabulary called *name*, or NotFound. With only one *part* of a large one loaded, if that will do."""
     if name in DIALECTS:
-        module = name.replace("-", "_")
-        spoken: Dialect = getattr(import_module(f"mnemic.dialects.{module}"), module.upper())
+        home = f"mnemic.dialects.{name.replace('-', '_')}"
+        parts = getattr(import_module(home), "PARTS", ())
+        for module in (part,) if part in parts else parts:
+            import_module(f"{home}.{module}")
+        spoken: Dialect = getattr(
+            import_module(f"{home}.vocabulary" if parts else home), name.replace("-", "_").upper()
+        )
         return spoken
     raise NotFound(f"Unknown dialect: {name[:40]}. There are: {', '.join(DIALECTS)}")
 

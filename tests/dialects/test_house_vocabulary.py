@@ -8,14 +8,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from mnemic.app import dialect
 from mnemic.core.context import Context
 from mnemic.core.memories import Note, remember
-from mnemic.dialects.mnemic import MNEMIC
 from mnemic.dialects.operation import as_json, input_schema, output_schema
 from mnemic.errors import Denied, Invalid, MnemicError, NotFound
 from mnemic.model.access import Grant
 from mnemic.model.values import DAY
 from support import START, Uids, WordEmbedder, everything, kept, open_store
+
+MNEMIC = dialect("mnemic")
 
 OPERATIONS = MNEMIC.operations
 EXAMPLES = [(name, example.arguments) for name, one in OPERATIONS.items() for example in one.examples]

@@ -14,12 +14,14 @@ import pytest
 from toys import SECRET, TOY
 from wires import BAD_JSON, SCRIPT, environment, serving
 
-from mnemic.dialects.mnemic import MNEMIC
+from mnemic.app import dialect
 from mnemic.errors import Invalid, StoreUnusable, Unavailable
 from mnemic.surfaces.bridge import answer
 from mnemic.surfaces.http import bound
 from mnemic.surfaces.parsing import MAX_BYTES
 from support import Uids
+
+MNEMIC = dialect("mnemic")
 
 
 @pytest.fixture

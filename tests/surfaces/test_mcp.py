@@ -16,12 +16,14 @@ from sdk import our_http, our_transport
 from toys import SECRET, TOY
 from wires import SCRIPT
 
+from mnemic.app import dialect
 from mnemic.core.context import Context
-from mnemic.dialects.mnemic import MNEMIC
 from mnemic.dialects.operation import Dialect
 from mnemic.surfaces import mcp
 from mnemic.surfaces.mcp import Endpoint, clean_name
 from support import kept
+
+MNEMIC = dialect("mnemic")
 
 ME = Implementation(name="test client", version="1")
 

@@ -13,8 +13,10 @@ from mcp.types import Implementation
 from toys import TOY
 from wires import BAD_JSON, serving
 
-from mnemic.dialects.mnemic import MNEMIC
+from mnemic.app import dialect
 from mnemic.surfaces.streamable import new_session, session_name
+
+MNEMIC = dialect("mnemic")
 
 HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
 

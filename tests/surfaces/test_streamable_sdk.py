@@ -12,9 +12,11 @@ import pytest
 from sdk import ADDRESS, our_http, sdk_http
 from wires import BAD_JSON, CALLS, ENVELOPE, HELLO, READS, request
 
+from mnemic.app import dialect
 from mnemic.core.context import Context
-from mnemic.dialects.mnemic import MNEMIC
 from mnemic.surfaces.mcp import Endpoint
+
+MNEMIC = dialect("mnemic")
 
 Headers = dict[str, str]
 Post = tuple[Headers, bytes]

@@ -6,14 +6,16 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, get_type_hints
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from mnemic.core.context import Context
-from mnemic.core.mirror import Mirror
 from mnemic.errors import Invalid, MnemicError, NotFound
+
+if TYPE_CHECKING:
+    from mnemic.core.mirror import Mirror
 
 
 class Shape(BaseModel):

@@ -6,7 +6,7 @@ import re
 from calendar import monthrange
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from re import Match, Pattern
+from re import Match
 from typing import NamedTuple
 
 from mnemic.model.values import DAY, HOUR, Moment
@@ -54,7 +54,7 @@ def period(question: str, now: Moment) -> Period | None:
     """The stretch of time *question* asks about, or None if it names none."""
     text = question.lower()
     for pattern, reading in READINGS:
-        found = pattern.search(text)
+        found = re.search(pattern, text)  # compiled when first needed, and kept by `re`
         told = reading(found, now) if found else None
         if told:
             return told
@@ -122,13 +122,13 @@ def _date(moment: Moment) -> datetime:
     return EPOCH + timedelta(microseconds=moment)
 
 
-READINGS: tuple[tuple[Pattern[str], Callable[[Match[str], Moment], Period | None]], ...] = (
-    (re.compile(rf"\b{COUNT} {UNIT} (?:ago|earlier)\b"), _ago),
-    (re.compile(r"\byesterday\b"), _yesterday),
-    (re.compile(rf"\b{DATE}(?: of)? {MONTH}\b{YEAR}"), _day_first),
-    (re.compile(rf"\b{MONTH}\.? {DATE}\b{YEAR}"), _month_first),
-    (re.compile(rf"\b(?:in|during|of|from|early|mid|late)[ -]{MONTH}\b{YEAR}"), _month),
-    (re.compile(rf"\b(?:past|last|previous) (?:{COUNT} )?{UNIT}\b"), _past),
-    (re.compile(rf"\b(?:last|on|this past) ({'|'.join(WEEKDAYS)})\b"), _weekday),
+READINGS: tuple[tuple[str, Callable[[Match[str], Moment], Period | None]], ...] = (
+    (rf"\b{COUNT} {UNIT} (?:ago|earlier)\b", _ago),
+    (r"\byesterday\b", _yesterday),
+    (rf"\b{DATE}(?: of)? {MONTH}\b{YEAR}", _day_first),
+    (rf"\b{MONTH}\.? {DATE}\b{YEAR}", _month_first),
+    (rf"\b(?:in|during|of|from|early|mid|late)[ -]{MONTH}\b{YEAR}", _month),
+    (rf"\b(?:past|last|previous) (?:{COUNT} )?{UNIT}\b", _past),
+    (rf"\b(?:last|on|this past) ({'|'.join(WEEKDAYS)})\b", _weekday),
 )
 """How a time is told in English and what is made of it, the most exact first."""

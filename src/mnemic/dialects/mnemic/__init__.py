@@ -1,13 +1,4 @@
 """The house vocabulary: a small set of verbs over one memory."""
 
-# The order of these imports is the order in which an agent sees the tools.
-# isort: off
-from mnemic.dialects.mnemic import remembering
-from mnemic.dialects.mnemic import finding
-from mnemic.dialects.mnemic import linking
-from mnemic.dialects.mnemic import changing
-from mnemic.dialects.mnemic import tidying
-from mnemic.dialects.mnemic.vocabulary import MNEMIC
-# isort: on
-
-__all__ = ["MNEMIC", "changing", "finding", "linking", "remembering", "tidying"]
+PARTS = ("remembering", "finding", "linking", "changing", "tidying")
+"""The modules that hold its operations, in the order in which an agent sees the tools."""

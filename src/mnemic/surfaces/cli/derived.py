@@ -84,8 +84,9 @@ def command_line(operation: Operation, example: Example, fields: Sequence[Writte
 
 
 def declared(name: str) -> Operation:
-    """The operation whose command is *name*. Loads its dialect and no other."""
+    """The operation whose command is *name*. Loads the part of its dialect where it stands and no other."""
     from mnemic.app import dialect
 
-    operations = dialect(listed()[name].dialect).operations.values()
+    found = listed()[name]
+    operations = dialect(found.dialect, found.part).operations.values()
     return next(operation for operation in operations if operation.cli == name)

@@ -21,10 +21,11 @@ _NAME = re.compile(r'\bcli="([\w-]+)"')
 
 @dataclass(frozen=True)
 class Listed:
-    """A command that is an operation: its name, its dialect, and the first line of what it says of itself."""
+    """A command that is an operation: its name, where it is declared, and the first line of what it says of itself."""
 
     name: str
     dialect: str
+    part: str
     text: str
 
 
@@ -44,4 +45,4 @@ def _declared(dialect: str) -> Iterator[Listed]:
     for source in sorted([*_DIALECTS.glob(f"{module}.py"), *_DIALECTS.glob(f"{module}/*.py")]):
         for found in _DECLARATION.finditer(source.read_text(encoding="utf-8")):
             for name in _NAME.findall(found["hints"]):
-                yield Listed(name, dialect, found["text"])
+                yield Listed(name, dialect, source.stem, found["text"])
