@@ -21,6 +21,7 @@ from mnemic.storage.sqlite.schema import APPLICATION_ID, MIGRATIONS
 T = TypeVar("T")
 
 PATIENCE_SECONDS = 60.0
+STEP_SECONDS = (0.0005, 0.0015)
 _HEADER = 100
 
 PRAGMAS = """
@@ -94,7 +95,10 @@ def _translated_walk(reader: Any, answers: Iterator[Any]) -> Iterator[Any]:
 
 
 def patient(clock: Callable[[], float] = time.monotonic) -> Callable[[int], bool]:
-    """A busy handler that waits in short random steps, so that waiting processes do not move in lockstep."""
+    """A busy handler that waits in short random steps, so that waiting processes do not move in lockstep.
+
+    The steps do not grow: whoever has waited longest would look least often, and be overtaken by all the others.
+    """
     started = 0.0
 
     def wait(attempt: int) -> bool:
@@ -103,7 +107,7 @@ def patient(clock: Callable[[], float] = time.monotonic) -> Callable[[int], bool
             started = clock()
         elif clock() - started > PATIENCE_SECONDS:
             return False
-        time.sleep(random.uniform(0.0002, min(0.02, 0.001 * (attempt + 1))))
+        time.sleep(random.uniform(*STEP_SECONDS))
         return True
 
     return wait
