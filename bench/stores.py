@@ -18,7 +18,7 @@ from bench.floor import Floor
 from mnemic.app import App, open_app
 from mnemic.core.context import Context
 from mnemic.core.memories import Note, remember
-from mnemic.embedding.local import GROUP_CHARACTERS, WHOLE_CHARACTERS, LocalEmbedder
+from mnemic.embedding.local import LocalEmbedder
 from mnemic.model.values import MINUTE, Moment
 from mnemic.settings import Settings
 from mnemic.storage.base import Passage
@@ -50,8 +50,7 @@ class Stores:
     """Files of every size asked for, in a folder that belongs to this schema and these texts."""
 
     def __init__(self, folder: Path):
-        cut = WHOLE_CHARACTERS, GROUP_CHARACTERS
-        told = repr((MIGRATIONS, texts.VERSION, LocalEmbedder.name, cut)).encode()
+        told = repr((MIGRATIONS, texts.VERSION, LocalEmbedder.name)).encode()
         self._folder = folder / hashlib.sha256(told).hexdigest()[:16]
         self._folder.mkdir(parents=True, exist_ok=True)
 

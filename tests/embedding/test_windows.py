@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemic.embedding.local import FILES, INNER_TOKENS, TOKENS, LocalEmbedder, readable
-from mnemic.embedding.windows import character_windows, sentence_groups
+from mnemic.embedding.windows import character_windows
 
 SENTENCE = "The review moved to Thursday because the auditors asked for it. "
 
@@ -84,59 +84,6 @@ def test_a_token_stands_for_a_byte_at_least(tokenizer):
             "".join(map(chr, range(first, min(first + 97, sys.maxunicode)))).encode(errors="replace").decode()
         )
         assert len(tokenizer.encode(text, add_special_tokens=False).ids) <= len(text.encode())
-
-
-@given(texts, st.integers(30, 300))
-def test_groups_of_sentences_follow_each_other_without_a_gap(text, size):
-    groups = sentence_groups(text, size)
-    assert [start for start, _ in groups] == [0, *(end for _, end in groups[:-1])]
-    assert groups[-1][1] == len(text)
-
-
-@pytest.mark.parametrize(
-    "text, groups",
-    [
-        ("", [""]),
-        ("One. Two. Three.", ["One. Two. Three."]),
-        (
-            "I need a recipe for tonight. By the way, I got a black cat.",
-            ["I need a recipe for tonight. ", "By the way, I got a black cat."],
-        ),
-        (
-            "The first line is long enough here\nso is the second one, I believe",
-            ["The first line is long enough here\n", "so is the second one, I believe"],
-        ),
-        (
-            "It costs 3.50 e.g. at the shop round the corner of the street",
-            ["It costs 3.50 e.g. at the shop round the corner of the street"],
-        ),
-        ("A sentence of forty characters is here. Ok.", ["A sentence of forty characters is here. Ok."]),
-        (
-            "这是第一句话，它说明了很多很多的事情，很长很长很长很长。这是第二句，它也一样说明了很多很多的事情，还有更多更多。",
-            [
-                "这是第一句话，它说明了很多很多的事情，很长很长很长很长。",
-                "这是第二句，它也一样说明了很多很多的事情，还有更多更多。",
-            ],
-        ),
-    ],
-)
-def test_a_text_is_cut_after_sentences(text, groups):
-    assert [text[start:end] for start, end in sentence_groups(text, 40)] == groups
-
-
-def test_a_fact_said_by_the_way_has_a_vector_of_its_own(embedder):
-    text = SENTENCE * 4 + "By the way, my cat Biscuit is allergic to chicken."
-    stretches = embedder.windows(text)
-    assert text[slice(*stretches[-1])].endswith("my cat Biscuit is allergic to chicken.")
-    asked, *found = embedder.embed(
-        ["What is my cat allergic to?", *(text[start:end] for start, end in stretches), text]
-    )
-    assert max(asked @ one for one in found[:-1]) > asked @ found[-1] + 0.1
-
-
-def test_a_text_of_a_few_sentences_stays_whole(embedder):
-    text = SENTENCE * 4 + "And more."
-    assert embedder.windows(text) == [(0, len(text))]
 
 
 def test_cuts_fall_between_sentences(embedder):

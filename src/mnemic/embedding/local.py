@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from mnemic.embedding.windows import Stretch, Words, sentence_groups, windows
+from mnemic.embedding.windows import Stretch, Words, windows
 from mnemic.errors import Unavailable
 
 if TYPE_CHECKING:
@@ -21,10 +21,6 @@ FILES = Path(__file__).parent / "files"
 TOKENS = 256
 INNER_TOKENS = TOKENS - 2  # without [CLS] and [SEP]
 OVERLAP_TOKENS = 32
-# A fact said by the way is lost in the vector of all that was said. Smaller groups, and groups of shorter texts, find a
-# little more, but each vector adds 0.4 kB to the file.
-WHOLE_CHARACTERS = 300
-GROUP_CHARACTERS = 250
 BATCH_TEXTS = 32
 BATCH_TOKENS = 512  # small enough for the cache: 2048 took 25 % longer and 70 MB more
 
@@ -45,14 +41,12 @@ class LocalEmbedder:
         self._loaded()
 
     def windows(self, text: str) -> Sequence[Stretch]:
-        """One stretch for a short text, groups of sentences for a longer one, overlapping ones of 256 tokens beyond."""
-        # A token stands for a byte at least, so few bytes are few tokens, and the model need not be asked.
+        """The stretches of at most 256 tokens; a text of few bytes is one and needs no model."""
+        # A token stands for a byte at least, so few bytes are few tokens.
         if len(text) <= INNER_TOKENS and len(text.encode(errors="replace")) <= INNER_TOKENS:
             return [(0, len(text))]
         words = self._loaded().words(text)
-        if words.before[-1] > INNER_TOKENS:
-            return windows(text, words, INNER_TOKENS, OVERLAP_TOKENS)
-        return sentence_groups(text, GROUP_CHARACTERS) if len(text) > WHOLE_CHARACTERS else [(0, len(text))]
+        return windows(text, words, INNER_TOKENS, OVERLAP_TOKENS)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One unit vector a text; what lies beyond 256 tokens is not read."""

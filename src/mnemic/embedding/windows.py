@@ -1,4 +1,4 @@
-"""Cutting a text into the stretches that get a vector each: what a model can read whole, and finer."""
+"""Cutting a long text into overlapping stretches that a model can read whole."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 Stretch = tuple[int, int]
 
@@ -16,8 +15,6 @@ ENDS = (
     re.compile(r"[.!?…][\"'”’)\]]*\s+|[。！？]"),
     re.compile(r"[,;:]\s+|[，；：、]|\s[-–—]\s+"),
 )
-SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+(?=[^\sa-z])|(?<=[。！？])|\n+")
-SHORT_CHARACTERS = 25
 PIECE = re.compile(r"\S{1,100}\s{0,100}|\s{1,100}")
 
 
@@ -80,15 +77,3 @@ def character_windows(text: str, size: int, overlap: int) -> list[Stretch]:
         return [(0, len(text))]
     starts = [piece.start() for piece in PIECE.finditer(text)] + [len(text)]
     return windows(text, Words(starts, starts), size, overlap)
-
-
-def sentence_groups(text: str, size: int) -> list[Stretch]:
-    """Neighbouring sentences together, as many as *size* characters hold; one that is longer stays whole."""
-    starts, last = [0], 0
-    for end in (*(found.end() for found in SENTENCE_END.finditer(text)), len(text)):
-        if end - starts[-1] > size and last > starts[-1]:
-            starts.append(last)
-        last = end
-    if len(starts) > 1 and len(text) - starts[-1] < SHORT_CHARACTERS:
-        starts.pop()
-    return list(pairwise((*starts, len(text))))
