@@ -13,7 +13,7 @@ from mnemic.model.search import Filter
 from mnemic.storage import text
 from mnemic.storage.sqlite import edges, memories, substrings, words
 from mnemic.storage.sqlite.rows import column, row, rows, value
-from mnemic.storage.sqlite.writer import EMPTY, JOURNALED
+from mnemic.storage.sqlite.writer import JOURNALED, NO_FIELDS
 
 UNINDEXED = """
 SELECT count(*) FROM memory WHERE state = 'living' AND id NOT IN (SELECT rowid FROM words)
@@ -150,7 +150,7 @@ def _replayed(connection: apsw.Connection, subject: str) -> dict[int, dict[str, 
 
 def _agrees(memory: Any, told: dict[str, Any]) -> bool:
     """Whether each field is what was last told of it; of what was never told, what a memory has from birth."""
-    expected = {name: told.get(name, _plain(getattr(EMPTY, name))) for name in JOURNALED}
+    expected = {name: told.get(name, _plain(NO_FIELDS[name])) for name in JOURNALED}
     return bool(expected == {name: _plain(getattr(memory, name)) for name in JOURNALED})
 
 

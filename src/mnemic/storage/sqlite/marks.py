@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from itertools import zip_longest
 
 import apsw
@@ -14,7 +15,7 @@ from mnemic.storage.sqlite.memories import as_json, where
 from mnemic.storage.sqlite.rows import column
 
 PUT = """
-INSERT OR IGNORE INTO mark (number, memory_id) SELECT value, :memory_id FROM json_each(:numbers)
+INSERT OR IGNORE INTO mark (number, memory_id) VALUES (?, ?)
 """
 TAKE_OUT = """
 DELETE FROM mark WHERE number IN (SELECT value FROM json_each(:numbers)) AND memory_id = :memory_id
@@ -31,18 +32,20 @@ NAMES = tuple(f"mark{place}" for place in range(text.MARKS))
 SHARING = "UNION ALL".join(SHARING_ONE.format(mark=name) for name in NAMES)
 
 
-def put(connection: apsw.Connection, memory: Memory) -> None:
-    """Keep the marks of *memory*."""
-    connection.execute(PUT, _values(memory))
+def put(connection: apsw.Connection, waiting: Iterable[tuple[int, int]]) -> None:
+    """Keep these marks, each with its memory; in order, since most of the time goes into finding their places."""
+    connection.executemany(PUT, sorted(waiting))
+
+
+def of(memory: Memory) -> list[tuple[int, int]]:
+    """The marks of *memory*, as `put` wants them."""
+    return [(number, memory.id) for number in text.marks(memory.content)]
 
 
 def take_out(connection: apsw.Connection, memory: Memory) -> None:
     """Drop the marks of *memory*, which has its body as it was when they were put."""
-    connection.execute(TAKE_OUT, _values(memory))
-
-
-def _values(memory: Memory) -> dict[str, object]:
-    return {"numbers": as_json(text.marks(memory.content)), "memory_id": memory.id}
+    values = {"numbers": as_json(text.marks(memory.content)), "memory_id": memory.id}
+    connection.execute(TAKE_OUT, values)
 
 
 def alike(connection: apsw.Connection, body: str, wanted: Filter, limit: int) -> list[int]:

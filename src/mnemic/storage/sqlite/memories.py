@@ -78,6 +78,9 @@ SELECT id FROM memory WHERE namespace = ? AND title = ? AND state = '{state}'
 ENTITIES = """
 SELECT id, title, kind FROM memory WHERE id IN (SELECT value FROM json_each(?))
 """
+ANY_NAME = """
+SELECT 1 FROM memory WHERE state = 'named' LIMIT 1
+"""
 # CROSS: left to choose, SQLite walks all memories by number to save the sorting (12 ms at 100,000).
 TITLED_ANYWHERE = {
     state: f"""
@@ -147,7 +150,7 @@ def encode(fields: Mapping[str, Any]) -> dict[str, Any]:
             value = encoded[name]
             encoded[name] = as_json(list(value) if name == "tags" else dict(value)) if value else None
     if "uid" in encoded:
-        encoded["uid"] = uuid.UUID(encoded["uid"]).bytes
+        encoded["uid"] = bytes.fromhex(encoded["uid"].replace("-", ""))
     return encoded
 
 

@@ -20,9 +20,10 @@ from mnemic.storage.sqlite.schema import TOKENIZER
 TITLE, SUMMARY, TAGS, BODY, PARTS = 3.0, 2.0, 1.5, 1.0, 0.5
 RANK = f"bm25(words, {TITLE}, {SUMMARY}, {TAGS}, {BODY}, {PARTS}, 0.0)"
 
-PUT = """
-INSERT OR REPLACE INTO words (rowid, title, summary, tags, body, parts, namespace) VALUES (?, ?, ?, ?, ?, ?, ?)
+ADD = """
+INSERT INTO words (rowid, title, summary, tags, body, parts, namespace) VALUES (?, ?, ?, ?, ?, ?, ?)
 """
+PUT = ADD.replace("INSERT", "INSERT OR REPLACE")
 TAKE_OUT = """
 DELETE FROM words WHERE rowid = ?
 """

@@ -105,6 +105,8 @@ ALL_FIELDS = attrgetter(*memories.COLUMNS)
 JOURNALED_FIELDS = attrgetter(*JOURNALED)
 INDEXED = frozenset({"title", "summary", "tags", "namespace", "state"})
 EMPTY = Memory(id=0, uid="", namespace="", title="", created_at=0, updated_at=0)
+NO_FIELDS = dict(zip(memories.COLUMNS, ALL_FIELDS(EMPTY), strict=True))
+DRAFTED = tuple(name for name in Draft.__slots__ if name not in ("texts", "created_at"))
 
 
 @in_our_words
@@ -124,6 +126,7 @@ class SqliteWriter(SqliteReader):
         super().__init__(store, connection)
         self._durable = durable
         self._has_purged = False
+        self._marks: list[tuple[int, int]] = []
         self._operation = operation
         self._actor = actor
         self._at = at
@@ -136,6 +139,7 @@ class SqliteWriter(SqliteReader):
                     self._connection.execute("PRAGMA synchronous = NORMAL")
                 self._connection.execute("BEGIN IMMEDIATE")
                 sequence, newest = journal.last(self._connection)
+                self._has_names = row(self._connection, memories.ANY_NAME) is not None
         except BaseException:
             try:
                 self._roll_back()
@@ -153,6 +157,7 @@ class SqliteWriter(SqliteReader):
         try:
             with our_errors(self._store.location):
                 if kind is None:
+                    self._put_marks()
                     self._connection.execute("COMMIT")
                     return
         except BaseException:
@@ -216,52 +221,34 @@ class SqliteWriter(SqliteReader):
     def add(self, draft: Draft, *, uid: str) -> Memory:
         """See Writer."""
         created = self._at if draft.created_at is None else draft.created_at
-        return self._insert(
-            Memory(
-                id=0,
-                uid=uid,
-                namespace=draft.namespace,
-                title=draft.title,
-                kind=draft.kind,
-                summary=draft.summary,
-                tags=draft.tags,
-                priority=draft.priority,
-                confidence=draft.confidence,
-                tier=draft.tier,
-                source=draft.source,
-                metadata=draft.metadata,
-                session_id=draft.session_id,
-                created_at=created,
-                updated_at=created,
-                expires_at=draft.expires_at,
-                valid_from=draft.valid_from,
-                valid_to=draft.valid_to,
-                statements=tuple(Statement(0, body) for body in draft.texts),
-            )
-        )
+        given = {name: getattr(draft, name) for name in DRAFTED}
+        fields = {**NO_FIELDS, **given, "uid": uid, "created_at": created, "updated_at": created}
+        return self._insert(fields, draft.texts)
 
     def take_in(self, memory: Memory) -> Memory:
         """See Writer."""
-        free = memories.one(self._connection, memory.id) is None
+        fields = dict(zip(memories.COLUMNS, ALL_FIELDS(memory), strict=True))
+        if memories.one(self._connection, memory.id) is not None:
+            fields["id"] = 0
         # Whoever takes in many passes over the one that cannot be; nothing of it may stay.
         with self._connection:
-            taken = self._insert(memory if free else replace(memory, id=0))
+            taken = self._insert(fields, [statement.text for statement in memory.statements])
         return taken  # noqa: RET504 - a driver's context manager might swallow, as far as types can tell
 
-    def _insert(self, memory: Memory) -> Memory:
-        fields = memories.encode(dict(zip(memories.COLUMNS, ALL_FIELDS(memory), strict=True)))
-        fields["id"] = memory.id or None
-        with self._unique_title(memory.namespace, memory.title):
-            self._connection.execute(memories.INSERT, tuple(fields.values()))
+    def _insert(self, fields: dict[str, Any], texts: Sequence[str]) -> Memory:
+        """A new row with these *fields*, under the next number if that is 0."""
+        encoded = memories.encode({**fields, "id": fields["id"] or None})
+        with self._unique_title(fields["namespace"], fields["title"]):
+            self._connection.execute(memories.INSERT, tuple(encoded.values()))
         number = self._connection.last_insert_rowid()
-        self._put_tags(number, memory.tags)
-        statements = self._add_statements(number, [statement.text for statement in memory.statements], 0)
-        kept = replace(memory, id=number, statements=statements)
-        self._index(kept)
+        self._put_tags(number, fields["tags"])
+        kept = Memory(**{**fields, "id": number}, statements=self._add_statements(number, texts, 0))
         if kept.state is State.LIVING:
-            marks.put(self._connection, kept)
-        self._log(Subject.MEMORY, number, None, _differences(EMPTY, kept)[1])
+            self._connection.execute(words.ADD, self._words_of(kept))
+        self._log(Subject.MEMORY, number, None, _born(fields, kept.statements))
         self._take_over_links(kept)
+        if kept.state is State.LIVING:
+            self._marks += marks.of(kept)
         return kept
 
     def named(self, namespace: str, title: str) -> int:
@@ -270,15 +257,14 @@ class SqliteWriter(SqliteReader):
         if known:
             return known[0]
         self._store.namespace_id(self._connection, namespace, create=True)
+        self._has_names = True
         uid, now = str(uuid.uuid4()), self._at
-        name = Memory(
-            id=0, uid=uid, namespace=namespace, title=title, created_at=now, updated_at=now, state=State.NAMED
-        )
-        return self._insert(name).id
+        name = {"uid": uid, "namespace": namespace, "title": title, "state": State.NAMED}
+        return self._insert({**NO_FIELDS, **name, "created_at": now, "updated_at": now}, ()).id
 
     def _take_over_links(self, memory: Memory) -> None:
         """The links that pointed to the name of *memory* before there was one point to it now."""
-        if memory.state is not State.LIVING:
+        if memory.state is not State.LIVING or not self._has_names:
             return
         for name in self.ids_titled(memory.title, (memory.namespace,), State.NAMED):
             for edge in self.edges([name], Direction.BOTH):
@@ -321,10 +307,17 @@ class SqliteWriter(SqliteReader):
             self._mark_anew(memory, changed)
 
     def _mark_anew(self, memory: Memory, changed: Memory) -> None:
+        self._put_marks()
         if memory.state is State.LIVING:
             marks.take_out(self._connection, memory)
         if changed.state is State.LIVING:
-            marks.put(self._connection, changed)
+            self._marks += marks.of(changed)
+
+    def _put_marks(self) -> None:
+        """Write the marks that wait: all together at the end, or when someone needs them."""
+        if self._marks:
+            marks.put(self._connection, self._marks)
+            self._marks = []
 
     def _unique_title(self, namespace: str, title: str) -> _TitleTaken:
         return _TitleTaken(namespace, title)
@@ -335,11 +328,14 @@ class SqliteWriter(SqliteReader):
 
     def _index(self, memory: Memory) -> None:
         if memory.state is State.LIVING:
-            space = self._store.namespace_id(self._connection, memory.namespace, create=True)
-            assert space is not None
-            self._connection.execute(words.PUT, words.row_of(memory, space))
+            self._connection.execute(words.PUT, self._words_of(memory))
         else:
             self._connection.execute(words.TAKE_OUT, (memory.id,))
+
+    def _words_of(self, memory: Memory) -> tuple[Any, ...]:
+        space = self._store.namespace_id(self._connection, memory.namespace, create=True)
+        assert space is not None
+        return words.row_of(memory, space)
 
     def _add_statements(self, number: int, texts: Sequence[str], last: int) -> tuple[Statement, ...]:
         made = []
@@ -392,6 +388,7 @@ class SqliteWriter(SqliteReader):
         """See Writer."""
         purged = 0
         self._has_purged = True
+        self._put_marks()
         self._connection.pragma("secure_delete", True)
         for number in memory_ids:
             memory = memories.one(self._connection, number)
@@ -415,6 +412,7 @@ class SqliteWriter(SqliteReader):
 
     def alike(self, body: str, wanted: Filter, *, limit: int) -> list[int]:
         """See Writer."""
+        self._put_marks()
         return marks.alike(self._connection, body, wanted, limit)
 
     def unused_title(self, namespace: str, title: str) -> str:
@@ -543,6 +541,14 @@ class _TitleTaken:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         if isinstance(error, apsw.ConstraintError) and "memory.title" in str(error):
             raise Conflict(f"title: {self._title!r} is taken in namespace {self._namespace!r}") from None
+
+
+def _born(fields: Mapping[str, Any], statements: Sequence[Statement]) -> dict[str, Any]:
+    """The journaled fields of a new memory that say something; the body by the numbers of its statements."""
+    after = {name: fields[name] for name in JOURNALED if fields[name] != NO_FIELDS[name]}
+    if statements:
+        after["statements"] = [statement.id for statement in statements]
+    return after
 
 
 def _differences(old: Memory, new: Memory) -> tuple[dict[str, Any], dict[str, Any]]:
