@@ -10,7 +10,7 @@ from bench import texts
 from bench.bench import Bench
 from bench.figures import Figure, timed
 from bench.measuring import Spent, spent
-from bench.stores import BATCH, copied, likely_vectors, open_store, put_vectors
+from bench.stores import BATCH, copied, open_store, put_vectors
 from mnemic.core.splitting import Thresholds, candidates
 from mnemic.model.memory import Draft
 from mnemic.model.search import Filter
@@ -39,7 +39,7 @@ def build(path: Path) -> None:
             with app.ctx.write("remember") as tx:
                 for number in range(first, first + BATCH):
                     tx.add(_draft(number), uid=app.ctx.new_uid())
-        put_vectors(app.ctx, likely_vectors(app.ctx.store.read().pending_count()))
+        put_vectors(app.ctx)
 
 
 def _draft(number: int) -> Draft:

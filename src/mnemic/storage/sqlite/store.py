@@ -20,6 +20,7 @@ from mnemic.storage.sqlite.connection import connect, our_errors, prepare_file
 from mnemic.storage.sqlite.migrating import back_up, migrate
 from mnemic.storage.sqlite.reader import SqliteReader
 from mnemic.storage.sqlite.rows import row as first
+from mnemic.storage.sqlite.turns import Turns
 from mnemic.storage.sqlite.writer import SqliteWriter
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class SqliteStore:
         self._matrix: Matrix | None = None
         self._past: PastStore | None = None
         self._matrix_lock = threading.Lock()
-        self.writing = threading.RLock()
+        self.writing = Turns(path)
 
     @property
     def location(self) -> str:
@@ -183,10 +184,11 @@ class SqliteStore:
 
     def close(self) -> None:
         """See Store."""
-        with self.writing:
+        with self.writing.threads:
             self._closed = True
             for connection in list(self._open):
                 connection.close()
+            self.writing.close()
 
     # -- what readers and writers share
 
