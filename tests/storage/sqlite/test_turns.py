@@ -46,9 +46,8 @@ def test_a_thread_may_take_its_turn_again(two):
 def test_whoever_waits_too_long_goes_on_and_leaves_no_lock_behind(two, monkeypatch):
     monkeypatch.setattr(turns, "QUEUE_SECONDS", 0.1)
     one, other = two
-    with one:
-        with other:
-            pass
+    with one, other:
+        pass
     # The wait that was given up gets the lock now, and must give it back at once.
     monkeypatch.setattr(turns, "QUEUE_SECONDS", 10)
     third = Turns(other._path.with_name("m.db"))
