@@ -117,7 +117,14 @@ def _create(tx: Writer, ctx: Context, sketch: Sketch, taken: Taken) -> tuple[Mem
         kind=sketch.kind,
         metadata=sketch.metadata,
     )
+    _make_way(tx, ctx, sketch.name)
     return tx.add(draft, uid=ctx.new_uid()), True
+
+
+def _make_way(tx: Writer, ctx: Context, name: str) -> None:
+    """Give a memory that is no entity another title if it bears *name*: its title was made up, a name was chosen."""
+    for memory in tx.memories(tx.ids_titled(name, (ctx.home(),))):
+        tx.change(memory, title=tx.unused_title(memory.namespace, name))
 
 
 def _changed(tx: Writer, known: Memory, sketch: Sketch, taken: Taken) -> Memory:
@@ -184,6 +191,7 @@ class _Ends:
         if self._known.get(name) is None:
             self._known[name] = self._found(name)
         if self._known[name] is None and self._may_dangle:
+            _make_way(self._tx, self._ctx, name)
             self._known[name] = self._tx.named(self._ctx.home(), name)
         return self._known[name]
 
