@@ -117,7 +117,14 @@ def _create(tx: Writer, ctx: Context, sketch: Sketch, taken: Taken) -> tuple[Mem
         kind=sketch.kind,
         metadata=sketch.metadata,
     )
+    _make_way(tx, ctx, sketch.name)
     return tx.add(draft, uid=ctx.new_uid()), True
+
+
+def _make_way(tx: Writer, ctx: Context, name: str) -> None:
+    """Give a memory that is no entity another title if it bears *name*: its title was made up, a name was chosen."""
+    for memory in tx.memories(tx.ids_titled(name, (ctx.home(),))):
+        tx.change(memory, title=tx.unused_title(memory.namespace, name))
 
 
 def _changed(tx: Writer, known: Memory, sketch: Sketch, taken: Taken) -> Memory:
@@ -184,6 +191,7 @@ class _Ends:
         if self._known.get(name) is None:
             self._known[name] = self._found(name)
         if self._known[name] is None and self._may_dangle:
+            _make_way(self._tx, self._ctx, name)
             self._known[name] = self._tx.named(self._ctx.home(), name)
         return self._known[name]
 
@@ -206,7 +214,11 @@ def _ends(reader: Reader, ctx: Context, name: str) -> Iterator[int]:
     found = entity(reader, ctx, name)
     if found:
         yield found.id
-    yield from reader.ids_titled(name, (ctx.home(),), State.NAMED)
+    yield from _mere_names(reader, ctx, name)
+
+
+def _mere_names(reader: Reader, ctx: Context, name: str) -> list[int]:
+    return reader.ids_titled(name, (ctx.home(),), State.NAMED)
 
 
 def observe(
@@ -262,12 +274,18 @@ def _batches(items: Sequence[T]) -> Iterator[Sequence[T]]:
 
 
 def delete(ctx: Context, names: Sequence[str]) -> list[Memory]:
-    """Let the named entities go, and with them their relations: those that were there."""
+    """Let the named entities go, and with them the relations to their names: those that were there."""
     with ctx.write("delete_entities") as tx:
         found = {memory.id: memory for name in names if (memory := entity(tx, ctx, name))}
         for memory in found.values():
             tx.change(memory, state=State.FORGOTTEN, state_reason=DELETED, state_at=ctx.now())
+        _forget_links(tx, [number for name in names for number in _mere_names(tx, ctx, name)])
     return list(found.values())
+
+
+def _forget_links(tx: Writer, numbers: Sequence[int]) -> None:
+    for edge in tx.edges(numbers, Direction.BOTH) if numbers else ():
+        tx.change_edge(edge, state=State.FORGOTTEN)
 
 
 def retract(

@@ -205,7 +205,7 @@ def locate(reader: Reader, ctx: Context, reference: int | str, namespace: str | 
     found = reader.memory(number) if number is not None else None
     if found is None and isinstance(reference, str):
         found = _by_name(reader, ctx, reference, namespace)
-    if found is None or not ctx.may_see(found.namespace):
+    if found is None or found.state is State.NAMED or not ctx.may_see(found.namespace):
         raise NotFound(f"No memory {str(reference)[:80]!r}")
     return found
 

@@ -6,7 +6,6 @@ since a file cannot say what was meant to go. Then the file is replaced, whole o
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import logging
 import os
@@ -19,7 +18,7 @@ from pathlib import Path
 from mnemic.core.context import Context
 from mnemic.core.entities import read_graph, take_in
 from mnemic.formats.graphs import Flaw, Record, read_document, read_lines, write_document, write_lines
-from mnemic.model.graph import Entity, Relation
+from mnemic.model.graph import Entity, Relation, Sketch, Triple
 
 log = logging.getLogger(__name__)
 
@@ -48,29 +47,43 @@ class Mirror:
         self.path = Path(os.path.realpath(path))
         self._form = form
         self._seen: Signature | None = None
+        self._content = ""
+        """The digest of what is in the file."""
         self._shown = -1
 
     def sync(self, ctx: Context) -> None:
         """Take in what others wrote, then show what has changed here."""
-        with contextlib.suppress(FileNotFoundError):
-            self._read(ctx)
+        signature = self._signature()
+        if signature != self._seen:
+            self._look(ctx, signature)
         sequence = ctx.store.sequence()
-        if sequence != self._shown or self._signature() != self._seen:
-            self._write(ctx)
+        if sequence != self._shown and self._write(ctx):
             self._shown = sequence
 
-    def _read(self, ctx: Context) -> None:
-        signature = self._signature()
-        if signature is None or signature == self._seen:
-            return
-        content = self.path.read_bytes()
-        self._seen = signature
-        if _digest(content) == ctx.store.read().setting(self._key):
-            return
-        text = content.decode("utf-8-sig", errors="surrogateescape")
-        taken = take_in(ctx, self._form.read(text), may_dangle=True)
+    def _look(self, ctx: Context, signature: Signature | None) -> None:
+        """The file has come, gone or changed."""
+        try:
+            content = self.path.read_bytes() if signature else b""
+        except FileNotFoundError:
+            content, signature = b"", None
+        digest = _digest(content)
+        # One that is ours need not be our latest: another server may have written it.
+        is_ours = signature is None or digest in self._known(ctx)
+        if is_ours or not self._read(ctx, content.decode("utf-8-sig", errors="surrogateescape"), digest):
+            self._shown = -1
+        self._seen, self._content = signature, digest
+
+    def _read(self, ctx: Context, text: str, digest: str) -> bool:
+        """Take in what others wrote: whether that is all there is to show."""
+        records = list(self._form.read(text))
+        taken = take_in(ctx, records, may_dangle=True)
         if taken.flaws:
             self._tell(taken.flaws)
+        self._note(ctx, digest)
+        graph = read_graph(ctx)
+        sketches = (Sketch(one.title, one.kind, tuple(one.texts)) for one in graph.entities)
+        triples = (Triple(one.source, one.target, one.type) for one in graph.relations)
+        return _unordered(records) == _unordered([*sketches, *triples])
 
     def _tell(self, flaws: Sequence[Flaw]) -> None:
         """Say what could not be read, and keep the file that has it beside the one that will take its place."""
@@ -80,20 +93,18 @@ class Mirror:
         more = f" and {len(flaws) - FLAWS_TOLD} more" if len(flaws) > FLAWS_TOLD else ""
         log.warning("%s: skipped %s%s. The file as it was is kept as %s", self.path, told, more, copy.name)
 
-    def _write(self, ctx: Context) -> None:
+    def _write(self, ctx: Context) -> bool:
+        """Show the graph: False if someone has just changed the file, which is to be read first."""
         graph = read_graph(ctx)
         if not (graph.entities or graph.relations or self._seen):
-            return  # a file is made by the first thing there is to show
+            return True  # a file is made by the first thing there is to show
         content = self._form.write(graph.entities, graph.relations)
-        digest = _digest(content)
-        if digest == ctx.store.read().setting(self._key) and self._signature() == self._seen is not None:
-            return
-        self._seen = self._replace(content)
-        with ctx.store.write(operation="mirror", actor=ctx.actor, at=ctx.now(), durable=False) as tx:
-            tx.set_setting(self._key, digest)
+        if self._seen and _digest(content) == self._content:
+            return True
+        return self._replace(ctx, content)
 
-    def _replace(self, content: bytes) -> Signature | None:
-        """Put *content* in the place of the file, unless someone has just changed it: then it is read first."""
+    def _replace(self, ctx: Context, content: bytes) -> bool:
+        """Put *content* in the place of the file as we know it."""
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=self.path.name)
         try:
@@ -101,14 +112,25 @@ class Mirror:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
-            if self._signature() != self._seen:
-                return self._seen
             if self._seen is not None:
                 shutil.copymode(self.path, name)
+            # Noted before, so that neither a crash here nor another server takes our own file for news.
+            self._note(ctx, self._content, _digest(content))
+            if self._signature() != self._seen:
+                return False
             Path(name).replace(self.path)
-            return self._signature()
         finally:
             Path(name).unlink(missing_ok=True)
+        self._seen, self._content = self._signature(), _digest(content)
+        return True
+
+    def _known(self, ctx: Context) -> list[str]:
+        """The digests of what is in the file and of what was about to be."""
+        return (ctx.store.read().setting(self._key) or "").split()
+
+    def _note(self, ctx: Context, *digests: str) -> None:
+        with ctx.store.write(operation="mirror", actor=ctx.actor, at=ctx.now(), durable=False) as tx:
+            tx.set_setting(self._key, " ".join(digests))
 
     @property
     def _key(self) -> str:
@@ -121,6 +143,14 @@ class Mirror:
         except FileNotFoundError:
             return None
         return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _unordered(records: Iterable[Record]) -> set[object]:
+    """What *records* say, whatever their order: two stores that show one file need not agree on that."""
+    return {
+        (one.name, one.kind, frozenset(one.observations)) if isinstance(one, Sketch) else one
+        for one in records
+    }
 
 
 def _digest(content: bytes) -> str:

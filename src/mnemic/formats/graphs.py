@@ -53,7 +53,7 @@ def read_document(text: str) -> Iterator[Record]:
     """The records of a file that is one JSON object. What stands behind it is left from an older, longer one."""
     try:
         content, end = json.JSONDecoder().raw_decode(text.lstrip())
-    except ValueError:
+    except (ValueError, RecursionError):
         yield Flaw("the file", NO_JSON)
         return
     if text.lstrip()[end:].strip():
