@@ -15,11 +15,13 @@ from sdk import sdk_server
 from toys import SECRET, TOY, held
 from wires import BAD_JSON, CALLS, ENVELOPE, HELLO, READS, call, request
 
+from mnemic.app import dialect
 from mnemic.core.context import Context
-from mnemic.dialects.mnemic import MNEMIC
 from mnemic.dialects.operation import Dialect
 from mnemic.surfaces.jsonrpc import Conversation, find_id
 from mnemic.surfaces.mcp import Endpoint
+
+MNEMIC = dialect("mnemic")
 
 
 def ours(ctx: Context, lines: list[bytes], dialect: Dialect = MNEMIC) -> list[Any]:

@@ -10,9 +10,11 @@ import pytest
 from toys import TOY
 from wires import SCRIPT
 
-from mnemic.dialects.mnemic import MNEMIC
+from mnemic.app import dialect
 from mnemic.surfaces.bridge import answer
 from mnemic.surfaces.openapi import document
+
+MNEMIC = dialect("mnemic")
 
 API = document([MNEMIC, TOY])
 

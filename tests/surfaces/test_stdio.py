@@ -18,16 +18,17 @@ from mcp.types import Implementation
 from toys import SECRET
 from wires import BAD_JSON, SCRIPT, Process, call, environment, request
 
-from mnemic.dialects.mnemic import MNEMIC
 from mnemic.surfaces.stdio import ENDS, lines
 
 TOY_SERVER = """
 import sys
 sys.path.insert(0, {folder!r})
 from toys import TOY
-from mnemic.app import open_app
+from mnemic.app import open_app, dialect
 from mnemic.settings import load
 from mnemic.surfaces.stdio import run_stdio
+
+MNEMIC = dialect("mnemic")
 with open_app(load({{}})) as app:
     run_stdio(app, TOY)
 """

@@ -30,10 +30,9 @@ class Filter:
 
     @property
     def is_plain(self) -> bool:
-        """True when nothing but the namespace and expiry restricts, so the indexes alone can answer."""
+        """True when nothing but the namespace restricts and little is left out, so the indexes alone can answer."""
         narrow = (
             self.kinds,
-            self.without_kinds,
             self.tags,
             self.tier,
             self.session_id,

@@ -116,6 +116,24 @@ SELECT id FROM memory WHERE expires_at <= :alive_at AND expires_at IS NOT NULL A
 WALKED_AT_ONCE = 500
 
 
+OF_KINDS = """
+SELECT id FROM memory WHERE kind IN (SELECT value FROM json_each(:without_kinds)) AND state = 'living'
+"""
+
+
+def left_out(wanted: Filter) -> tuple[list[str], dict[str, Any]]:
+    """The queries for what a plain filter leaves out of the living, which is little, and their parameters."""
+    queries: list[str] = []
+    values: dict[str, Any] = {}
+    if wanted.alive_at is not None:
+        queries.append(EXPIRED)
+        values["alive_at"] = wanted.alive_at
+    if wanted.without_kinds is not None:
+        queries.append(OF_KINDS)
+        values["without_kinds"] = as_json(wanted.without_kinds)
+    return queries, values
+
+
 def where(wanted: Filter) -> tuple[str, dict[str, Any]]:
     """The condition for the fields of *wanted* that are set, over `memory m`, and its parameters."""
     parts, values = _state(wanted)

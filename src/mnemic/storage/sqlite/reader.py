@@ -217,7 +217,7 @@ class SqliteReader:
             return []
         if wanted.is_plain:
             return matrix.nearest(
-                vector, limit, namespace_ids=self._namespace_ids(wanted), without=self._expired(wanted)
+                vector, limit, namespace_ids=self._namespace_ids(wanted), without=self._left_out(wanted)
             )
         conditions, values = memories.where(wanted)
         allowed = column(self._connection, ALL_IDS.format(conditions=conditions), values)
@@ -230,10 +230,9 @@ class SqliteReader:
             return {}
         return {near.memory_id: near for near in matrix.nearest(vector, len(memory_ids), only=memory_ids)}
 
-    def _expired(self, wanted: Filter) -> list[int]:
-        if wanted.alive_at is None:
-            return []
-        return self.overdue(wanted.alive_at)
+    def _left_out(self, wanted: Filter) -> list[int]:
+        queries, values = memories.left_out(wanted)
+        return [number for query in queries for number in column(self._connection, query, values)]
 
     def _namespace_ids(self, wanted: Filter) -> list[int] | None:
         """The numbers of the namespaces asked for; unknown ones hold nothing and fall away."""

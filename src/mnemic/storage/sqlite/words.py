@@ -13,7 +13,7 @@ from mnemic.model.memory import Memory, is_beginning
 from mnemic.model.search import Filter
 from mnemic.storage import text
 from mnemic.storage.sqlite import memories
-from mnemic.storage.sqlite.memories import EXPIRED, as_json, where
+from mnemic.storage.sqlite.memories import as_json, left_out, where
 from mnemic.storage.sqlite.rows import Row, column, row, rows
 from mnemic.storage.sqlite.schema import TOKENIZER
 
@@ -118,9 +118,10 @@ def search(
         return []
     values: dict[str, Any] = {"match": match_expression(terms, namespace_ids, every=every), "limit": limit}
     if wanted.is_plain:
-        # What has expired but is not yet collected is a short list; a join would touch every match.
-        conditions = f"words.rowid NOT IN ({EXPIRED})" if wanted.alive_at is not None else "TRUE"
-        values |= {"alive_at": wanted.alive_at} if wanted.alive_at is not None else {}
+        # What is left out is a short list; a join would touch every match.
+        queries, more = left_out(wanted)
+        conditions = " AND ".join(f"words.rowid NOT IN ({query})" for query in queries) or "TRUE"
+        values |= more
         sql = SEARCH.format(conditions=conditions)
     else:
         conditions, more = where(wanted)
