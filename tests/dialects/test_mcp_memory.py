@@ -8,8 +8,10 @@ from dataclasses import replace
 import pytest
 from speaking import Speaker, a_relation, an_entity
 
-from mnemic.dialects.mcp_memory import MCP_MEMORY
+from mnemic.app import dialect
 from support import AbsentEmbedder, everything
+
+MCP_MEMORY = dialect("mcp-memory")
 
 TOOLS = [
     "create_entities",

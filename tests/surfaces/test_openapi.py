@@ -69,9 +69,9 @@ def test_every_schema_is_one():
 
 
 def test_every_operation_is_there_with_its_errors():
-    for dialect in (MNEMIC, TOY):
-        for operation in dialect.operations.values():
-            part = API["paths"][f"/api/v1/tools/{dialect.name}/{operation.name}"]["post"]
+    for spoken in (MNEMIC, TOY):
+        for operation in spoken.operations.values():
+            part = API["paths"][f"/api/v1/tools/{spoken.name}/{operation.name}"]["post"]
             assert part["description"] == operation.description
             assert {"200", "400", "404", "409", "413", "500", "503"} <= part["responses"].keys()
 

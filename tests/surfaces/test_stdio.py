@@ -18,17 +18,18 @@ from mcp.types import Implementation
 from toys import SECRET
 from wires import BAD_JSON, SCRIPT, Process, call, environment, request
 
+from mnemic.app import dialect
 from mnemic.surfaces.stdio import ENDS, lines
+
+MNEMIC = dialect("mnemic")
 
 TOY_SERVER = """
 import sys
 sys.path.insert(0, {folder!r})
 from toys import TOY
-from mnemic.app import open_app, dialect
+from mnemic.app import open_app
 from mnemic.settings import load
 from mnemic.surfaces.stdio import run_stdio
-
-MNEMIC = dialect("mnemic")
 with open_app(load({{}})) as app:
     run_stdio(app, TOY)
 """
