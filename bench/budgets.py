@@ -11,7 +11,7 @@ from pathlib import Path
 import apsw
 import platformdirs
 
-from bench import contention, embedding, finding, growth, starting, surfaces, tidying, weight, writing
+from bench import contention, embedding, finding, graph, growth, starting, surfaces, tidying, weight, writing
 from bench.bench import Bench
 from bench.figures import Figure, table
 from bench.reference import installed
@@ -31,6 +31,7 @@ BUDGETS: dict[str, Callable[[Bench], Iterator[Figure]]] = {
     "open": finding.open_by_name,
     "past": finding.past,
     "split": tidying.split,
+    "graph": graph.graph,
     "growth": growth.growth,
     "embed": embedding.embed,
     "memory": weight.memory,
