@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 
 import orjson
 
@@ -145,7 +145,7 @@ def _keep(tx: Writer, ctx: Context, note: Note) -> Memory:
     tier = note.tier or tier_for(note.ttl)
     draft = Draft(
         namespace=namespace,
-        title=tx.unused_title(namespace, note.title or title_of(note.text)),
+        title=note.title or title_of(note.text),
         texts=(note.text,),
         kind=note.kind,
         summary=note.summary,
@@ -159,13 +159,22 @@ def _keep(tx: Writer, ctx: Context, note: Note) -> Memory:
         created_at=note.created_at,
         expires_at=expiry(tier, note.ttl, ctx.now()),
     )
-    memory = tx.add(draft, uid=ctx.new_uid())
+    memory = _added(tx, ctx, draft)
     for reference, type, weight in note.links:
         target = locate(tx, ctx, reference)
         if target.id == memory.id:
             raise Invalid("links: a memory cannot be linked to itself", "links")
         tx.add_edge(memory.id, target.id, type, weight=weight)
     return memory
+
+
+def _added(tx: Writer, ctx: Context, draft: Draft) -> Memory:
+    """The memory made of *draft*, with a number behind its title if that is taken. Few are, so that is not asked first."""
+    try:
+        return tx.add(draft, uid=ctx.new_uid())
+    except Conflict:
+        free = tx.unused_title(draft.namespace, draft.title)
+        return tx.add(replace(draft, title=free), uid=ctx.new_uid())
 
 
 def faithful(metadata: Mapping[str, object]) -> Mapping[str, object]:

@@ -70,6 +70,8 @@ class Rendered:
     is_error: bool = False
     note: str | None = None
     """Something about the answer that is not part of it."""
+    is_json: bool = False
+    """The text is JSON, where there is no object beside it."""
 
 
 def invalid(error: ValidationError) -> Invalid:

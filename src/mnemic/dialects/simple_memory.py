@@ -30,7 +30,7 @@ class SimpleMemory(Dialect):
     def render(self, reply: BaseModel) -> Rendered:
         """See Dialect."""
         assert isinstance(reply, RootModel)
-        return Rendered(orjson.dumps(reply.root).decode())
+        return Rendered(orjson.dumps(reply.root).decode(), is_json=True)
 
     def render_error(self, name: str, error: MnemicError) -> Rendered:
         """See Dialect."""

@@ -39,17 +39,23 @@ class NotAllowed(MnemicError):
 
 def reply(content: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """*content* as JSON."""
+    return as_it_is(orjson.dumps(content), status, headers)
+
+
+def as_it_is(body: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """*body*, which is JSON."""
     always = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
-    return Response(orjson.dumps(content), status, {**always, **(headers or {})}, "application/json")
+    return Response(body, status, {**always, **(headers or {})}, "application/json")
 
 
 def told(outcome: Outcome) -> Response:
     """A call's outcome: its object, or its text where the dialect speaks in text alone."""
     if outcome.error is not None:
         return problem(outcome.error, outcome.rendered.text)
-    if outcome.rendered.structured is None:
-        return PlainTextResponse(outcome.rendered.text)
-    return reply(outcome.rendered.structured)
+    told = outcome.rendered
+    if told.structured is not None:
+        return reply(told.structured)
+    return as_it_is(told.text.encode()) if told.is_json else PlainTextResponse(told.text)
 
 
 def problem(
