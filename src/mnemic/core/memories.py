@@ -169,7 +169,7 @@ def _keep(tx: Writer, ctx: Context, note: Note) -> Memory:
 
 
 def _added(tx: Writer, ctx: Context, draft: Draft) -> Memory:
-    """The memory made of *draft*, with a number behind its title if that is taken. Few are, so that is not asked first."""
+    """The memory made of *draft*; if its title is taken, which is rare and so not asked first, with a number behind."""
     try:
         return tx.add(draft, uid=ctx.new_uid())
     except Conflict:
