@@ -206,6 +206,8 @@ def test_ctrl_c_ends_with_130(cli):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=cli.environment,
+        # A shell lets what it runs in the background ignore the signal, and children inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     deadline = time.monotonic() + 60
     while process.poll() is None and time.monotonic() < deadline:

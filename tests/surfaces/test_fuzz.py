@@ -9,7 +9,11 @@ import orjson
 import pytest
 from hypothesis import strategies as st
 
+<<<<<<< HEAD
 from mnemic.app import dialect
+=======
+from mnemic.app import DIALECTS, dialect
+>>>>>>> graph-tests
 from mnemic.dialects.operation import input_schema
 from mnemic.surfaces.bridge import answer
 from support import kept
@@ -19,7 +23,19 @@ MNEMIC = dialect("mnemic")
 TIMES = ("7d", "2026-01-31", "9999-12-31T23:59:59Z", "0001-01-01", "-1d", "99999999y")
 SYNTAX = ('"', "' OR 1=1 --", "NEAR(a b", "a AND", "*", "col:x", "%_", "\\", "\0", "\u202e")
 ODD = ("", " ", "1", "Deploys", "😀", "İ", "ﬁ", "x" * 70_000)
+FIELDS = (
+    "name",
+    "entityType",
+    "observations",
+    "status",
+    "from",
+    "to",
+    "relationType",
+    "context",
+    "entity_type",
+)
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=40) | st.sampled_from(TIMES + SYNTAX + ODD)
+KEYS = TEXTS | st.sampled_from(FIELDS)
 NUMBERS = (
     st.integers(-(2**63), 2**64 - 1) | st.integers(-2, 12) | st.floats(allow_nan=False, allow_infinity=False)
 )
@@ -32,6 +48,8 @@ JUNK = st.recursive(
 
 def fitting(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
     """Values of the kind *schema* wants, whatever their size."""
+    if "anyOf" in schema:
+        return st.one_of(*map(fitting, schema["anyOf"]))
     if "enum" in schema:
         return st.sampled_from(schema["enum"])
     kinds = schema.get("type", [])
@@ -50,7 +68,7 @@ def of_kind(kind: str, schema: dict[str, Any]) -> st.SearchStrategy[Any]:
             return st.booleans()
         case "array":
             return st.lists(fitting(schema["items"]), max_size=4)
-    return objects(schema) if "properties" in schema else st.dictionaries(TEXTS, JUNK, max_size=3)
+    return objects(schema) if "properties" in schema else st.dictionaries(KEYS, JUNK, max_size=5)
 
 
 def objects(schema: dict[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
@@ -64,18 +82,22 @@ def objects(schema: dict[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
     return st.fixed_dictionaries(needed, optional=rest)
 
 
-@pytest.mark.parametrize("name", MNEMIC.operations)
+TOOLS = [(name, tool) for name in DIALECTS for tool in dialect(name).operations]
+
+
+@pytest.mark.parametrize("vocabulary, tool", TOOLS)
 @hypothesis.settings(
     max_examples=60,
     suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture, hypothesis.HealthCheck.too_slow],
 )
 @hypothesis.given(data=st.data())
-def test_a_tool_answers_or_refuses_whatever_it_is_given(ctx, name, data):
+def test_a_tool_answers_or_refuses_whatever_it_is_given(ctx, vocabulary, tool, data):
     if not ctx.store.sequence():
         kept(ctx, "We deploy on Fridays", title="Deploys")
         kept(ctx, "The build runs on the CI machine")
-    arguments = data.draw(objects(input_schema(MNEMIC.operations[name].request)))
-    outcome = answer(MNEMIC, ctx, name, arguments)
+    spoken = dialect(vocabulary)
+    arguments = data.draw(objects(input_schema(spoken.operations[tool].request)))
+    outcome = answer(spoken, ctx, tool, arguments)
     assert outcome.error is None or outcome.error.code != "internal"
     assert outcome.rendered.text
     orjson.dumps(outcome.rendered.structured)

@@ -108,20 +108,20 @@ def serving(
 
 def environment(home: Path) -> dict[str, str]:
     """Variables for a process with a home and a database of its own, and no model."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("MNEMIC_")}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("MNEMIC_", "MEMORY_"))}
     return {**kept, "HOME": str(home), "MNEMIC_DB": str(home / "memory.db"), "MNEMIC_EMBEDDER": "none"}
 
 
 class Process:
     """`mnemic mcp` as a process, spoken to in lines."""
 
-    def __init__(self, home: Path, *command: str):
+    def __init__(self, home: Path, *command: str, **variables: str):
         self.process = subprocess.Popen(
             [sys.executable, *(command or ("-m", "mnemic", "mcp"))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=environment(home),
+            env={**environment(home), **variables},
         )
 
     def __enter__(self) -> Process:

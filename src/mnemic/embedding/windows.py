@@ -15,7 +15,7 @@ ENDS = (
     re.compile(r"[.!?…][\"'”’)\]]*\s+|[。！？]"),
     re.compile(r"[,;:]\s+|[，；：、]|\s[-–—]\s+"),
 )
-PIECE = re.compile(r"\S{1,100}\s{0,100}|\s{1,100}")
+PIECE = re.compile(r"\S{1,60}\s{0,60}|\s{1,60}")
 
 
 @dataclass(frozen=True, slots=True)

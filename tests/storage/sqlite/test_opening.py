@@ -46,7 +46,7 @@ def test_a_new_file_is_its_owners_alone(tmp_path):
     put(store, a_draft("one"))
     assert mode(tmp_path / "new" / "deep") == 0o700
     made = sorted((tmp_path / "new" / "deep").iterdir())
-    assert [file.name for file in made] == ["mine.db", "mine.db-shm", "mine.db-wal"]
+    assert [file.name for file in made] == ["mine.db", "mine.db-shm", "mine.db-turn", "mine.db-wal"]
     assert {mode(file) for file in made} == {0o600}
     store.close()
 
