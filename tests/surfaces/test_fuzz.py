@@ -9,16 +9,10 @@ import orjson
 import pytest
 from hypothesis import strategies as st
 
-<<<<<<< HEAD
-from mnemic.app import dialect
-=======
 from mnemic.app import DIALECTS, dialect
->>>>>>> graph-tests
 from mnemic.dialects.operation import input_schema
 from mnemic.surfaces.bridge import answer
 from support import kept
-
-MNEMIC = dialect("mnemic")
 
 TIMES = ("7d", "2026-01-31", "9999-12-31T23:59:59Z", "0001-01-01", "-1d", "99999999y")
 SYNTAX = ('"', "' OR 1=1 --", "NEAR(a b", "a AND", "*", "col:x", "%_", "\\", "\0", "\u202e")

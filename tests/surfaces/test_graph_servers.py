@@ -286,6 +286,7 @@ def test_rest_calls_any_vocabulary(ctx):
     with serving(ctx, dialects=spoken) as address, httpx.Client(base_url=f"{address}/api/v1/tools") as http:
         made = http.post("/simple-memory/create_entities", json={"entities": [ANNA]})
         assert made.status_code == 200 and made.json() == [ANNA]
+        assert made.headers["content-type"] == "application/json"
         assert http.post("/simple-memory/open_nodes", json={"names": ["Anna", "x"]}).json() == [ANNA]
         found = http.post("/mcp-memory/search_nodes", json={"query": "anna"}).json()
         assert found["entities"][0]["name"] == "Anna"

@@ -13,6 +13,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 from mnemic.core.context import Context
@@ -87,7 +88,8 @@ class Mirror:
 
     def _tell(self, flaws: Sequence[Flaw]) -> None:
         """Say what could not be read, and keep the file that has it beside the one that will take its place."""
-        copy = self.path.with_name(self.path.name + DAMAGED)
+        names = (f"{self.path.name}{DAMAGED}{number or ''}" for number in count())
+        copy = next(path for name in names if not (path := self.path.with_name(name)).exists())
         shutil.copy2(self.path, copy)
         told = "; ".join(f"{flaw.where}: {flaw.what}" for flaw in flaws[:FLAWS_TOLD])
         more = f" and {len(flaws) - FLAWS_TOLD} more" if len(flaws) > FLAWS_TOLD else ""
