@@ -20,6 +20,8 @@ from mnemic.retrieval import engine
 from mnemic.retrieval.limbic import DEPTH, RECENT
 
 KIND = "reflection"
+TARGET_TYPE = "target_type"
+"""Where its metadata says what sort of thing it is about; an entity of the same kind has none."""
 ABOUT = "reflects_on"
 ENTITY, RELATION, SESSION, EVERYTHING = "entity", "relation", "session", "global"
 NEEDS_TARGET = frozenset({ENTITY, RELATION})
@@ -83,7 +85,7 @@ def _check(reflection: Reflection, authors: Collection[str] | None, moods: Colle
 
 def _metadata(reflection: Reflection) -> dict[str, object]:
     told = {
-        "target_type": reflection.target_type,
+        TARGET_TYPE: reflection.target_type,
         "target_id": reflection.target_id,
         "author": reflection.author,
         "mood": reflection.mood,
@@ -116,4 +118,6 @@ def search(
 
 
 def _fits(memory: Memory, asked: dict[str, str | None]) -> bool:
-    return all(memory.metadata.get(name) == value for name, value in asked.items() if value is not None)
+    return TARGET_TYPE in memory.metadata and all(
+        memory.metadata.get(name) == value for name, value in asked.items() if value is not None
+    )

@@ -98,7 +98,10 @@ WHERE s.digest = ? AND s.until IS NULL AND m.state = 'living'
 CONDITIONS = {
     "namespaces": "m.namespace IN (SELECT value FROM json_each(:namespaces))",
     "kinds": "m.kind IN (SELECT value FROM json_each(:kinds))",
-    "without_kinds": "m.kind NOT IN (SELECT value FROM json_each(:without_kinds))",
+    # The first half is worked out once; few memories ever come to the second.
+    "without": """(m.kind NOT IN (SELECT value ->> 0 FROM json_each(:without)) OR NOT EXISTS (
+  SELECT 1 FROM json_each(:without) w JOIN json_each(m.metadata) k ON k.key = w.value ->> 1
+  WHERE w.value ->> 0 = m.kind))""",
     "tags": "m.id IN (SELECT memory_id FROM tag WHERE name IN (SELECT value FROM json_each(:tags)))",
     "tier": "m.tier = :tier",
     "session_id": "m.session_id = :session_id",
