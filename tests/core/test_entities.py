@@ -133,6 +133,12 @@ def test_and_gives_way_to_an_entity_of_its_name(ctx, people, claim):
     assert ctx.store.check() == []
 
 
+def test_nor_does_it_take_over_the_relations_of_a_name(ctx, people):
+    link(ctx, ("Anna", "Tea", "drinks"))
+    thought = add(ctx, Reflection(text="Tea"))
+    assert relations(ctx) == [("Anna", "Tea", "drinks")] and thought.title == "Reflection: Tea"
+
+
 @pytest.mark.parametrize("kind", ["reflection", "turn", "episode", "note"])
 def test_an_entity_is_one_whatever_its_type_is_called(ctx, people, kind):
     make(ctx, ("Pilot", kind, ("one",)))
