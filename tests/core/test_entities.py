@@ -10,7 +10,7 @@ from mnemic.core import entities
 from mnemic.core.entities import Taken, create, delete, end, observe, relate, retract, take_in, unrelate
 from mnemic.core.history import as_of, undo
 from mnemic.core.memories import forget, restore
-from mnemic.core.reflections import Reflection, add
+from mnemic.core.reflections import Reflection, add, search
 from mnemic.core.transfer import export_lines, import_lines
 from mnemic.errors import Denied, NotFound
 from mnemic.formats.graphs import Flaw
@@ -131,6 +131,24 @@ def test_and_gives_way_to_an_entity_of_its_name(ctx, people, claim):
     assert relations(ctx) == [("Anna", "Tea", "drinks")]
     assert ctx.store.read().memory(thought.id).title == "Tea (2)"
     assert ctx.store.check() == []
+
+
+def test_nor_does_it_take_over_the_relations_of_a_name(ctx, people):
+    link(ctx, ("Anna", "Tea", "drinks"))
+    thought = add(ctx, Reflection(text="Tea"))
+    assert relations(ctx) == [("Anna", "Tea", "drinks")] and thought.title == "Reflection: Tea"
+
+
+@pytest.mark.parametrize("kind", ["reflection", "turn", "episode", "note"])
+def test_an_entity_is_one_whatever_its_type_is_called(ctx, people, kind):
+    make(ctx, ("Pilot", kind, ("one",)))
+    link(ctx, ("Anna", "Pilot", "wrote"))
+    make(ctx, ("Pilot", kind, ("two",)), taken=Taken.MERGE)
+    assert observations(ctx, "Pilot") == ["one", "two"]
+    assert relations(ctx) == [("Anna", "Pilot", "wrote")]
+    assert [one.title for one in entities.containing(ctx, kind)] == ["Pilot"]
+    add(ctx, Reflection(text="one or two"))
+    assert [hit.memory.title for hit in search(ctx, "one two")] == ["one or two"]
 
 
 def test_an_entity_whose_time_is_over_is_made_anew(ctx, clock):

@@ -216,7 +216,7 @@ def graph(store):
     a, b, c, d = put(
         store,
         a_draft("a"),
-        a_draft("b", kind="person"),
+        a_draft("b", kind="thought", metadata={"about": 1}),
         a_draft("c", namespace="work"),
         a_draft("d", expires_at=START + HOUR),
     )
@@ -242,7 +242,7 @@ def test_relations_are_those_that_stand_in_the_order_of_their_making(store, grap
     [
         (Filter(namespaces=("global",)), ["one", "three", "four"]),
         (Filter(namespaces=("work",)), []),
-        (Filter(namespaces=("global", "work"), without_kinds=("person",)), ["three", "four"]),
+        (Filter(namespaces=("global", "work"), without=(("thought", "about"),)), ["three", "four"]),
         (Filter(alive_at=START), ["one", "two", "three", "four"]),
         (Filter(alive_at=START + HOUR), ["one", "two", "three"]),
     ],

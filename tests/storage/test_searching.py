@@ -17,6 +17,7 @@ from support import START, WordEmbedder, embed_all, open_store
 
 WORDS = ["amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heron"]
 NAMESPACES, KINDS, TAGS = ("global", "work", "home"), ("note", "fact", "event"), ("red", "green", "blue")
+PAIRS = [(kind, key) for kind in (*KINDS, "none") for key in ("about", "of", "none")]
 EMBEDDER = WordEmbedder(window=40)
 
 
@@ -53,6 +54,7 @@ def a_random_draft(chance, number, sessions):
         priority=chance.randint(1, 10),
         tier=chance.choice(list(Tier)),
         session_id=chance.choice([None, *sessions]),
+        metadata=chance.choice([{}, {"about": 1}, {"of": None, "x": [2]}]),
         created_at=START - chance.randint(0, 10) * DAY,
         expires_at=chance.choice([None, None, START - HOUR, START, START + HOUR]),
     )
@@ -63,7 +65,7 @@ def passes(memory, wanted):
     return (
         (wanted.namespaces is None or memory.namespace in wanted.namespaces)
         and (wanted.kinds is None or memory.kind in wanted.kinds)
-        and (wanted.without_kinds is None or memory.kind not in wanted.without_kinds)
+        and not any(memory.kind == kind and key in memory.metadata for kind, key in wanted.without or ())
         and (wanted.tags is None or bool(set(wanted.tags) & set(memory.tags)))
         and (wanted.tier is None or memory.tier is wanted.tier)
         and (wanted.session_id is None or memory.session_id == wanted.session_id)
@@ -84,7 +86,7 @@ filters = st.builds(
     Filter,
     namespaces=some((*NAMESPACES, "nowhere")),
     kinds=some((*KINDS, "none")),
-    without_kinds=some((*KINDS, "none")),
+    without=some(PAIRS),
     tags=some((*TAGS, "none")),
     tier=st.none() | st.sampled_from(list(Tier)),
     session_id=st.sampled_from([None, None, 1, 2, 3]),
@@ -100,7 +102,7 @@ one_filter = st.one_of(
         st.builds(Filter, **{name: strategy})
         for name, strategy in {
             "kinds": some(KINDS),
-            "without_kinds": some(KINDS),
+            "without": some(PAIRS),
             "tags": some(TAGS),
             "tier": st.sampled_from(list(Tier)),
             "session_id": st.sampled_from([1, 2]),

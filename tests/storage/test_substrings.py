@@ -132,10 +132,14 @@ def test_they_come_by_number_in_pages(peopled):
 
 def test_a_filter_works_inside(peopled):
     note, fact, there = put(
-        peopled, a_draft("heron"), a_draft("heron 2", kind="fact"), a_draft("heron", namespace="there")
+        peopled,
+        a_draft("heron"),
+        a_draft("heron 2", kind="fact", metadata={"about": 1}),
+        a_draft("heron", namespace="there"),
     )
     assert found(peopled, "heron", namespaces=("there",)) == [there.id]
-    assert found(peopled, "heron", without_kinds=("fact",)) == [note.id, there.id]
+    assert found(peopled, "heron", without=(("fact", "about"),)) == [note.id, there.id]
+    assert len(found(peopled, "heron", without=(("fact", "other"), ("note", "about")))) == 3
     change(peopled, fact, state=State.FORGOTTEN)
     assert found(peopled, "heron") == [note.id, there.id]
     assert found(peopled, "heron", states=frozenset({State.FORGOTTEN})) == [fact.id]

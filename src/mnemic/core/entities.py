@@ -12,6 +12,7 @@ from enum import Enum, auto
 from itertools import zip_longest
 from typing import TypeVar
 
+from mnemic.core import reflections
 from mnemic.core.context import Context
 from mnemic.core.memories import is_in_use, note_use, titled
 from mnemic.core.upkeep import write_after_expiry
@@ -23,8 +24,9 @@ from mnemic.model.search import Filter
 from mnemic.model.values import State
 from mnemic.storage.base import Reader, Writer
 
-HIDDEN_KINDS = ("reflection", "turn", "episode")
-"""Memories that are about others or about a moment: found by searches that ask for them, but no entities."""
+HIDDEN = ((reflections.KIND, reflections.TARGET_TYPE),)
+"""Memories that are about others: found by searches that ask for them, but no entities. Told by a kind and a key of
+their metadata, since the kind alone is a word that an entity's type may be."""
 DELETED = "deleted"
 PAGE = 2_000
 BATCH = 1_000
@@ -81,13 +83,17 @@ class Graph:
 
 def visible(ctx: Context) -> Filter:
     """What counts as an entity for this caller."""
-    return Filter(namespaces=ctx.scope(), without_kinds=HIDDEN_KINDS, alive_at=ctx.now())
+    return Filter(namespaces=ctx.scope(), without=HIDDEN, alive_at=ctx.now())
 
 
 def entity(reader: Reader, ctx: Context, name: str) -> Memory | None:
     """The entity called exactly *name*."""
     found = titled(reader, ctx, name)
-    return None if found is None or found.kind in HIDDEN_KINDS else found
+    return None if found is None or _is_hidden(found) else found
+
+
+def _is_hidden(memory: Memory) -> bool:
+    return any(memory.kind == kind and key in memory.metadata for kind, key in HIDDEN)
 
 
 def as_entity(memory: Memory) -> Entity:
@@ -363,7 +369,7 @@ def links_at(ctx: Context, memory_ids: Sequence[int]) -> dict[int, list[Link]]:
 
 def _stands(ctx: Context, memory: Memory) -> bool:
     """Whether a relation to *memory* is shown: it is an entity in use, or no more than a name."""
-    if memory.kind in HIDDEN_KINDS:
+    if _is_hidden(memory):
         return False
     return is_in_use(ctx, memory) or (memory.state is State.NAMED and ctx.may_see(memory.namespace))
 

@@ -16,10 +16,14 @@ from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Invalid
 from mnemic.model.memory import Draft, Memory
 from mnemic.model.search import Filter, Hit, Query
+from mnemic.model.values import State
 from mnemic.retrieval import engine
 from mnemic.retrieval.limbic import DEPTH, RECENT
+from mnemic.storage.base import Writer
 
 KIND = "reflection"
+TARGET_TYPE = "target_type"
+"""Where its metadata says what sort of thing it is about; an entity of the same kind has none."""
 ABOUT = "reflects_on"
 ENTITY, RELATION, SESSION, EVERYTHING = "entity", "relation", "session", "global"
 NEEDS_TARGET = frozenset({ENTITY, RELATION})
@@ -48,10 +52,9 @@ def add(
     _check(reflection, authors, moods)
     with write_after_expiry(ctx, "reflect") as tx:
         namespace = ctx.home()
-        title = tx.unused_title(namespace, title_of(reflection.text))
         draft = Draft(
             namespace=namespace,
-            title=title,
+            title=_title(tx, namespace, title_of(reflection.text)),
             texts=(reflection.text,),
             kind=KIND,
             source=reflection.author,
@@ -64,6 +67,12 @@ def add(
                     tx.add_edge(memory.id, target.id, ABOUT)
     ctx.wake()
     return memory
+
+
+def _title(tx: Writer, namespace: str, wanted: str) -> str:
+    """*wanted*, or something like it that is no name: a thought must not take over the links of one."""
+    is_name = tx.ids_titled(wanted, (namespace,), State.NAMED)
+    return tx.unused_title(namespace, f"Reflection: {wanted}" if is_name else wanted)
 
 
 def _check(reflection: Reflection, authors: Collection[str] | None, moods: Collection[str] | None) -> None:
@@ -83,7 +92,7 @@ def _check(reflection: Reflection, authors: Collection[str] | None, moods: Colle
 
 def _metadata(reflection: Reflection) -> dict[str, object]:
     told = {
-        "target_type": reflection.target_type,
+        TARGET_TYPE: reflection.target_type,
         "target_id": reflection.target_id,
         "author": reflection.author,
         "mood": reflection.mood,
@@ -116,4 +125,6 @@ def search(
 
 
 def _fits(memory: Memory, asked: dict[str, str | None]) -> bool:
-    return all(memory.metadata.get(name) == value for name, value in asked.items() if value is not None)
+    return TARGET_TYPE in memory.metadata and all(
+        memory.metadata.get(name) == value for name, value in asked.items() if value is not None
+    )

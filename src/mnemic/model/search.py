@@ -17,7 +17,8 @@ class Filter:
 
     namespaces: tuple[str, ...] | None = None
     kinds: tuple[str, ...] | None = None
-    without_kinds: tuple[str, ...] | None = None
+    without: tuple[tuple[str, str], ...] | None = None
+    """Leave out memories of a kind whose metadata has a key: pairs of both."""
     tags: tuple[str, ...] | None = None
     tier: Tier | None = None
     session_id: int | None = None

@@ -101,7 +101,10 @@ WHERE s.digest = ? AND s.until IS NULL AND m.state = 'living'
 CONDITIONS = {
     "namespaces": "m.namespace IN (SELECT value FROM json_each(:namespaces))",
     "kinds": "m.kind IN (SELECT value FROM json_each(:kinds))",
-    "without_kinds": "m.kind NOT IN (SELECT value FROM json_each(:without_kinds))",
+    # The first half is worked out once; few memories ever come to the second.
+    "without": """(m.kind NOT IN (SELECT value ->> 0 FROM json_each(:without)) OR NOT EXISTS (
+  SELECT 1 FROM json_each(:without) w JOIN json_each(m.metadata) k ON k.key = w.value ->> 1
+  WHERE w.value ->> 0 = m.kind))""",
     "tags": "m.id IN (SELECT memory_id FROM tag WHERE name IN (SELECT value FROM json_each(:tags)))",
     "tier": "m.tier = :tier",
     "session_id": "m.session_id = :session_id",
@@ -116,8 +119,9 @@ SELECT id FROM memory WHERE expires_at <= :alive_at AND expires_at IS NOT NULL A
 WALKED_AT_ONCE = 500
 
 
-OF_KINDS = """
-SELECT id FROM memory WHERE kind IN (SELECT value FROM json_each(:without_kinds)) AND state = 'living'
+WITHOUT = f"""
+SELECT m.id FROM memory m
+WHERE m.kind IN (SELECT value ->> 0 FROM json_each(:without)) AND m.state = 'living' AND NOT {CONDITIONS["without"]}
 """
 
 
@@ -128,9 +132,9 @@ def left_out(wanted: Filter) -> tuple[list[str], dict[str, Any]]:
     if wanted.alive_at is not None:
         queries.append(EXPIRED)
         values["alive_at"] = wanted.alive_at
-    if wanted.without_kinds is not None:
-        queries.append(OF_KINDS)
-        values["without_kinds"] = as_json(wanted.without_kinds)
+    if wanted.without is not None:
+        queries.append(WITHOUT)
+        values["without"] = as_json(wanted.without)
     return queries, values
 
 
