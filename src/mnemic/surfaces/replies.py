@@ -51,18 +51,16 @@ def as_it_is(body: bytes, status: int = 200, headers: Mapping[str, str] | None =
 def told(outcome: Outcome) -> Response:
     """A call's outcome: its object, or its text where the dialect speaks in text alone."""
     if outcome.error is not None:
-        return problem(outcome.error, outcome.rendered.text)
+        return problem(outcome.error)
     told = outcome.rendered
     if told.structured is not None:
         return reply(told.structured)
     return as_it_is(told.text.encode()) if told.is_json else PlainTextResponse(told.text)
 
 
-def problem(
-    error: MnemicError, text: str | None = None, headers: Mapping[str, str] | None = None
-) -> Response:
+def problem(error: MnemicError, headers: Mapping[str, str] | None = None) -> Response:
     """*error* as `{"error", "code", "message"}`, with `field` where an argument is at fault."""
-    message = text or str(error)
+    message = str(error)
     content = {"error": message, "code": error.code, "message": message}
     if isinstance(error, Invalid) and error.field:
         content["field"] = error.field
