@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache, partial
 
 from bench import reference, texts
@@ -14,6 +15,7 @@ from bench.measuring import Spent, spent
 from bench.stores import copied, moment_of, namespace, open_store
 from mnemic.core import associate
 from mnemic.core.context import Context
+from mnemic.core.entities import visible
 from mnemic.core.history import as_of
 from mnemic.core.memories import open_all, title_of
 from mnemic.core.recall import recall as recall_core
@@ -152,7 +154,8 @@ def _recall(bench: Bench, size: int, space: str | None = None, *, misspelt: bool
 def _associations(bench: Bench, size: int) -> Spent:
     with copied(bench.stores.ours(size)) as path, open_store(path, "local") as app:
         asked = map(texts.question, _numbers(bench, size))
-        return spent(partial(associate.search, app.ctx, _query(app.ctx, question)) for question in asked)
+        wanted = [replace(_query(app.ctx, question), filter=visible(app.ctx)) for question in asked]
+        return spent(partial(associate.search, app.ctx, query) for query in wanted)
 
 
 def _first_recall(bench: Bench, size: int) -> Spent:
