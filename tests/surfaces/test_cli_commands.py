@@ -5,9 +5,11 @@ from __future__ import annotations
 import click
 import pytest
 
+from mnemic.app import dialect
 from mnemic.model.values import DAY, HOUR, MINUTE, SECOND, YEAR
 from mnemic.surfaces.cli import text
 from mnemic.surfaces.cli.views import anything
+from mnemic.surfaces.cli.views.house import VIEWS
 
 
 @pytest.fixture
@@ -194,6 +196,11 @@ def test_sizes(number, said):
 
 def test_tables_line_up_wide_characters():
     assert list(text.table([["日本", "x"], ["abcd", "y"]])) == ["日本  x", "abcd  y"]
+
+
+def test_every_view_is_of_a_reply_that_there_is():
+    replies = {operation.reply.__name__ for operation in dialect("mnemic").operations.values()}
+    assert replies >= set(VIEWS)
 
 
 def test_any_reply_can_be_shown():

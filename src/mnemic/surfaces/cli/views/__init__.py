@@ -24,10 +24,8 @@ def view(reply: BaseModel) -> Iterator[str]:
 def made_for(kind: type[BaseModel]) -> Callable[[Any], Iterator[str]] | None:
     """The view made for this kind of reply, or None."""
     home = HOMES.get(kind.__module__.rpartition(".")[0])
-    views: Mapping[type[BaseModel], Callable[[Any], Iterator[str]]] = (
-        import_module(home).VIEWS if home else {}
-    )
-    return views.get(kind)
+    views: Mapping[str, Callable[[Any], Iterator[str]]] = import_module(home).VIEWS if home else {}
+    return views.get(kind.__name__)
 
 
 def anything(content: Mapping[str, Any], indent: str = "") -> Iterator[str]:

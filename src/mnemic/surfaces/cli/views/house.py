@@ -4,15 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel
-
-from mnemic.dialects.mnemic.changing import ChangeShape, HistoryReply, UndoReply
-from mnemic.dialects.mnemic.finding import OpenedShape, OpenReply, RecallReply, StatsReply, VerifyReply
-from mnemic.dialects.mnemic.linking import ExploreReply, LinkReply
-from mnemic.dialects.mnemic.remembering import ForgetReply, RememberReply, RestoreReply, ReviseReply
-from mnemic.dialects.mnemic.shapes import HitShape, LinkShape, MemoryShape
 from mnemic.model.journal import Subject
 from mnemic.model.values import Moment, iso
 from mnemic.surfaces.cli.text import (
@@ -35,6 +28,13 @@ from mnemic.surfaces.cli.text import (
     table,
     width,
 )
+
+if TYPE_CHECKING:
+    from mnemic.dialects.mnemic.changing import ChangeShape, HistoryReply, UndoReply
+    from mnemic.dialects.mnemic.finding import OpenReply, RecallReply, StatsReply, VerifyReply
+    from mnemic.dialects.mnemic.linking import ExploreReply, LinkReply
+    from mnemic.dialects.mnemic.remembering import ForgetReply, RememberReply, RestoreReply, ReviseReply
+    from mnemic.dialects.mnemic.shapes import HitShape, LinkShape, MemoryShape
 
 UNTOLD = frozenset({"uid", "created_at", "updated_at", "state_at"})
 """Fields whose changes say nothing that the change's own line does not."""
@@ -128,7 +128,7 @@ def whole(memory: MemoryShape) -> Iterator[str]:
     yield from paragraphs(memory.content, width())
     yield ""
     yield from table([[faint(label), value] for label, value in particulars(memory)])
-    links = memory.links if isinstance(memory, OpenedShape) else None
+    links = getattr(memory, "links", None)
     if links:
         yield ""
         yield from (link_from(memory.id, link) for link in links)
@@ -302,17 +302,18 @@ def spread(counts: Mapping[str, int]) -> str:
     return ", ".join(shown) + (f", {len(largest) - 8} more" if len(largest) > 8 else "")
 
 
-VIEWS: dict[type[BaseModel], Callable[[Any], Iterator[str]]] = {
-    ExploreReply: explored,
-    ForgetReply: forgotten,
-    HistoryReply: told,
-    LinkReply: linked,
-    OpenReply: opened,
-    RecallReply: recalled,
-    RememberReply: remembered,
-    RestoreReply: restored,
-    ReviseReply: revised,
-    StatsReply: counted,
-    UndoReply: undone,
-    VerifyReply: verified,
+# By name: to import them all would load the parts of the vocabulary that are not needed.
+VIEWS: dict[str, Callable[[Any], Iterator[str]]] = {
+    "ExploreReply": explored,
+    "ForgetReply": forgotten,
+    "HistoryReply": told,
+    "LinkReply": linked,
+    "OpenReply": opened,
+    "RecallReply": recalled,
+    "RememberReply": remembered,
+    "RestoreReply": restored,
+    "ReviseReply": revised,
+    "StatsReply": counted,
+    "UndoReply": undone,
+    "VerifyReply": verified,
 }
