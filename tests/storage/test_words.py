@@ -197,6 +197,13 @@ def test_spellings_come_the_most_frequent_first_and_those_with_the_first_letter_
     assert store.read().spellings("zzzzzz", 3) == store.read().spellings("cat", 3) == []
 
 
+def test_the_unheard_are_those_that_nobody_says_and_that_come_once(store):
+    put(store, a_draft("sky", texts=("The sky is blue", "So is the sea")))
+    asked = ["the SKY is  blue", "So is the sea", "New", "Twice", " twice", "Also new"]
+    assert store.read().unheard(asked) == {"New", "Also new"}
+    assert store.read().unheard([]) == set()
+
+
 def test_the_same_text_is_found_whatever_its_case_and_spacing(store):
     here, there = put(store, a_draft("The sky is blue"), a_draft("The sea", namespace="work"))
     reader = store.read()

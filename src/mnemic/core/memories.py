@@ -108,8 +108,9 @@ def remember(ctx: Context, notes: Sequence[Note], *, force: bool = False) -> Out
     kept: list[Kept] = []
     refused: list[Refusal] = []
     with write_after_expiry(ctx, "remember") as tx:
+        fresh = tx.unheard([note.text for note in notes]) if len(notes) > 1 else ()
         for index, note in enumerate(notes):
-            refusal = None if force else _refusal(tx, ctx, index, note)
+            refusal = None if force else _refusal(tx, ctx, index, note, is_fresh=note.text in fresh)
             if refusal:
                 refused.append(refusal)
             else:
@@ -125,9 +126,9 @@ def _similar(tx: Writer, ctx: Context, note: Note) -> tuple[tuple[Memory, float]
     return near_duplicates(tx, note.text, Filter(namespaces=(ctx.home(note.namespace),), alive_at=ctx.now()))
 
 
-def _refusal(tx: Writer, ctx: Context, index: int, note: Note) -> Refusal | None:
+def _refusal(tx: Writer, ctx: Context, index: int, note: Note, *, is_fresh: bool) -> Refusal | None:
     namespace = ctx.home(note.namespace)
-    twin = tx.same_text(note.text, (namespace,))
+    twin = None if is_fresh else tx.same_text(note.text, (namespace,))
     if twin is not None:
         return Refusal(
             index, "the same text is known; revise it, or force to store it again", tx.memories([twin])[0]

@@ -20,6 +20,8 @@ def likeness(left: str, right: str) -> float:
 
 def near_duplicates(tx: Writer, body: str, wanted: Filter) -> tuple[tuple[Memory, float], ...]:
     """The memories that say nearly what *body* says, most alike first."""
-    found = tx.memories(tx.alike(body, wanted, limit=LOOKED_AT))
-    near = [(memory, alike) for memory in found if (alike := likeness(body, memory.content)) >= NEAR]
-    return tuple(sorted(near, key=lambda pair: -pair[1]))
+    suspects = tx.alike(body, wanted, limit=LOOKED_AT)
+    contents = tx.contents(suspects) if suspects else {}
+    near = {number: alike for number, told in contents.items() if (alike := likeness(body, told)) >= NEAR}
+    ranked = sorted(near, key=lambda number: -near[number])
+    return tuple((memory, near[memory.id]) for memory in tx.memories(ranked))

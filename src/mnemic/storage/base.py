@@ -113,6 +113,9 @@ class Reader(Protocol):
     def memories(self, memory_ids: Sequence[int]) -> list[Memory]:
         """The memories with these numbers, in the order given; unknown numbers are left out."""
 
+    def contents(self, memory_ids: Sequence[int]) -> dict[int, str]:
+        """What these memories say, and nothing else of them; one that says nothing is left out."""
+
     def entities(self, memory_ids: Sequence[int]) -> list[Entity]:
         """What these memories are called and say, in the order given; unknown numbers are left out."""
 
@@ -163,6 +166,9 @@ class Reader(Protocol):
 
     def same_text(self, body: str, namespaces: Sequence[str] | None) -> int | None:
         """A living memory whose whole body is *body*, whatever its case and spacing, or None."""
+
+    def unheard(self, bodies: Sequence[str]) -> set[str]:
+        """Those of *bodies* that no memory says and that stand there only once, whatever their case and spacing."""
 
     def nearest(self, vector: Vectors, wanted: Filter, *, limit: int) -> list[Nearness]:
         """The *limit* memories nearest to *vector* by their best passage, exact under any filter."""

@@ -83,7 +83,7 @@ def marks(text: str) -> tuple[int, ...]:
     return tuple(sorted(pairs)[:MARKS])
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)  # of a batch, asked for all and then for each row
 def digest(text: str) -> int:
     """A 64-bit signed number that equal texts share, whatever their case, spacing and form."""
     plain = " ".join(unicodedata.normalize("NFKC", text).split()).casefold()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from itertools import zip_longest
+from itertools import islice, zip_longest
 
 import apsw
 
@@ -12,7 +12,7 @@ from mnemic.model.memory import Memory
 from mnemic.model.search import Filter
 from mnemic.storage import text
 from mnemic.storage.sqlite.memories import as_json, where
-from mnemic.storage.sqlite.rows import column
+from mnemic.storage.sqlite.rows import rows
 
 PUT = """
 INSERT OR IGNORE INTO mark (number, memory_id) VALUES (?, ?)
@@ -22,7 +22,7 @@ DELETE FROM mark WHERE number IN (SELECT value FROM json_each(:numbers)) AND mem
 """
 SHARING_ONE = """
 SELECT * FROM (
-  SELECT k.memory_id FROM mark k CROSS JOIN memory m ON m.id = k.memory_id
+  SELECT :{mark}, k.memory_id FROM mark k CROSS JOIN memory m ON m.id = k.memory_id
   WHERE k.number = :{mark} AND {{conditions}}
   ORDER BY k.memory_id DESC LIMIT :limit
 )
@@ -49,9 +49,17 @@ def take_out(connection: apsw.Connection, memory: Memory) -> None:
 
 
 def alike(connection: apsw.Connection, body: str, wanted: Filter, limit: int) -> list[int]:
-    """The memories that share most marks with *body*. A mark that many share tells little: its newest count."""
+    """The memories that share most marks with *body*.
+
+    A mark that many share tells little: only its newest count, and of a text that has others too, none by itself.
+    """
     conditions, values = where(wanted)
+    ours = text.marks(body)
     # A text of few words has fewer marks: the others are NULL, and found nowhere.
-    values |= {**dict(zip_longest(NAMES, text.marks(body))), "limit": limit}
-    found = column(connection, SHARING.format(conditions=conditions), values)
-    return [memory_id for memory_id, _ in Counter(found).most_common(limit)] if found else []
+    values |= {**dict(zip_longest(NAMES, ours)), "limit": limit}
+    found = rows(connection, SHARING.format(conditions=conditions), values)
+    often = Counter(mark for mark, _ in found)
+    shared = Counter(memory_id for _, memory_id in found)
+    telling = {memory_id for mark, memory_id in found if often[mark] < limit or len(ours) < text.MARKS}
+    likely = (memory_id for memory_id, count in shared.most_common() if count > 1 or memory_id in telling)
+    return list(islice(likely, limit))

@@ -98,6 +98,10 @@ WHERE s.digest = ? AND s.until IS NULL AND m.state = 'living'
   AND (SELECT count(*) FROM statement o WHERE o.memory_id = m.id AND o.until IS NULL) = 1
 """
 
+KNOWN_DIGESTS = """
+SELECT digest FROM statement WHERE digest IN (SELECT value FROM json_each(?)) AND until IS NULL
+"""
+
 CONDITIONS = {
     "namespaces": "m.namespace IN (SELECT value FROM json_each(:namespaces))",
     "kinds": "m.kind IN (SELECT value FROM json_each(:kinds))",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, cast
 
 import apsw
@@ -115,6 +117,14 @@ class SqliteReader:
         """See Reader."""
         return memories.many(self._connection, memory_ids) if memory_ids else []
 
+    def contents(self, memory_ids: Sequence[int]) -> dict[int, str]:
+        """See Reader."""
+        found = rows(self._connection, memories.BODIES, (as_json(list(memory_ids)),))
+        return {
+            number: "\n".join(text for _, _, text in statements)
+            for number, statements in groupby(found, key=itemgetter(0))
+        }
+
     def entities(self, memory_ids: Sequence[int]) -> list[Entity]:
         """See Reader."""
         return memories.entities(self._connection, memory_ids)
@@ -204,6 +214,14 @@ class SqliteReader:
             if namespaces is None or namespace in namespaces:
                 return int(number)
         return None
+
+    def unheard(self, bodies: Sequence[str]) -> set[str]:
+        """See Reader."""
+        digests = [text.digest(body) for body in bodies]
+        known = set(column(self._connection, memories.KNOWN_DIGESTS, (as_json(digests),)))
+        often = Counter(digests)
+        told = zip(bodies, digests, strict=True)
+        return {body for body, digest in told if digest not in known and often[digest] == 1}
 
     def nearest(self, vector: Vectors, wanted: Filter, *, limit: int) -> list[Nearness]:
         """See Reader."""
