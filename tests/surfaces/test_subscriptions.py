@@ -126,9 +126,15 @@ def test_who_unsubscribed_or_deleted_the_session_is_told_nothing(url, ctx, monke
         kept(ctx, "Not for them")
         assert list(rest) == []
         assert next(lines) == ": alive"
-    with stream(url, ended) as lines:
-        kept(ctx, "Nor for who comes back")
-        assert next(lines) == ": alive"
+
+
+def test_a_session_that_was_ended_is_over(url):
+    client = hello(url)
+    assert httpx.delete(url, headers=client).status_code == 204
+    assert httpx.get(url, headers=client | EVENTS).status_code == 404
+    refused = httpx.post(url, content=request("ping", id=5), headers=client)
+    assert (refused.status_code, refused.json()["id"], refused.json()["error"]["code"]) == (404, 5, -32600)
+    assert ask(url, hello(url), "resources/subscribe")["result"] == {}
 
 
 def test_of_two_streams_of_a_session_the_newest_tells_and_then_the_other(url, ctx):
@@ -145,14 +151,14 @@ def test_of_two_streams_of_a_session_the_newest_tells_and_then_the_other(url, ct
 def test_what_cannot_be_subscribed_to_is_said_so(url):
     client = hello(url)
     assert ask(url, client, "resources/subscribe", "memory://nothing")["error"]["code"] == -32002
-    assert ask(url, JSON, "resources/subscribe")["error"]["code"] == -32600
-    made_up = JSON | {"Mcp-Session-Id": "made up"}
-    assert ask(url, made_up, "resources/subscribe")["error"]["code"] == -32600
+    for nobody in (JSON, JSON | {"Mcp-Session-Id": "made up"}):
+        assert ask(url, nobody, "resources/subscribe")["code"] == "invalid"
 
 
 def test_a_stream_needs_a_session_and_a_client_that_takes_events(url):
     client = hello(url)
     assert httpx.get(url, headers=EVENTS).status_code == 400
+    assert httpx.delete(url).status_code == 400
     assert httpx.get(url, headers=client | {"Accept": "application/json"}).status_code == 406
     for verb in ("HEAD", "PUT"):
         refused = httpx.request(verb, url, headers=client)

@@ -53,9 +53,13 @@ class Sessions:
         return listener
 
     def end(self, id: str) -> None:
-        """Forget session *id*; its streams end."""
-        if listener := self._kept.pop(id, None):
-            listener.is_ended = True
+        """End session *id* and its streams. It is remembered as ended for as long as others are remembered."""
+        self.of(id).is_ended = True
+
+    def has_ended(self, id: str | None) -> bool:
+        """True if session *id* was ended not long ago."""
+        listener = self._kept.get(id or "")
+        return listener is not None and listener.is_ended
 
     def _let_go(self) -> None:
         """Forget who has no stream and has been idle, and of too many those used longest ago."""

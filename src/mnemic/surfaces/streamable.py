@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
+from mnemic.errors import Invalid
 from mnemic.surfaces import headers
 from mnemic.surfaces.bridge import cross
 from mnemic.surfaces.guard import ADMIT, CONTEXT
@@ -87,15 +88,14 @@ class Streamable:
         """The stream of a session, which any client that shook hands may open, before it subscribes or after."""
         if not headers.takes_events(http.headers):
             return _needs_events(None)
-        try:
-            session = _session(http)
-        except ProtocolError as error:
-            return _told(failure(None, error), 400)
+        session = _session(http)
+        if self._sessions.has_ended(session):
+            return _has_ended(None)
         self._watch.check_room()
         return EventStream(self._watch, self._sessions.of(session), http.scope[ADMIT])
 
     async def _delete(self, http: HttpRequest) -> Response:
-        self._sessions.end(http.headers.get(headers.SESSION, ""))
+        self._sessions.end(_session(http))
         self._watch.wake()
         return Response(status_code=204)
 
@@ -113,14 +113,18 @@ class Streamable:
 
     async def _respond(self, http: HttpRequest, message: Incoming, kind: str) -> Response:
         """The response in a revision with a handshake."""
+        session = http.headers.get(headers.SESSION)
+        if self._sessions.has_ended(session):
+            return _has_ended(message.id if isinstance(message, Request) else None)
         if not isinstance(message, Request):
             return Response(status_code=202)
         if message.method == "initialize":
             return self._welcome(message, kind)
         if message.method in SUBSCRIBING and self._endpoint.can_be_subscribed:
             newest = await self._watch.look()
-            return _told(answered(message, lambda it: self._subscribe(http, it, newest)), kind=kind)
-        ctx = _named(http, session_name(http.headers.get(headers.SESSION)))
+            listener = self._sessions.of(_session(http))
+            return _told(answered(message, lambda it: self._subscribe(listener, it, newest)), kind=kind)
+        ctx = _named(http, session_name(session))
         answer = await _answer(message, lambda it: self._endpoint.handle(ctx, it.method, it.params))
         return _told(answer, kind=kind)
 
@@ -131,9 +135,8 @@ class Streamable:
             response.headers[headers.SESSION] = new_session(hello.params)
         return response
 
-    def _subscribe(self, http: HttpRequest, request: Request, newest: int) -> Result:
+    def _subscribe(self, listener: Listener, request: Request, newest: int) -> Result:
         address = self._endpoint.live_address(request.params)
-        listener = self._sessions.of(_session(http))
         if request.method == SUBSCRIBE:
             listener.subscribe(address, newest)
         else:
@@ -176,13 +179,15 @@ def _introduced(http: HttpRequest, request: Request) -> Context:
 
 
 def _session(http: HttpRequest) -> str:
-    """The id of the session that a request belongs to, or ProtocolError."""
+    """The id of the session that a request belongs to, or Invalid."""
     session = http.headers.get(headers.SESSION)
     if session is None or not is_session(session):
-        raise ProtocolError(
-            INVALID_REQUEST, f"{headers.SESSION}: must be what `initialize` was answered with"
-        )
+        raise Invalid(f"{headers.SESSION}: must be what `initialize` was answered with")
     return session
+
+
+def _has_ended(id: Id | None) -> Response:
+    return _told(failure(id, Refused(INVALID_REQUEST, f"{headers.SESSION}: this session has ended")), 404)
 
 
 def _needs_events(id: Id | None) -> Response:
