@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mnemic.core.graph import end_link, explore, link
-from mnemic.core.history import history, undo, undo_since
+from mnemic.core.history import has_changed_since, history, undo, undo_since
 from mnemic.core.memories import (
     Note,
     Revision,
@@ -19,6 +19,7 @@ from mnemic.core.memories import (
 )
 from mnemic.core.upkeep import expire
 from mnemic.errors import Conflict, NotFound
+from mnemic.model.access import Grant
 from mnemic.model.journal import Subject
 from mnemic.model.search import Filter
 from mnemic.model.values import HOUR, State, Tier
@@ -259,3 +260,13 @@ def test_a_link_that_was_taken_back_is_not_walked(story):
     undo(story, story.store.sequence())
     assert len(explore(story, "three").memories) == 1
     assert find(story, "three").state is State.LIVING
+
+
+def test_only_a_change_the_caller_may_see_is_one(ctx):
+    guest = ctx.limited_to(Grant(("work",)))
+    before = ctx.store.sequence()
+    assert not has_changed_since(ctx, before)
+    kept(ctx, "Private", namespace="home")
+    assert has_changed_since(ctx, before) and not has_changed_since(guest, before)
+    kept(ctx, "Shared", namespace="work")
+    assert has_changed_since(guest, before) and not has_changed_since(guest, ctx.store.sequence())

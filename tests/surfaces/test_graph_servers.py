@@ -13,7 +13,6 @@ import pytest
 from wires import HELLO, Process, call, environment, serving
 
 from mnemic.app import DIALECTS, dialect
-from mnemic.surfaces.mcp import Endpoint, ProtocolError
 
 GRAPH = {"uri": "memory://knowledge-graph"}
 PATIENCE = 15.0
@@ -156,13 +155,6 @@ def test_an_address_that_is_not_there_is_refused(subscribed, method, params):
 def test_a_vocabulary_without_live_resources_has_no_subscriptions(tmp_path):
     with server(tmp_path, "mcp-memory") as process:
         assert process.ask("resources/subscribe", GRAPH)["error"]["code"] == -32601
-
-
-def test_over_http_there_is_nobody_to_tell(ctx):
-    told = Endpoint(dialect("anthropic")).initialize(HELLO)
-    assert told["capabilities"]["resources"]["subscribe"] is False
-    with pytest.raises(ProtocolError, match="Method not found"):
-        Endpoint(dialect("anthropic")).handle(ctx, "resources/subscribe", GRAPH)
 
 
 # -- files

@@ -14,7 +14,7 @@ from toys import TOY
 from wires import BAD_JSON, serving
 
 from mnemic.app import dialect
-from mnemic.surfaces.streamable import new_session, session_name
+from mnemic.surfaces.sessions import new_session, session_name
 
 MNEMIC = dialect("mnemic")
 

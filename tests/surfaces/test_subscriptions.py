@@ -20,7 +20,7 @@ def told():
 def watched(store, told, monkeypatch):
     """Subscriptions that look only when they are asked to."""
     monkeypatch.setattr(subscriptions, "LOOK_SECONDS", 3600)
-    made = Subscriptions(store, told.append)
+    made = Subscriptions(store, lambda message: told.append(message["params"]["uri"]))
     yield made
     made.close()
 
@@ -69,7 +69,7 @@ def test_what_changed_while_nothing_was_subscribed_is_not_told(store, watched, t
 def test_what_another_opens_and_changes_is_told_without_being_asked(store, fresh, monkeypatch):
     monkeypatch.setattr(subscriptions, "LOOK_SECONDS", 0.01)
     told: SimpleQueue[str] = SimpleQueue()
-    made = Subscriptions(store, told.put)
+    made = Subscriptions(store, lambda message: told.put(message["params"]["uri"]))
     made.add("a://one")
     put(fresh(), a_draft("one"))
     assert told.get(timeout=30) == "a://one"

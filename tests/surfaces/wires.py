@@ -13,12 +13,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import uvicorn
-
 from mnemic.core.context import Context
 from mnemic.dialects.operation import Dialect
 from mnemic.surfaces.guard import Policy
-from mnemic.surfaces.http import address, bound, http_app, server_config
+from mnemic.surfaces.http import Server, address, bound, http_app
 
 SCRIPT: list[tuple[str, dict[str, Any]]] = [
     ("remember", {"text": "We deploy on Fridays", "title": "Deploys", "tags": ["deploy"]}),
@@ -94,7 +92,7 @@ def serving(
     """The daemon over *ctx* on a free port; its address."""
     listener = bound("127.0.0.1", 0)
     where = address(listener)
-    server = uvicorn.Server(server_config(http_app(ctx, policy or Policy("127.0.0.1"), dialects)))
+    server = Server(http_app(ctx, policy or Policy("127.0.0.1"), dialects))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     try:

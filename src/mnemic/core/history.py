@@ -52,6 +52,12 @@ def history(
     return sorted(told, key=lambda change: -change.sequence)[:limit]
 
 
+def has_changed_since(ctx: Context, sequence: int) -> bool:
+    """Whether there is a change after this number that the caller may see."""
+    changes = ctx.store.read().journal(after=sequence, limit=_at_most(ctx, 1))
+    return any(_may_see(ctx, change) for change in changes)
+
+
 def _at_most(ctx: Context, limit: int) -> int | None:
     """How much of the journal to read: all of it for a caller who may not see every change."""
     return limit if _sees_all(ctx) else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import functools
 import hmac
 import ipaddress
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 CONTEXT = "mnemic.ctx"
 """Where in a request's scope the context of its caller is found."""
+ADMIT = "mnemic.admit"
+"""Where a response that lasts finds whom to ask for that context anew; Unauthorized if it is no longer given."""
 OPEN_PATHS = frozenset(("/api/v1/health",))
 """What may be asked without a token."""
 
@@ -93,7 +96,8 @@ class Guard:
         try:
             _check_host(headers, self._policy)
             _check_origin(headers)
-            scope[CONTEXT] = await self._context(scope["path"], headers)
+            scope[ADMIT] = functools.partial(self._context, scope["path"], headers)
+            scope[CONTEXT] = await scope[ADMIT]()
         except Unauthorized as error:
             await problem(error, headers={"WWW-Authenticate": _challenge(headers)})(scope, receive, send)
         except MnemicError as error:

@@ -47,12 +47,21 @@ def check_content_type(headers: Headers) -> None:
 
 def accepted(headers: Headers) -> str:
     """The kind of answer to give: JSON where it is accepted, else a stream of events, else NotAcceptable."""
-    kinds = {kind.partition(";")[0].strip().lower() for kind in headers.get("accept", "").split(",")}
+    kinds = _kinds(headers)
     if kinds & {JSON, "application/*", "*/*"}:
         return JSON
     if kinds & {EVENTS, "text/*"}:
         return EVENTS
     raise NotAcceptable(INVALID_REQUEST, f"Accept: must name {JSON}")
+
+
+def takes_events(headers: Headers) -> bool:
+    """True if the client can be answered with a stream of events."""
+    return bool(_kinds(headers) & {EVENTS, "text/*", "*/*"})
+
+
+def _kinds(headers: Headers) -> set[str]:
+    return {kind.partition(";")[0].strip().lower() for kind in headers.get("accept", "").split(",")}
 
 
 def check_repeated(headers: Headers, request: Request, envelope: Mapping[str, Any]) -> None:

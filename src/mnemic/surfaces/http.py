@@ -30,6 +30,7 @@ from mnemic.surfaces.replies import NotAllowed, problem
 from mnemic.surfaces.rest import Rest
 from mnemic.surfaces.signals import stopped_by_signals
 from mnemic.surfaces.streamable import Streamable
+from mnemic.surfaces.streams import Watch
 
 if TYPE_CHECKING:
     from mnemic.app import App
@@ -54,20 +55,29 @@ def run_http(app: App, host: str, port: int, on_ready: Callable[[str], None] | N
         if on_ready:
             on_ready(address(listener))
         worker.start()
-        uvicorn.Server(server_config(served)).run(sockets=[listener])
+        Server(served).run(sockets=[listener])
     worker.stop()
 
 
-def server_config(served: Starlette) -> uvicorn.Config:
-    """How uvicorn is to run: quiet, without WebSockets, and not for long after it was asked to end."""
-    return uvicorn.Config(
-        served,
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        ws="none",
-        timeout_graceful_shutdown=GRACE_SECONDS,
-    )
+class Server(uvicorn.Server):
+    """uvicorn: quiet, without WebSockets, and not there for long after it was asked to end."""
+
+    def __init__(self, served: Starlette):
+        self._watch: Watch = served.state.watch
+        config = uvicorn.Config(
+            served,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            ws="none",
+            timeout_graceful_shutdown=GRACE_SECONDS,
+        )
+        super().__init__(config)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End the streams, which would not end by themselves, then wait for what is in progress."""
+        self._watch.close()
+        await super().shutdown(sockets)
 
 
 def bound(host: str, port: int) -> socket.socket:
@@ -102,8 +112,9 @@ def address(listener: socket.socket) -> str:
 def http_app(ctx: Context, policy: Policy, dialects: Mapping[str, Dialect] | None = None) -> Starlette:
     """The ASGI application over *ctx*, for these vocabularies or for all."""
     spoken = dialects or {name: dialect(name) for name in DIALECTS}
-    mcp = {name: Streamable(Endpoint(vocabulary)) for name, vocabulary in spoken.items()}
-    return Starlette(
+    watch = Watch(ctx.store)
+    mcp = {name: Streamable(Endpoint(vocabulary), watch) for name, vocabulary in spoken.items()}
+    served = Starlette(
         # Routes are tried one after another, so what is asked for most comes first.
         routes=[*_mcp_routes(mcp), *page_routes(), *Rest(spoken).routes()],
         middleware=[Middleware(Guard, ctx=ctx, policy=policy)],
@@ -115,13 +126,15 @@ def http_app(ctx: Context, policy: Policy, dialects: Mapping[str, Dialect] | Non
         },
         lifespan=_running,
     )
+    served.state.watch = watch
+    return served
 
 
 def _mcp_routes(mcp: Mapping[str, Streamable]) -> Iterator[Route]:
     """Every dialect at its name, the house (or whoever is first) also at /mcp."""
-    yield Route("/mcp", mcp.get(HOUSE, next(iter(mcp.values()))), methods=["POST"])
+    yield Route("/mcp", mcp.get(HOUSE, next(iter(mcp.values()))))
     for name, streamable in mcp.items():
-        yield Route(f"/mcp/{name}", streamable, methods=["POST"])
+        yield Route(f"/mcp/{name}", streamable)
 
 
 @contextlib.asynccontextmanager

@@ -21,6 +21,7 @@ from mnemic.errors import Invalid
 from mnemic.surfaces.mcp import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
+    METHOD_NOT_FOUND,
     MODERN_VERSIONS,
     Endpoint,
     ProtocolError,
@@ -28,7 +29,7 @@ from mnemic.surfaces.mcp import (
     client_name,
 )
 from mnemic.surfaces.parsing import MAX_BYTES, parse_json
-from mnemic.surfaces.subscriptions import Subscriptions
+from mnemic.surfaces.subscriptions import LISTEN, SUBSCRIBE, SUBSCRIBING, Subscriptions
 
 if TYPE_CHECKING:
     from mnemic.core.context import Context
@@ -48,8 +49,6 @@ CLIENT_KEY = "io.modelcontextprotocol/clientInfo"
 
 SLOW = frozenset(("tools/call", "resources/read", "completion/complete"))
 """The methods that ask the store. Everything else can be answered at once."""
-
-_SUBSCRIBING = frozenset(("resources/subscribe", "resources/unsubscribe"))
 
 _ID = rb'"id"\s*:\s*(\d{1,15}|"[^"\\]{1,100}")\s*'
 _ID_FIRST = re.compile(rb'\s*\{\s*(?:"(?:jsonrpc|method)"\s*:\s*"[^"\\]*"\s*,\s*)*' + _ID + rb"[,}]")
@@ -145,6 +144,12 @@ def check_version(asked: Any) -> None:
         raise ProtocolError(UNSUPPORTED_VERSION, "Unsupported protocol version", told)
 
 
+def check_modern(envelope: Mapping[str, Any]) -> None:
+    """ProtocolError unless *envelope* is of a revision without a handshake that we speak."""
+    check_envelope(envelope)
+    check_version(envelope[VERSION_KEY])
+
+
 def answered(request: Request, result: Callable[[Request], Result]) -> Message:
     """The answer to *request*: what *result* returns, or the error it raises."""
     try:
@@ -169,7 +174,7 @@ class Conversation:
         self._endpoint = endpoint
         self._ctx = ctx
         self._send = send
-        self._subscriptions = Subscriptions(ctx.store, self._tell_updated)
+        self._subscriptions = Subscriptions(ctx.store, self._tell)
         self._turns: SimpleQueue[Request | None] = SimpleQueue()
         self._waiting: set[Request] = set()
         # One thread, so that what a client sends without waiting takes effect in the order it was sent.
@@ -183,21 +188,26 @@ class Conversation:
         try:
             message = read_message(line)
         except Refused as refusal:
-            self._send(_line(failure(refusal.id, refusal)))
+            self._tell(failure(refusal.id, refusal))
             return
         match message:
             case Request(method=method) if method in SLOW:
                 self._waiting.add(message)
                 self._turns.put(message)
+            case Request(method=method) if method == LISTEN and self._endpoint.can_be_subscribed:
+                answer = answered(message, self._listen)
+                if "error" in answer:
+                    self._tell(answer)
             case Request():
-                self._send(_line(answered(message, self._result)))
+                self._tell(answered(message, self._result))
             case Notification(method="notifications/cancelled", params={"requestId": int() | str() as id}):
                 self._waiting -= {request for request in list(self._waiting) if request.id == id}
+                self._subscriptions.end(id)
 
     def refuse_long_line(self, line: bytes) -> None:
         """Answer a line of which only the ends were kept."""
         refusal = Refused(INVALID_REQUEST, f"Invalid request: larger than {MAX_BYTES} bytes")
-        self._send(_line(failure(find_id(line), refusal)))
+        self._tell(failure(find_id(line), refusal))
 
     def close(self, seconds: float | None = None) -> None:
         """Answer what was asked, for at most so many seconds."""
@@ -205,9 +215,8 @@ class Conversation:
         self._thread.join(seconds)
         self._subscriptions.close()
 
-    def _tell_updated(self, address: str) -> None:
-        updated = {"method": "notifications/resources/updated", "params": {"uri": address}}
-        self._send(_line({"jsonrpc": "2.0", **updated}))
+    def _tell(self, message: Message) -> None:
+        self._send(_line(message))
 
     def _take_turns(self) -> None:
         while (request := self._turns.get()) is not None:
@@ -221,20 +230,27 @@ class Conversation:
 
     def _result(self, request: Request) -> Result:
         if request.envelope is not None:
-            check_envelope(request.envelope)
-            check_version(request.envelope[VERSION_KEY])
+            check_modern(request.envelope)
             ctx = self._named(request.envelope.get(CLIENT_KEY))
             return self._endpoint.handle_modern(ctx, request.method, request.params)
         if request.method == "initialize":
             self._ctx = self._named(request.params.get("clientInfo"))
             return self._endpoint.initialize(request.params)
-        if request.method in _SUBSCRIBING and self._endpoint.can_be_subscribed:
+        if request.method in SUBSCRIBING and self._endpoint.can_be_subscribed:
             return self._subscribe(request)
         return self._endpoint.handle(self._ctx, request.method, request.params)
 
+    def _listen(self, request: Request) -> Result:
+        """Tell *request* what it asks for. Its answer is due when that is over, so what is returned is not sent."""
+        if request.envelope is None:
+            raise ProtocolError(METHOD_NOT_FOUND, "Method not found", request.method)
+        check_modern(request.envelope)
+        self._subscriptions.listen(request.id, self._endpoint.live_addresses(request.params))
+        return {}
+
     def _subscribe(self, request: Request) -> Result:
         address = self._endpoint.live_address(request.params)
-        if request.method == "resources/subscribe":
+        if request.method == SUBSCRIBE:
             self._subscriptions.add(address)
         else:
             self._subscriptions.remove(address)

@@ -85,9 +85,9 @@ def clean_name(name: str) -> str | None:
 class Endpoint:
     """A dialect as an MCP server: `handle` and `handle_modern` answer one request each."""
 
-    def __init__(self, dialect: Dialect, *, can_tell: bool = False):
+    def __init__(self, dialect: Dialect):
         self.dialect = dialect
-        self._can_tell = can_tell
+        self._live = {resource.template for resource in dialect.resources if resource.is_live}
         self._prompts = {prompt.name: prompt for prompt in dialect.prompts}
         methods: dict[str, dict[str, Method]] = {
             "completions": {"completion/complete": self._complete},
@@ -105,27 +105,38 @@ class Endpoint:
             self._of_the_handshake["logging/setLevel"] = self._set_level
         self._modern = {**both, "server/discover": self._discover}
 
-    def capabilities(self, *, subscribe: bool = False) -> Result:
+    def capabilities(self) -> Result:
         """What this server can do."""
         all_of_them: Result = {
             "completions": {},
             "prompts": {"listChanged": False},
-            "resources": {"subscribe": subscribe, "listChanged": False},
+            "resources": {"subscribe": self.can_be_subscribed, "listChanged": False},
             "tools": {"listChanged": False},
         }
         return {part: told for part, told in all_of_them.items() if part in self.dialect.offers}
 
     @property
     def can_be_subscribed(self) -> bool:
-        """Whether there is a way to tell a client of changes, and anything to tell the changes of."""
-        return self._can_tell and any(resource.is_live for resource in self.dialect.resources)
+        """Whether there is anything to tell the changes of."""
+        return bool(self._live)
 
     def live_address(self, params: Params) -> str:
         """The address that a client asks to be told the changes of, or ProtocolError if there is no such thing."""
         uri = _text(params, "uri")
-        if not any(resource.is_live and resource.template == uri for resource in self.dialect.resources):
+        if uri not in self._live:
             raise ProtocolError(RESOURCE_NOT_FOUND, "Resource not found", {"uri": uri[:200]})
         return uri
+
+    def live_addresses(self, params: Params) -> set[str]:
+        """Of what a client of the 2026 revision asks to be told, the addresses whose changes there are to tell."""
+        if "notifications" not in params:
+            raise ProtocolError(INVALID_PARAMS, "notifications: must be an object")
+        asked = _object(params, "notifications").get("resourceSubscriptions") or []
+        if not isinstance(asked, list) or not all(isinstance(address, str) for address in asked):
+            raise ProtocolError(
+                INVALID_PARAMS, "notifications.resourceSubscriptions: must be a list of texts"
+            )
+        return self._live.intersection(asked)
 
     def initialize(self, params: Params) -> Result:
         """The answer to a handshake: the revision asked for, or our newest that has one."""
@@ -133,7 +144,7 @@ class Endpoint:
         logging: Result = {"logging": {}} if "logging" in self.dialect.offers else {}
         return {
             "protocolVersion": asked if asked in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1],
-            "capabilities": {**self.capabilities(subscribe=self.can_be_subscribed), **logging},
+            "capabilities": {**self.capabilities(), **logging},
             "serverInfo": introduced(self.dialect),
             **self._instructions,
         }

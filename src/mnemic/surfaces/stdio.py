@@ -41,7 +41,7 @@ def run_stdio(app: App, dialect: Dialect) -> None:
     mirror = dialect.mirror(os.environ) if dialect.mirror else None
     with mirrored(ctx, mirror), claimed_streams() as (wire_in, wire_out), stopped_by_signals() as stop:
         source, sink = Source(wire_in, stop), Sink(wire_out, stop)
-        conversation = Conversation(Endpoint(dialect, can_tell=True), ctx, sink.send)
+        conversation = Conversation(Endpoint(dialect), ctx, sink.send)
         worker.start()
         for line, is_whole in lines(source.read):
             (conversation.take if is_whole else conversation.refuse_long_line)(line)

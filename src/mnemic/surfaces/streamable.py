@@ -1,22 +1,23 @@
 """MCP over streamable HTTP, in both protocol eras: a POST is a message, and what it is answered with.
 
-No session is kept, and nothing is sent that was not asked for, so there is nothing to GET or to DELETE.
+Where there is something to subscribe to, a GET or a `subscriptions/listen` is a stream, and a DELETE ends it. Of any
+other client we need no memory.
 """
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, unquote
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING
 
 import orjson
+from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
+from mnemic.errors import Invalid
 from mnemic.surfaces import headers
 from mnemic.surfaces.bridge import cross
-from mnemic.surfaces.guard import CONTEXT
+from mnemic.surfaces.guard import ADMIT, CONTEXT
 from mnemic.surfaces.jsonrpc import (
     CLIENT_KEY,
     INVALID_REQUEST,
@@ -24,6 +25,7 @@ from mnemic.surfaces.jsonrpc import (
     SLOW,
     UNSUPPORTED_VERSION,
     VERSION_KEY,
+    Id,
     Message,
     Notification,
     Refused,
@@ -40,9 +42,11 @@ from mnemic.surfaces.mcp import (
     Endpoint,
     ProtocolError,
     Result,
-    clean_name,
     client_name,
 )
+from mnemic.surfaces.sessions import Sessions, is_session, new_session, session_name
+from mnemic.surfaces.streams import EventStream, Listener, Watch, event
+from mnemic.surfaces.subscriptions import LISTEN, SUBSCRIBE, SUBSCRIBING
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
@@ -63,17 +67,39 @@ STATUS: Mapping[int, int] = {
 
 
 class Streamable:
-    """The address of one dialect: an ASGI app that needs no memory of the client."""
+    """The address of one dialect: an ASGI app that remembers nothing of a client but what it subscribed to."""
 
-    def __init__(self, endpoint: Endpoint):
+    def __init__(self, endpoint: Endpoint, watch: Watch):
         self._endpoint = endpoint
+        self._watch = watch
+        self._sessions = Sessions()
+        self._verbs: dict[str, Callable[[HttpRequest], Awaitable[Response]]] = {"POST": self._post}
+        if endpoint.can_be_subscribed:
+            self._verbs |= {"GET": self._get, "DELETE": self._delete}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one POST that the guard let pass."""
-        response = await self._response(HttpRequest(scope, receive))
+        """Answer one request that the guard let pass."""
+        if scope["method"] not in self._verbs:
+            raise HTTPException(405, headers={"Allow": ", ".join(self._verbs)})
+        response = await self._verbs[scope["method"]](HttpRequest(scope, receive))
         await response(scope, receive, send)
 
-    async def _response(self, http: HttpRequest) -> Response:
+    async def _get(self, http: HttpRequest) -> Response:
+        """The stream of a session, which any client that shook hands may open, before it subscribes or after."""
+        if not headers.takes_events(http.headers):
+            return _needs_events(None)
+        session = _session(http)
+        if self._sessions.has_ended(session):
+            return _has_ended(None)
+        self._watch.check_room()
+        return EventStream(self._watch, self._sessions.of(session), http.scope[ADMIT])
+
+    async def _delete(self, http: HttpRequest) -> Response:
+        self._sessions.end(_session(http))
+        self._watch.wake()
+        return Response(status_code=204)
+
+    async def _post(self, http: HttpRequest) -> Response:
         try:
             headers.check_content_type(http.headers)
             kind = headers.accepted(http.headers)
@@ -87,11 +113,18 @@ class Streamable:
 
     async def _respond(self, http: HttpRequest, message: Incoming, kind: str) -> Response:
         """The response in a revision with a handshake."""
+        session = http.headers.get(headers.SESSION)
+        if self._sessions.has_ended(session):
+            return _has_ended(message.id if isinstance(message, Request) else None)
         if not isinstance(message, Request):
             return Response(status_code=202)
         if message.method == "initialize":
             return self._welcome(message, kind)
-        ctx = _named(http, session_name(http.headers.get(headers.SESSION)))
+        if message.method in SUBSCRIBING and self._endpoint.can_be_subscribed:
+            newest = await self._watch.look()
+            listener = self._sessions.of(_session(http))
+            return _told(answered(message, lambda it: self._subscribe(listener, it, newest)), kind=kind)
+        ctx = _named(http, session_name(session))
         answer = await _answer(message, lambda it: self._endpoint.handle(ctx, it.method, it.params))
         return _told(answer, kind=kind)
 
@@ -102,25 +135,63 @@ class Streamable:
             response.headers[headers.SESSION] = new_session(hello.params)
         return response
 
+    def _subscribe(self, listener: Listener, request: Request, newest: int) -> Result:
+        address = self._endpoint.live_address(request.params)
+        if request.method == SUBSCRIBE:
+            listener.subscribe(address, newest)
+        else:
+            listener.addresses.discard(address)
+        return {}
+
     async def _respond_modern(self, http: HttpRequest, message: Incoming, kind: str) -> Response:
         """The response in the 2026 revision, which wants a status to go with an error."""
         try:
             if not isinstance(message, Request):
                 return _taken(http, message)
-            answer = await self._answer_modern(http, message)
+            ctx = _introduced(http, message)
+            if message.method == LISTEN and self._endpoint.can_be_subscribed:
+                return await self._listen(http, message)
+            answer = await _answer(
+                message, lambda it: self._endpoint.handle_modern(ctx, it.method, it.params)
+            )
         except ProtocolError as error:
             answer = failure(message.id if isinstance(message, Request) else None, error)
         failed = answer.get("error")
         return _told(answer, STATUS.get(failed["code"], 200) if failed else 200, kind)
 
-    async def _answer_modern(self, http: HttpRequest, request: Request) -> Message:
-        meta = request.params.get("_meta")
-        envelope = meta if isinstance(meta, Mapping) else {}
-        check_envelope(envelope)
-        headers.check_repeated(http.headers, request, envelope)
-        check_version(envelope[VERSION_KEY])
-        ctx = _named(http, client_name(envelope.get(CLIENT_KEY)))
-        return await _answer(request, lambda it: self._endpoint.handle_modern(ctx, it.method, it.params))
+    async def _listen(self, http: HttpRequest, request: Request) -> Response:
+        """The stream that is the answer to `subscriptions/listen`."""
+        if not headers.takes_events(http.headers):
+            return _needs_events(request.id)
+        self._watch.check_room()
+        listener = Listener(self._endpoint.live_addresses(request.params), await self._watch.look())
+        return EventStream(self._watch, listener, http.scope[ADMIT], request.id)
+
+
+def _introduced(http: HttpRequest, request: Request) -> Context:
+    """The context of a request of the 2026 revision, or ProtocolError if it does not say what it has to."""
+    meta = request.params.get("_meta")
+    envelope = meta if isinstance(meta, Mapping) else {}
+    check_envelope(envelope)
+    headers.check_repeated(http.headers, request, envelope)
+    check_version(envelope[VERSION_KEY])
+    return _named(http, client_name(envelope.get(CLIENT_KEY)))
+
+
+def _session(http: HttpRequest) -> str:
+    """The id of the session that a request belongs to, or Invalid."""
+    session = http.headers.get(headers.SESSION)
+    if session is None or not is_session(session):
+        raise Invalid(f"{headers.SESSION}: must be what `initialize` was answered with")
+    return session
+
+
+def _has_ended(id: Id | None) -> Response:
+    return _told(failure(id, Refused(INVALID_REQUEST, f"{headers.SESSION}: this session has ended")), 404)
+
+
+def _needs_events(id: Id | None) -> Response:
+    return _told(failure(id, Refused(INVALID_REQUEST, f"Accept: must name {headers.EVENTS}")), 406)
 
 
 async def _answer(request: Request, result: Callable[[Request], Result]) -> Message:
@@ -140,9 +211,7 @@ def _taken(http: HttpRequest, message: Notification | None) -> Response:
 
 def _told(message: Message, status: int = 200, kind: str = headers.JSON) -> Response:
     """*message* as the client accepts it."""
-    body = orjson.dumps(message)
-    if kind == headers.EVENTS:
-        body = b"event: message\r\ndata: " + body + b"\r\n\r\n"
+    body = event(message) if kind == headers.EVENTS else orjson.dumps(message)
     # Without a charset: a stream of events has none, and JSON needs none.
     return Response(body, status, {"Content-Type": kind, "Cache-Control": "no-store"})
 
@@ -151,18 +220,3 @@ def _named(http: HttpRequest, name: str | None) -> Context:
     """The context that the guard gave this request, under the name the client gave itself."""
     ctx: Context = http.scope[CONTEXT]
     return ctx.on_behalf_of(name) if name else ctx
-
-
-def new_session(hello: Mapping[str, Any]) -> str:
-    """The session id to hand out for an `initialize` with these parameters.
-
-    We keep no session. The id carries the client's name, so that the requests that follow, which would
-    not say it in the older revisions, bring it along: even to a daemon that was restarted meanwhile.
-    """
-    return f"{quote(client_name(hello.get('clientInfo')) or '', safe='')}~{secrets.token_hex(8)}"
-
-
-def session_name(session: str | None) -> str | None:
-    """The client's name in a session id of ours."""
-    name, mark, _ = (session or "").rpartition("~")
-    return clean_name(unquote(name)) if mark else None
