@@ -369,9 +369,10 @@ class Writer(Reader, Protocol):
         """Delete the token called *name*; False if there is none."""
 
     def put_passages(self, model: str, dimension: int, passages: Sequence[Passage]) -> int:
-        """Keep vectors for the statements they belong to, replacing older ones; how many statements that made.
+        """Keep vectors for the statements they belong to; how many statements have theirs now.
 
-        Statements that have gone meanwhile are passed over. Vectors are not part of the journal.
+        Statements that have gone meanwhile are passed over, and those that have vectors by this model keep them.
+        Vectors are not part of the journal.
         """
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +53,19 @@ def quantised(vectors: Vectors) -> Int8:
     return stretched
 
 
+@contextmanager
+def _one_moment(connection: apsw.Connection) -> Iterator[None]:
+    """Everything read in the block comes from the same moment."""
+    if connection.in_transaction:
+        yield
+        return
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        connection.execute("ROLLBACK")
+
+
 class Matrix:
     """Every passage of the living memories. One instance a store, safe between threads.
 
@@ -81,15 +95,21 @@ class Matrix:
             newest = value(connection, NEWEST_PASSAGE)
             if newest == self._passage and sequence == self._sequence:
                 return
-            changed = [] if self._sequence == 0 else column(connection, CHANGED, (self._sequence,))
-            if changed:
-                self._drop(self._memories, changed)
-                values = {"model": self.model_id, "newest": self._passage, "ids": as_json(changed)}
-                self._replace(rows(connection, ROWS_OF, values))
-            self._take_in(connection, {"model": self.model_id, "known": self._passage, "newest": newest})
-            self._passage, self._sequence = newest, sequence
+            # One moment for all that is read: between two, passages may be replaced by newer ones.
+            with _one_moment(connection):
+                self._follow(connection, value(connection, NEWEST_PASSAGE))
+            self._sequence = sequence
             if self._dead > 4096 and self._dead * 2 > self._count:
                 self._compact()
+
+    def _follow(self, connection: apsw.Connection, newest: int) -> None:
+        changed = [] if self._sequence == 0 else column(connection, CHANGED, (self._sequence,))
+        if changed:
+            self._drop(self._memories, changed)
+            values = {"model": self.model_id, "newest": self._passage, "ids": as_json(changed)}
+            self._replace(rows(connection, ROWS_OF, values))
+        self._take_in(connection, {"model": self.model_id, "known": self._passage, "newest": newest})
+        self._passage = newest
 
     def _drop(self, column: Numbers, numbers: Sequence[int]) -> None:
         count = self._count

@@ -24,7 +24,7 @@ from mnemic.storage.sqlite import companions, edges, journal, marks, memories, s
 from mnemic.storage.sqlite.connection import in_our_words, our_errors, patient
 from mnemic.storage.sqlite.memories import as_json
 from mnemic.storage.sqlite.reader import SqliteReader
-from mnemic.storage.sqlite.rows import column, row, value
+from mnemic.storage.sqlite.rows import row, rows, value
 
 if TYPE_CHECKING:
     from mnemic.storage.sqlite.store import SqliteStore
@@ -77,7 +77,7 @@ DELETE = """
 DELETE FROM memory WHERE id = ?
 """
 STANDING = """
-SELECT id FROM statement WHERE id IN (SELECT value FROM json_each(?)) AND until IS NULL
+SELECT id, model_id FROM statement WHERE id IN (SELECT value FROM json_each(?)) AND until IS NULL
 """
 DROP_PASSAGES = """
 DELETE FROM passage WHERE statement_id = ?
@@ -516,12 +516,14 @@ class SqliteWriter(SqliteReader):
 
         model_id = self._store.model_id(self._connection, model, dimension)
         numbers = sorted({passage.statement_id for passage in passages})
-        standing = set(column(self._connection, STANDING, (as_json(numbers),)))
-        for number in standing:
+        standing = rows(self._connection, STANDING, (as_json(numbers),))
+        # One that has its vectors by now owes them to someone who was faster; they are the same.
+        waiting = {number for number, made_by in standing if made_by != model_id}
+        for number in waiting:
             self._connection.execute(DROP_PASSAGES, (number,))
             self._connection.execute(EMBEDDED, (model_id, number))
         for passage in passages:
-            if passage.statement_id in standing:
+            if passage.statement_id in waiting:
                 vector = quantised(passage.vector).tobytes()
                 values = (passage.statement_id, model_id, passage.start, passage.end, vector)
                 self._connection.execute(ADD_PASSAGE, values)
