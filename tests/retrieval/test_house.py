@@ -114,5 +114,25 @@ def test_a_time_alone_finds_nothing(ctx):
     assert recall(ctx, a_question("zebra yesterday")).hits == ()
 
 
+def test_what_resembles_the_best_counts_more_where_several_are_asked_for(real):
+    told = kept(real, "I visited the museum of natural history and saw the dinosaurs")
+    kin = kept(real, "We saw the fossils and skeletons of dinosaurs at an exhibition")
+    other = kept(real, "Which museum of my town should I recommend to a colleague?")
+    hits = {hit.memory.id: hit for hit in recall(real, a_question("How many museums have I visited?")).hits}
+    assert hits[told.id].terms["alike"] > hits[kin.id].terms["alike"] > 0
+    assert sum(hits[kin.id].terms.values()) == pytest.approx(hits[kin.id].score)
+    assert hits[kin.id].terms["alike"] > hits[other.id].terms["alike"]
+
+
+def test_it_does_not_where_one_answer_will_do_or_no_vector_is_known(real, store):
+    kept(real, "I visited the museum of natural history")
+    [hit] = recall(real, a_question("Which museum have I visited?")).hits
+    assert "alike" not in hit.terms
+    [memory] = put(store, a_draft("The museum shop"))
+    candidates = {memory.id: Candidate(memory.id, bm25=1.0)}
+    [found] = HOUSE.scored(store.read(), a_question("How many museums?"), candidates)
+    assert "alike" not in found.terms
+
+
 def a_question(text):
     return Query(text=text, now=START)
