@@ -22,10 +22,9 @@ def three(store):
     ]
 
 
-def scored(store, *candidates):
-    return {
-        one.memory_id: one for one in HOUSE.scored(store.read(), QUERY, {c.memory_id: c for c in candidates})
-    }
+def scored(store, *candidates, asked=QUERY):
+    found = HOUSE.scored(store.read(), asked, {candidate.memory_id: candidate for candidate in candidates})
+    return {one.memory_id: one for one in found}
 
 
 def test_the_terms_add_up_and_more_of_either_is_better(store, three):
@@ -124,7 +123,15 @@ def test_what_resembles_the_best_counts_more_where_several_are_asked_for(real):
     assert hits[kin.id].terms["alike"] > hits[other.id].terms["alike"]
 
 
-def test_it_does_not_where_one_answer_will_do_or_no_vector_is_known(real, store):
+def test_less_near_ones_are_let_in_where_several_are_asked_for_and_something_is_near(store, three):
+    one, two, _ = three
+    near, less = Candidate(one, cosine=0.5), Candidate(two, cosine=0.2)
+    assert scored(store, near, less).keys() == {one}
+    assert scored(store, near, less, asked=a_question("How many?")).keys() == {one, two}
+    assert scored(store, less, asked=a_question("How many?")) == {}
+
+
+def test_likeness_counts_nothing_where_one_answer_will_do_or_no_vector_is_known(real, store):
     kept(real, "I visited the museum of natural history")
     [hit] = recall(real, a_question("Which museum have I visited?")).hits
     assert "alike" not in hit.terms

@@ -65,6 +65,7 @@ class House:
     alike: float = 0.7
     alike_best: int = 5
     least_cosine: float = 0.25
+    least_cosine_alike: float = 0.15
 
     def candidates(self, reader: Reader, query: Query, vector: Vectors | None) -> Mapping[int, Candidate]:
         """See Profile."""
@@ -73,7 +74,10 @@ class House:
     def scored(self, reader: Reader, query: Query, candidates: Mapping[int, Candidate]) -> list[Scored]:
         """See Profile."""
         asked = period(query.text, query.now)
-        relevant = self._relevant(candidates)
+        several = asked is not None or asks_for_several(query.text)
+        relevant = self._relevant(candidates, self.least_cosine)
+        if relevant and several:
+            relevant = self._relevant(candidates, self.least_cosine_alike)
         traits = reader.traits(list(relevant))
         own = self._own(relevant, traits)
         for number, value in self._standing(reader, relevant, traits).items():
@@ -88,17 +92,17 @@ class House:
             for number, value in values.items():
                 own[number][name] = value
                 worth[number] += value
-        if asked or asks_for_several(query.text):
+        if several:
             for number, value in self._alike(reader, relevant, worth, traits).items():
                 own[number]["alike"] = value
                 worth[number] += value
         return [Scored(number, worth[number], terms) for number, terms in own.items()]
 
-    def _relevant(self, candidates: Mapping[int, Candidate]) -> dict[int, Candidate]:
+    def _relevant(self, candidates: Mapping[int, Candidate], least_cosine: float) -> dict[int, Candidate]:
         return {
             number: candidate
             for number, candidate in candidates.items()
-            if candidate.bm25 > 0 or candidate.cosine >= self.least_cosine
+            if candidate.bm25 > 0 or candidate.cosine >= least_cosine
         }
 
     def _own(
