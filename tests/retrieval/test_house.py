@@ -22,10 +22,9 @@ def three(store):
     ]
 
 
-def scored(store, *candidates):
-    return {
-        one.memory_id: one for one in HOUSE.scored(store.read(), QUERY, {c.memory_id: c for c in candidates})
-    }
+def scored(store, *candidates, asked=QUERY):
+    found = HOUSE.scored(store.read(), asked, {candidate.memory_id: candidate for candidate in candidates})
+    return {one.memory_id: one for one in found}
 
 
 def test_the_terms_add_up_and_more_of_either_is_better(store, three):
@@ -112,6 +111,34 @@ def test_what_was_made_in_the_time_asked_for_counts_more(ctx):
 def test_a_time_alone_finds_nothing(ctx):
     kept(ctx, "I repaired the bicycle", created_at=START - DAY)
     assert recall(ctx, a_question("zebra yesterday")).hits == ()
+
+
+def test_what_resembles_the_best_counts_more_where_several_are_asked_for(real):
+    told = kept(real, "I visited the museum of natural history and saw the dinosaurs")
+    kin = kept(real, "We saw the fossils and skeletons of dinosaurs at an exhibition")
+    other = kept(real, "Which museum of my town should I recommend to a colleague?")
+    hits = {hit.memory.id: hit for hit in recall(real, a_question("How many museums have I visited?")).hits}
+    assert hits[told.id].terms["alike"] > hits[kin.id].terms["alike"] > 0
+    assert sum(hits[kin.id].terms.values()) == pytest.approx(hits[kin.id].score)
+    assert hits[kin.id].terms["alike"] > hits[other.id].terms["alike"]
+
+
+def test_less_near_ones_are_let_in_where_several_are_asked_for_and_something_is_near(store, three):
+    one, two, _ = three
+    near, less = Candidate(one, cosine=0.5), Candidate(two, cosine=0.2)
+    assert scored(store, near, less).keys() == {one}
+    assert scored(store, near, less, asked=a_question("How many?")).keys() == {one, two}
+    assert scored(store, less, asked=a_question("How many?")) == {}
+
+
+def test_likeness_counts_nothing_where_one_answer_will_do_or_no_vector_is_known(real, store):
+    kept(real, "I visited the museum of natural history")
+    [hit] = recall(real, a_question("Which museum have I visited?")).hits
+    assert "alike" not in hit.terms
+    [memory] = put(store, a_draft("The museum shop"))
+    candidates = {memory.id: Candidate(memory.id, bm25=1.0)}
+    [found] = HOUSE.scored(store.read(), a_question("How many museums?"), candidates)
+    assert "alike" not in found.terms
 
 
 def a_question(text):

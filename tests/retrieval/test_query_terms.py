@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mnemic.retrieval import text
-from mnemic.retrieval.text import MAX_TERMS, content_words, query_terms
+from mnemic.retrieval.text import MAX_TERMS, asked_words, content_words, query_terms
 from support import a_draft, put
 
 
@@ -23,6 +23,20 @@ from support import a_draft, put
 )
 def test_content_words_tell_what_a_question_is_about(question, words):
     assert content_words(question) == words
+
+
+@pytest.mark.parametrize(
+    "question, words",
+    [
+        ("Which shoes did I clean two weeks ago?", ["shoes", "clean"]),
+        ("What did I spend on feed in the past three months?", ["spend", "feed"]),
+        ("What did I do yesterday?", ["yesterday"]),
+        ("two weeks ago I spent two weeks in Rome", ["two", "weeks", "spent", "rome"]),
+        ("Which race did I run in June?", ["race", "run", "june"]),
+    ],
+)
+def test_a_time_counted_from_now_is_not_searched_for_unless_it_stands_alone(question, words):
+    assert asked_words(question) == words
 
 
 def test_a_question_has_so_many_words_at_most():

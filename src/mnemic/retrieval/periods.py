@@ -61,6 +61,11 @@ def period(question: str, now: Moment) -> Period | None:
     return None
 
 
+def untimed(question: str) -> str:
+    """*question* without the times it counts from now: who told it then did not say "two weeks ago"."""
+    return re.sub(f"{AGO}|{YESTERDAY}|{PAST}", " ", question.lower())
+
+
 def _ago(found: Match[str], now: Moment) -> Period:
     count, unit = _number(found[1]), found[2]
     least, each = SLACK[unit]
@@ -122,13 +127,16 @@ def _date(moment: Moment) -> datetime:
     return EPOCH + timedelta(microseconds=moment)
 
 
+AGO = rf"\b{COUNT} {UNIT} (?:ago|earlier)\b"
+YESTERDAY = r"\byesterday\b"
+PAST = rf"\b(?:past|last|previous) (?:{COUNT} )?{UNIT}\b"
 READINGS: tuple[tuple[str, Callable[[Match[str], Moment], Period | None]], ...] = (
-    (rf"\b{COUNT} {UNIT} (?:ago|earlier)\b", _ago),
-    (r"\byesterday\b", _yesterday),
+    (AGO, _ago),
+    (YESTERDAY, _yesterday),
     (rf"\b{DATE}(?: of)? {MONTH}\b{YEAR}", _day_first),
     (rf"\b{MONTH}\.? {DATE}\b{YEAR}", _month_first),
     (rf"\b(?:in|during|of|from|early|mid|late)[ -]{MONTH}\b{YEAR}", _month),
-    (rf"\b(?:past|last|previous) (?:{COUNT} )?{UNIT}\b", _past),
+    (PAST, _past),
     (rf"\b(?:last|on|this past) ({'|'.join(WEEKDAYS)})\b", _weekday),
 )
 """How a time is told in English and what is made of it, the most exact first."""

@@ -10,8 +10,9 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from mnemic.model.search import Query
+from mnemic.retrieval.breadth import asks_for_several, likeness
 from mnemic.retrieval.candidates import Candidate, gather
-from mnemic.retrieval.periods import period
+from mnemic.retrieval.periods import Period, period
 from mnemic.retrieval.standing import OPENING, is_standing
 from mnemic.storage.base import Reader, Traits
 
@@ -44,11 +45,12 @@ class Profile(Protocol):
 class House:
     """Meaning and words blended, weighed by confidence, seen together with what was said around it and when.
 
-    A rule or a preference gains, since it bears on more than its words show. A memory that belongs to a session gains
-    from the better of the ones right before and after it, and from the best of its session: the answer to a question
-    often stands beside the sentence that resembles it. One made in the time the question speaks of gains too. The
-    figures were chosen on the dev halves of LongMemEval, LoCoMo, BEAM and SciFact together; `bench/retrieval.py`
-    prints the table.
+    A rule or a preference gains, since it bears on more than its words show. A memory that belongs to a session
+    gains from the better of the ones right before and after it, and from the best of its session: the answer to a
+    question often stands beside the sentence that resembles it. One made in the time the question speaks of gains
+    too. Where a question counts, sums up or looks back on a time, what resembles one of the best found gains: its
+    answer lies in several memories, and some of them have few of its words. The figures were chosen on the dev
+    halves of LongMemEval, LoCoMo, BEAM and SciFact together; `bench/retrieval.py` prints the table.
     """
 
     depth: int = 100
@@ -60,7 +62,10 @@ class House:
     session: float = 0.3
     session_best: int = 3
     time: float = 0.15
+    alike: float = 0.7
+    alike_best: int = 5
     least_cosine: float = 0.25
+    least_cosine_alike: float = 0.15
 
     def candidates(self, reader: Reader, query: Query, vector: Vectors | None) -> Mapping[int, Candidate]:
         """See Profile."""
@@ -68,7 +73,11 @@ class House:
 
     def scored(self, reader: Reader, query: Query, candidates: Mapping[int, Candidate]) -> list[Scored]:
         """See Profile."""
-        relevant = self._relevant(candidates)
+        asked = period(query.text, query.now)
+        several = asked is not None or asks_for_several(query.text)
+        relevant = self._relevant(candidates, self.least_cosine)
+        if relevant and several:
+            relevant = self._relevant(candidates, self.least_cosine_alike)
         traits = reader.traits(list(relevant))
         own = self._own(relevant, traits)
         for number, value in self._standing(reader, relevant, traits).items():
@@ -77,19 +86,23 @@ class House:
         lent = {
             "beside": self._beside(reader, worth, traits),
             "session": self._session(worth, traits),
-            "time": self._time(query, traits),
+            "time": self._time(asked, traits),
         }
         for name, values in lent.items():
             for number, value in values.items():
                 own[number][name] = value
                 worth[number] += value
+        if several:
+            for number, value in self._alike(reader, relevant, worth, traits).items():
+                own[number]["alike"] = value
+                worth[number] += value
         return [Scored(number, worth[number], terms) for number, terms in own.items()]
 
-    def _relevant(self, candidates: Mapping[int, Candidate]) -> dict[int, Candidate]:
+    def _relevant(self, candidates: Mapping[int, Candidate], least_cosine: float) -> dict[int, Candidate]:
         return {
             number: candidate
             for number, candidate in candidates.items()
-            if candidate.bm25 > 0 or candidate.cosine >= self.least_cosine
+            if candidate.bm25 > 0 or candidate.cosine >= least_cosine
         }
 
     def _own(
@@ -142,15 +155,35 @@ class House:
             for number, around in reader.neighbours_in_session(placed).items()
         }
 
-    def _time(self, query: Query, traits: Mapping[int, Traits]) -> dict[int, float]:
+    def _time(self, asked: Period | None, traits: Mapping[int, Traits]) -> dict[int, float]:
         """What it counts to have been made in the time the question speaks of."""
-        asked = period(query.text, query.now)
         if asked is None:
             return {}
         return {
             number: self.time
             for number, told in traits.items()
             if asked.start <= told.created_at <= asked.end
+        }
+
+    def _alike(
+        self,
+        reader: Reader,
+        candidates: Mapping[int, Candidate],
+        worth: Mapping[int, float],
+        traits: Mapping[int, Traits],
+    ) -> dict[int, float]:
+        """What it counts to resemble one of the best."""
+        vectors = reader.vectors(list(worth))
+        placed = ((number, candidates[number].statement_id) for number in worth)
+        known = {number: vectors[at] for number, at in placed if at in vectors}
+        best = heapq.nlargest(self.alike_best, known, key=worth.__getitem__)
+        if not best or worth[best[0]] <= 0:
+            return {}
+        shares = [worth[number] / worth[best[0]] for number in best]
+        near = likeness(list(known.values()), [known[number] for number in best], shares)
+        return {
+            number: self.alike * value * traits[number].confidence
+            for number, value in zip(known, near, strict=True)
         }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from mnemic.retrieval.periods import untimed
 from mnemic.storage import text
 from mnemic.storage.base import Reader
 
@@ -49,9 +50,15 @@ def content_words(question: str) -> list[str]:
     return (telling or found)[:MAX_TERMS]
 
 
+def asked_words(question: str) -> list[str]:
+    """The content words of *question* but those that only tell when, which `period` reads; all if no other is left."""
+    telling, left = content_words(question), set(text.words(untimed(question)))
+    return [word for word in telling if word in left] or telling
+
+
 def query_terms(reader: Reader, question: str) -> Terms:
     """The terms to search for, without those that stand nearly everywhere, with near spellings of unknown ones."""
-    telling = content_words(question)
+    telling = asked_words(question)
     if len(telling) == 0:
         return Terms(())
     frequency = reader.frequencies(telling)

@@ -183,11 +183,12 @@ class Matrix:
         with self._lock:
             count = self._count
             chosen = np.flatnonzero(np.isin(self._memories[:count], memory_ids) & self._alive[:count])
+            if not len(chosen):
+                return {}
+            chosen = chosen[np.argsort(self._statements[chosen], kind="stable")]
             unit = self._vectors[chosen] / self._lengths[chosen, None]
-            statements = self._statements[chosen]
-        numbers, places = np.unique(statements, return_inverse=True)
-        sums = np.zeros((len(numbers), unit.shape[1]), np.float32)
-        np.add.at(sums, places, unit)
+            numbers, starts = np.unique(self._statements[chosen], return_index=True)
+        sums = unit if len(numbers) == len(unit) else np.add.reduceat(unit, starts, axis=0)
         sums /= np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
         return dict(zip(numbers.tolist(), sums, strict=True))
 
