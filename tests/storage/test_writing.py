@@ -330,6 +330,8 @@ def test_vectors_replace_older_ones_and_pass_over_what_has_gone(store):
     )
     assert made == 1
     assert store.read().nearest(near, Filter(), limit=5)[0].similarity == pytest.approx(1, abs=0.01)
+    change(store, stays, title="a new title", at=START + 2)  # the vectors were made under the old one
+    before = store.sequence()
     assert put_passages(Passage(statement, 0, 5, far)) == 1
     [hit] = store.read().nearest(near, Filter(), limit=5)
     assert hit.memory_id == stays.id and hit.similarity < 0.9, "the older vectors are gone"

@@ -43,7 +43,7 @@ def test_vectors_replaced_while_they_are_read_are_not_missed(pair, monkeypatch):
 
 def test_whoever_is_second_to_embed_leaves_the_vectors_as_they_are(pair):
     store, _ = pair
-    [apple] = put(store, a_draft("red apple"))
+    put(store, a_draft("red apple"))
     [waiting] = store.read().pending(limit=5)
     passage = Passage(waiting.statement_id, 0, len(waiting.text), EMBEDDER.embed([waiting.text])[0])
 
