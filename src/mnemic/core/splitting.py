@@ -138,8 +138,7 @@ def analyses(
 def _stored_meanings(ctx: Context, reader: Reader, found: Sequence[Memory]) -> dict[int, Vectors]:
     """The vectors the store has for each memory's statements, with what they owe to the title taken out.
 
-    So a memory costs one run of the model, not one for each statement. On four memories of 17 to 28 statements
-    the distances were 0.02 to 0.1 from those of the texts by themselves, correlated by 0.88 to 0.99.
+    So a memory costs one run of the model, not one for each statement.
     """
     import numpy as np
 
