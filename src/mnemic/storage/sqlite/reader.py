@@ -197,8 +197,7 @@ class SqliteReader:
 
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
         """See Reader."""
-        total = self.count()
-        return {term: self._store.frequencies.of(self._connection, term, total) for term in terms}
+        return self._store.frequencies.of(self._connection, terms, self.count())
 
     def stems(self, body: str) -> list[str]:
         """See Reader."""

@@ -149,9 +149,12 @@ class Frequencies:
     def __init__(self) -> None:
         self._kept: dict[str, tuple[int, int]] = {}
 
-    def of(self, connection: apsw.Connection, term: str, total: int) -> int:
-        """In how many of *total* memories *term* stands; of a phrase, its rarest word."""
+    def of(self, connection: apsw.Connection, terms: Iterable[str], total: int) -> dict[str, int]:
+        """In how many of *total* memories each term stands; of a phrase, its rarest word."""
         connection.execute(VOCABULARY)
+        return {term: self._of_term(connection, term, total) for term in terms}
+
+    def _of_term(self, connection: apsw.Connection, term: str, total: int) -> int:
         return min((self._of_token(connection, token, total) for token in stem(connection, term)), default=0)
 
     def _of_token(self, connection: apsw.Connection, token: str, total: int) -> int:

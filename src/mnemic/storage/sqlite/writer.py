@@ -127,6 +127,7 @@ class SqliteWriter(SqliteReader):
         self._durable = durable
         self._has_purged = False
         self._marks: list[tuple[int, int]] = []
+        self._has_names: bool | None = None
         self._operation = operation
         self._actor = actor
         self._at = at
@@ -139,7 +140,6 @@ class SqliteWriter(SqliteReader):
                     self._connection.execute("PRAGMA synchronous = NORMAL")
                 self._connection.execute("BEGIN IMMEDIATE")
                 sequence, newest = journal.last(self._connection)
-                self._has_names = row(self._connection, memories.ANY_NAME) is not None
         except BaseException:
             try:
                 self._roll_back()
@@ -264,7 +264,11 @@ class SqliteWriter(SqliteReader):
 
     def _take_over_links(self, memory: Memory) -> None:
         """The links that pointed to the name of *memory* before there was one point to it now."""
-        if memory.state is not State.LIVING or not self._has_names:
+        if memory.state is not State.LIVING:
+            return
+        if self._has_names is None:
+            self._has_names = row(self._connection, memories.ANY_NAME) is not None
+        if not self._has_names:
             return
         for name in self.ids_titled(memory.title, (memory.namespace,), State.NAMED):
             for edge in self.edges([name], Direction.BOTH):
