@@ -61,6 +61,11 @@ def period(question: str, now: Moment) -> Period | None:
     return None
 
 
+def looks_back(question: str) -> bool:
+    """Whether *question* counts a time from now, as in "the past three months"."""
+    return re.search(f"{AGO}|{YESTERDAY}|{PAST}", question.lower()) is not None
+
+
 def untimed(question: str) -> str:
     """*question* without the times it counts from now: who told it then did not say "two weeks ago"."""
     return re.sub(f"{AGO}|{YESTERDAY}|{PAST}", " ", question.lower())

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from mnemic.model.search import Query
 from mnemic.retrieval.breadth import asks_for_several, likeness
 from mnemic.retrieval.candidates import Candidate, gather
-from mnemic.retrieval.periods import Period, period
+from mnemic.retrieval.periods import Period, looks_back, period
 from mnemic.retrieval.standing import OPENING, is_standing
 from mnemic.storage.base import Reader, Traits
 
@@ -53,7 +53,7 @@ class House:
     halves of LongMemEval, LoCoMo, BEAM and SciFact together; `bench/retrieval.py` prints the table.
     """
 
-    depth: int = 100
+    depth: int = 80
     semantic: float = 0.7
     words: float = 0.3
     standing: float = 0.25
@@ -74,7 +74,7 @@ class House:
     def scored(self, reader: Reader, query: Query, candidates: Mapping[int, Candidate]) -> list[Scored]:
         """See Profile."""
         asked = period(query.text, query.now)
-        several = asked is not None or asks_for_several(query.text)
+        several = asks_for_several(query.text) or looks_back(query.text)
         relevant = self._relevant(candidates, self.least_cosine)
         if relevant and several:
             relevant = self._relevant(candidates, self.least_cosine_alike)
