@@ -197,6 +197,17 @@ def test_spellings_come_the_most_frequent_first_and_those_with_the_first_letter_
     assert store.read().spellings("zzzzzz", 3) == store.read().spellings("cat", 3) == []
 
 
+def test_the_size_is_never_a_twentieth_off(store):
+    for number in range(60):
+        put(store, a_draft(f"number {number}"))
+        count = store.read().count()
+        assert abs(store.read().size() - count) <= count / 20
+    for number in range(1, 50):
+        change(store, store.read().memory(number), state=State.FORGOTTEN, at=START + number)
+        count = store.read().count()
+        assert abs(store.read().size() - count) <= max(1, count / 10)
+
+
 def test_the_unheard_are_those_that_nobody_says_and_that_come_once(store):
     put(store, a_draft("sky", texts=("The sky is blue", "So is the sea")))
     asked = ["the SKY is  blue", "So is the sea", "New", "Twice", " twice", "Also new"]

@@ -61,8 +61,7 @@ def query_terms(reader: Reader, question: str) -> Terms:
     telling = asked_words(question)
     if len(telling) == 0:
         return Terms(())
-    frequency = reader.frequencies(telling)
-    total = reader.count()
+    frequency, total = reader.frequencies(telling), reader.size()
     rare = [word for word in telling if total < LARGE or frequency[word] <= COMMON * total]
     kept = rare if len(rare) >= KEPT_AT_LEAST else telling
     unknown = [word for word in kept if not frequency[word] and " " not in word]

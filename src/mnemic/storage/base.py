@@ -147,6 +147,9 @@ class Reader(Protocol):
     def count(self) -> int:
         """How many memories are living."""
 
+    def size(self) -> int:
+        """How many memories are living, to within a twentieth."""
+
     def words(
         self, terms: Sequence[str], wanted: Filter, *, every: bool, limit: int
     ) -> list[tuple[int, float]]:

@@ -42,10 +42,6 @@ FROM memory m
 WHERE m.state != 'named' AND (:namespaces IS NULL OR m.namespace IN (SELECT value FROM json_each(:namespaces)))
 GROUP BY 1, 2, 3, 4
 """
-# The index has one row a living memory, and these are short: 20 µs at 100,000 where `memory` takes 1,400.
-LIVING_COUNT = """
-SELECT count(*) FROM words_docsize
-"""
 EXPIRING = """
 SELECT count(*) FROM memory m
 WHERE m.state = 'living' AND m.expires_at > :alive_at AND m.expires_at <= :soon
@@ -186,7 +182,11 @@ class SqliteReader:
 
     def count(self) -> int:
         """See Reader."""
-        return self._number(LIVING_COUNT)
+        return self._number(words.LIVING_COUNT)
+
+    def size(self) -> int:
+        """See Reader."""
+        return self._store.frequencies.total(self._connection)
 
     def words(
         self, terms: Sequence[str], wanted: Filter, *, every: bool, limit: int
@@ -197,7 +197,7 @@ class SqliteReader:
 
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
         """See Reader."""
-        return self._store.frequencies.of(self._connection, terms, self.count())
+        return self._store.frequencies.of(self._connection, terms)
 
     def stems(self, body: str) -> list[str]:
         """See Reader."""

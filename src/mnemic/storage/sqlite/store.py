@@ -73,6 +73,7 @@ class SqliteStore:
         migrate(writer, path)
         journal.last(writer)  # reads the tables' definitions, so that damage there is noticed now
         self._writer = writer
+        self._waits_for_disk = self._durable
         self._local = threading.local()
         self._open: weakref.WeakSet[apsw.Connection] = weakref.WeakSet([writer])
         self._namespaces: dict[str, int] = {}
@@ -127,7 +128,13 @@ class SqliteStore:
         """See Store."""
         if self._closed:
             raise StoreUnusable("The memory has been closed.")
-        return SqliteWriter(self, self._writer, operation, actor, at, durable=durable or not self._durable)
+        return SqliteWriter(self, self._writer, operation, actor, at, durable=durable and self._durable)
+
+    def wait_for_disk(self, is_wanted: bool) -> None:
+        """Let transactions end when the disk has them, or before that. Of many alike in a row, the first switches."""
+        if is_wanted != self._waits_for_disk:
+            self._writer.execute(f"PRAGMA synchronous = {'FULL' if is_wanted else 'NORMAL'}")
+            self._waits_for_disk = is_wanted
 
     def sequence(self) -> int:
         """See Store."""

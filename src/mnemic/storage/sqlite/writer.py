@@ -136,8 +136,7 @@ class SqliteWriter(SqliteReader):
         self._store.writing.acquire()
         try:
             with our_errors(self._store.location):
-                if not self._durable:
-                    self._connection.execute("PRAGMA synchronous = NORMAL")
+                self._store.wait_for_disk(self._durable)
                 self._connection.execute("BEGIN IMMEDIATE")
                 sequence, newest = journal.last(self._connection)
         except BaseException:
@@ -173,8 +172,6 @@ class SqliteWriter(SqliteReader):
         try:
             if self._has_purged:
                 self._empty_log()
-            if not self._durable:
-                self._connection.execute("PRAGMA synchronous = FULL")
         finally:
             self._store.writing.release()
 
