@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -109,6 +110,15 @@ NO_FIELDS = dict(zip(memories.COLUMNS, ALL_FIELDS(EMPTY), strict=True))
 DRAFTED = tuple(name for name in Draft.__slots__ if name not in ("texts", "created_at"))
 
 
+@dataclass(slots=True)
+class _Place:
+    """A place in the journal: the number of the next change, of the first of this transaction, and their moment."""
+
+    next: int
+    batch: int
+    at: Moment
+
+
 @in_our_words
 class SqliteWriter(SqliteReader):
     """The Writer of the SQLite engine."""
@@ -130,7 +140,7 @@ class SqliteWriter(SqliteReader):
         self._has_names: bool | None = None
         self._operation = operation
         self._actor = actor
-        self._at = at
+        self._given_at = at
 
     def __enter__(self) -> Self:
         self._store.writing.acquire()
@@ -138,16 +148,12 @@ class SqliteWriter(SqliteReader):
             with our_errors(self._store.location):
                 self._store.wait_for_disk(self._durable)
                 self._connection.execute("BEGIN IMMEDIATE")
-                sequence, newest = journal.last(self._connection)
         except BaseException:
             try:
                 self._roll_back()
             finally:
                 self._leave()
             raise
-        self._batch = self._next = sequence + 1
-        # A clock set back must not let the journal's moments fall: as_of relies on their order.
-        self._at = max(self._at, newest)
         return self
 
     def __exit__(
@@ -194,15 +200,22 @@ class SqliteWriter(SqliteReader):
     @property
     def at(self) -> Moment:
         """The moment this transaction is journaled under."""
-        return self._at
+        return self._place.at
+
+    @functools.cached_property
+    def _place(self) -> _Place:
+        """Where in the journal we stand; not asked for by transactions that write nothing there."""
+        sequence, newest = journal.last(self._connection)
+        # A clock set back must not let the journal's moments fall: as_of relies on their order.
+        return _Place(sequence + 1, sequence + 1, max(self._given_at, newest))
 
     def _log(
         self, subject: Subject, number: int, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
     ) -> None:
         entry = (
-            self._next,
-            self._batch,
-            self._at,
+            self._place.next,
+            self._place.batch,
+            self._place.at,
             self._actor,
             self._operation,
             subject,
@@ -211,13 +224,13 @@ class SqliteWriter(SqliteReader):
             None if after is None else as_json(after),
         )
         self._connection.execute(journal.APPEND, entry)
-        self._next += 1
+        self._place.next += 1
 
     # -- memories
 
     def add(self, draft: Draft, *, uid: str) -> Memory:
         """See Writer."""
-        created = self._at if draft.created_at is None else draft.created_at
+        created = self._place.at if draft.created_at is None else draft.created_at
         given = {name: getattr(draft, name) for name in DRAFTED}
         fields = {**NO_FIELDS, **given, "uid": uid, "created_at": created, "updated_at": created}
         return self._insert(fields, draft.texts)
@@ -255,7 +268,7 @@ class SqliteWriter(SqliteReader):
             return known[0]
         self._store.namespace_id(self._connection, namespace, create=True)
         self._has_names = True
-        uid, now = str(uuid.uuid4()), self._at
+        uid, now = str(uuid.uuid4()), self._place.at
         name = {"uid": uid, "namespace": namespace, "title": title, "state": State.NAMED}
         return self._insert({**NO_FIELDS, **name, "created_at": now, "updated_at": now}, ()).id
 
@@ -281,7 +294,7 @@ class SqliteWriter(SqliteReader):
         if not after:
             return memory
         if after.keys() - {"updated_at"} and "updated_at" not in fields:
-            changed = replace(changed, updated_at=self._at)
+            changed = replace(changed, updated_at=self._place.at)
             before, after = _differences(memory, changed)
         self._update(memory, changed, after)
         self._log(Subject.MEMORY, memory.id, before, after)
@@ -341,7 +354,9 @@ class SqliteWriter(SqliteReader):
     def _add_statements(self, number: int, texts: Sequence[str], last: int) -> tuple[Statement, ...]:
         made = []
         for place, body in enumerate(texts, last + 1):
-            self._connection.execute(ADD_STATEMENT, (number, place, body, text.digest(body), self._next))
+            self._connection.execute(
+                ADD_STATEMENT, (number, place, body, text.digest(body), self._place.next)
+            )
             made.append(Statement(self._connection.last_insert_rowid(), body))
         return tuple(made)
 
@@ -351,7 +366,7 @@ class SqliteWriter(SqliteReader):
         standing = {statement.id for statement in kept}
         for statement in memory.statements:
             if statement.id not in standing:
-                self._connection.execute(END_STATEMENT, (self._next, statement.id))
+                self._connection.execute(END_STATEMENT, (self._place.next, statement.id))
         last = value(self._connection, LAST_POSITION, (memory.id,))
         fresh = self._add_statements(memory.id, added, last)
         for statement in fresh:
@@ -453,7 +468,7 @@ class SqliteWriter(SqliteReader):
             type=type,
             weight=weight,
             reason=reason,
-            created_at=self._at if created_at is None else created_at,
+            created_at=self._place.at if created_at is None else created_at,
             valid_from=valid_from,
             valid_to=valid_to,
             state=state,
@@ -485,7 +500,7 @@ class SqliteWriter(SqliteReader):
         known = row(self._connection, SESSION, (namespace, name))
         if known:
             return int(known[0])
-        started_at = self._at if started_at is None else started_at
+        started_at = self._place.at if started_at is None else started_at
         self._connection.execute(ADD_SESSION, (namespace, name, started_at))
         number = self._connection.last_insert_rowid()
         after = {"namespace": namespace, "name": name, "started_at": started_at}
