@@ -229,10 +229,14 @@ def _number(reference: int | str) -> int | None:
 def titled(reader: Reader, ctx: Context, name: str, namespace: str | None = None) -> Memory | None:
     """The memory in use that is called *name*, looked up in the caller's own namespace first."""
     scope = ctx.scope(namespace)
-    numbers = reader.ids_titled(name, scope)
-    if scope is None and len(numbers) > 1:
-        numbers = reader.ids_titled(name, (ctx.home(),)) + numbers
-    return next((memory for memory in reader.memories(numbers) if is_in_use(ctx, memory)), None)
+    # Most that are asked for are at home, and to look there alone is as good as free.
+    own = _in_use(reader, ctx, reader.ids_titled(name, (ctx.home(),))) if scope is None else None
+    return own or _in_use(reader, ctx, reader.ids_titled(name, scope))
+
+
+def _in_use(reader: Reader, ctx: Context, memory_ids: Sequence[int]) -> Memory | None:
+    """The first of these that is in use."""
+    return next((memory for memory in reader.memories(memory_ids) if is_in_use(ctx, memory)), None)
 
 
 def _by_name(reader: Reader, ctx: Context, name: str, namespace: str | None) -> Memory | None:

@@ -63,7 +63,7 @@ UPDATE memory SET
     access_count = access_count + 1,
     days_used = days_used + (accessed_at IS NULL OR accessed_at / :day < :now / :day),
     accessed_at = max(coalesce(accessed_at, 0), :now)
-WHERE id IN (SELECT value FROM json_each(:ids))
+WHERE id = :id
 """
 SET_USE = """
 UPDATE memory SET access_count = ?, accessed_at = ?, days_used = ? WHERE id = ?
@@ -385,7 +385,9 @@ class SqliteWriter(SqliteReader):
 
     def touch(self, memory_ids: Sequence[int], now: Moment) -> None:
         """See Writer."""
-        self._connection.execute(TOUCH, {"ids": as_json(list(memory_ids)), "now": now, "day": DAY})
+        # One by one: to read a list takes longer than to find a memory.
+        for number in memory_ids:
+            self._connection.execute(TOUCH, {"id": number, "now": now, "day": DAY})
 
     def note_together(self, memory_ids: Sequence[int], now: Moment) -> None:
         """See Writer."""
