@@ -9,7 +9,8 @@ import pytest
 from speaking import Speaker, a_relation, an_entity
 
 from mnemic.dialects import anthropic
-from mnemic.dialects.anthropic import ANTHROPIC, READABLE_BYTES
+from mnemic.dialects.anthropic import ANTHROPIC
+from mnemic.dialects.pages import READABLE
 from mnemic.model.access import Grant
 from support import everything
 
@@ -246,7 +247,7 @@ def test_pages_together_are_the_whole(speak):
 
 
 def test_an_answer_that_clients_may_cut_says_how_to_read_on(speak):
-    speak.ok("create_entities", entities=[an_entity("Long", "x" * (READABLE_BYTES + 1))])
+    speak.ok("create_entities", entities=[an_entity("Long", "x" * (READABLE + 1))])
     for tool, arguments in (
         ("read_graph", {}),
         ("search_nodes", {"query": "x"}),

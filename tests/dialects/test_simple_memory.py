@@ -7,6 +7,7 @@ import json
 import pytest
 from speaking import Speaker, a_relation, an_entity
 
+from mnemic.dialects.pages import READABLE
 from mnemic.dialects.simple_memory import SIMPLE_MEMORY
 from support import everything
 
@@ -154,3 +155,12 @@ def test_the_file_is_named_by_the_environment(tmp_path, named, path):
 def test_or_is_that_of_cursor(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     assert SIMPLE_MEMORY.mirror({}).path == (tmp_path / ".cursor" / "memory.json").resolve()
+
+
+def test_a_large_graph_is_read_in_pages_and_says_so(speak):
+    speak.ok("create_entities", entities=[an_entity("First", "x" * READABLE), an_entity("Second", "y")])
+    whole = speak("read_graph")
+    assert [one["name"] for one in whole.json["entities"]] == ["First", "Second"]
+    assert "limit" in whole.content[1]["text"]
+    page = speak("read_graph", limit=1, after="First")
+    assert [one["name"] for one in page.json["entities"]] == ["Second"] and len(page.content) == 1

@@ -18,16 +18,13 @@ from mnemic.core.context import Context
 from mnemic.core.entities import Taken
 from mnemic.core.mirror import LINES, Mirror
 from mnemic.dialects.operation import Dialect, Operation, Rendered, Resource, Shape, hints
-from mnemic.dialects.schemas import EXTENSION, whole_schema
+from mnemic.dialects.pages import After, Limit, note_on
+from mnemic.dialects.schemas import whole_schema
 from mnemic.dialects.texts import Words
 from mnemic.errors import Invalid, MnemicError
 from mnemic.formats.graphs import linked, shown
 from mnemic.model.graph import Entity, Relation, Sketch, Triple
 from mnemic.settings import data_folder
-
-READABLE_BYTES = 100_000
-"""What clients are known to show of one answer; more may be cut."""
-MAX_PAGE = 10_000
 
 
 class Anthropic(Dialect):
@@ -195,14 +192,8 @@ class GraphReply(Reply):
     relations: list[RelationShape]
 
     def note(self, text: str) -> str | None:
-        """A hint at the pages when the answer is longer than clients show."""
-        if len(text) <= READABLE_BYTES:
-            return None
-        return (
-            f"This answer has {len(text)} characters; many clients cut after {READABLE_BYTES}. "
-            "read_graph also takes limit, the number of entities, and after, the name of the last one you "
-            "have; search_nodes and open_nodes give parts of the graph."
-        )
+        """See Reply."""
+        return note_on(text)
 
 
 def _graph(entities: Iterable[Entity], relations: Iterable[Relation]) -> GraphReply:
@@ -352,8 +343,8 @@ def delete_relations(ctx: Context, request: DeleteRelations) -> DoneReply:
 class ReadGraph(Given):
     """The whole graph, or a page of it."""
 
-    limit: Annotated[int | None, Field(ge=1, le=MAX_PAGE, json_schema_extra={EXTENSION: True})] = None
-    after: Annotated[Words | None, Field(json_schema_extra={EXTENSION: True})] = None
+    limit: Limit = None
+    after: After = None
 
 
 @ANTHROPIC.operation(title="Read Graph", read_only=True, idempotent=True)

@@ -17,6 +17,7 @@ from mnemic.core.context import Context
 from mnemic.core.entities import Taken
 from mnemic.core.mirror import DOCUMENT, Mirror
 from mnemic.dialects.operation import Dialect, Operation, Rendered, Shape, hints
+from mnemic.dialects.pages import After, Limit, note_on
 from mnemic.dialects.schemas import whole_schema
 from mnemic.dialects.texts import Words
 from mnemic.errors import MnemicError
@@ -30,7 +31,8 @@ class SimpleMemory(Dialect):
     def render(self, reply: BaseModel) -> Rendered:
         """See Dialect."""
         assert isinstance(reply, RootModel)
-        return Rendered(orjson.dumps(reply.root).decode(), is_json=True)
+        text = orjson.dumps(reply.root).decode()
+        return Rendered(text, note=note_on(text), is_json=True)
 
     def render_error(self, name: str, error: MnemicError) -> Rendered:
         """See Dialect."""
@@ -216,13 +218,16 @@ def delete_relations(ctx: Context, request: DeleteRelations) -> ListReply:
 
 
 class ReadGraph(Given):
-    """Everything."""
+    """Everything, or a page of it."""
+
+    limit: Limit = None
+    after: After = None
 
 
 @SIMPLE_MEMORY.operation(title="Read graph", read_only=True, idempotent=True)
 def read_graph(ctx: Context, request: ReadGraph) -> GraphReply:
     """Get the complete knowledge graph with all entities and relations."""
-    graph = core.read_graph(ctx)
+    graph = core.read_graph(ctx, request.after, request.limit)
     return GraphReply.model_construct(
         {
             "entities": [shown(entity) for entity in graph.entities],
