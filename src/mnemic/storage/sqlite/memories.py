@@ -125,7 +125,8 @@ WALKED_AT_ONCE = 500
 
 WITHOUT = f"""
 SELECT m.id FROM memory m
-WHERE m.kind IN (SELECT value ->> 0 FROM json_each(:without)) AND m.state = 'living' AND NOT {CONDITIONS["without"]}
+WHERE m.kind IN (SELECT value ->> 0 FROM json_each(:without)) AND m.state = 'living' AND m.metadata IS NOT NULL
+  AND NOT {CONDITIONS["without"]}
 """
 
 

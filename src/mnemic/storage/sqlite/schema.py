@@ -48,7 +48,7 @@ CREATE TABLE memory (
 );
 CREATE UNIQUE INDEX memory_title ON memory (namespace, title) WHERE state = 'living';
 CREATE UNIQUE INDEX memory_named ON memory (namespace, title) WHERE state = 'named';
-CREATE INDEX memory_kind ON memory (kind) WHERE state = 'living';
+CREATE INDEX memory_kind ON memory (kind) WHERE state = 'living' AND metadata IS NOT NULL;
 CREATE INDEX memory_expiry ON memory (expires_at) WHERE expires_at IS NOT NULL AND state = 'living';
 CREATE INDEX memory_session ON memory (session_id, id) WHERE session_id IS NOT NULL;
 CREATE INDEX memory_left ON memory (state, state_at) WHERE state != 'living';
