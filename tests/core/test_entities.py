@@ -322,16 +322,6 @@ def test_a_deleted_entity_takes_its_relations_along(ctx, people):
     assert graph(ctx) == ({"Bob": ["tall", "old", "tall"]}, [("Bob", "Carl", "likes")])
 
 
-def test_a_mere_name_is_deleted_with_its_relations_too(ctx, people):
-    link(ctx, KNOWS, ("Bob", "Carl", "likes"), ("Carl", "Carl", "likes"))
-    assert delete(ctx, ["Carl"]) == []
-    assert relations(ctx) == [KNOWS]
-    make(ctx, ("Carl", "person"))
-    assert relations(ctx) == [KNOWS]
-    undo(ctx, ctx.store.sequence())
-    assert ctx.store.check() == []
-
-
 def test_a_deleted_entity_can_be_had_back_with_its_relations(ctx, people):
     link(ctx, KNOWS)
     delete(ctx, ["Anna"])

@@ -220,11 +220,7 @@ def _ends(reader: Reader, ctx: Context, name: str) -> Iterator[int]:
     found = entity(reader, ctx, name)
     if found:
         yield found.id
-    yield from _mere_names(reader, ctx, name)
-
-
-def _mere_names(reader: Reader, ctx: Context, name: str) -> list[int]:
-    return reader.ids_titled(name, (ctx.home(),), State.NAMED)
+    yield from reader.ids_titled(name, (ctx.home(),), State.NAMED)
 
 
 def observe(
@@ -280,18 +276,12 @@ def _batches(items: Sequence[T]) -> Iterator[Sequence[T]]:
 
 
 def delete(ctx: Context, names: Sequence[str]) -> list[Memory]:
-    """Let the named entities go, and with them the relations to their names: those that were there."""
+    """Let the named entities go, and with them their relations: those that were there."""
     with ctx.write("delete_entities") as tx:
         found = {memory.id: memory for name in names if (memory := entity(tx, ctx, name))}
         for memory in found.values():
             tx.change(memory, state=State.FORGOTTEN, state_reason=DELETED, state_at=ctx.now())
-        _forget_links(tx, [number for name in names for number in _mere_names(tx, ctx, name)])
     return list(found.values())
-
-
-def _forget_links(tx: Writer, numbers: Sequence[int]) -> None:
-    for edge in tx.edges(numbers, Direction.BOTH) if numbers else ():
-        tx.change_edge(edge, state=State.FORGOTTEN)
 
 
 def retract(
