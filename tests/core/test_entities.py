@@ -322,6 +322,12 @@ def test_a_deleted_entity_takes_its_relations_along(ctx, people):
     assert graph(ctx) == ({"Bob": ["tall", "old", "tall"]}, [("Bob", "Carl", "likes")])
 
 
+def test_deleting_a_mere_name_leaves_the_relations_to_it_alone(ctx, people):
+    link(ctx, KNOWS, ("Bob", "Carl", "likes"))
+    assert delete(ctx, ["Carl"]) == []
+    assert relations(ctx) == [KNOWS, ("Bob", "Carl", "likes")]
+
+
 def test_a_deleted_entity_can_be_had_back_with_its_relations(ctx, people):
     link(ctx, KNOWS)
     delete(ctx, ["Anna"])
