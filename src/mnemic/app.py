@@ -9,14 +9,19 @@ from typing import TYPE_CHECKING
 
 from mnemic.core.context import Context
 from mnemic.errors import Invalid, NotFound
+from mnemic.model.lives import Lives
+from mnemic.model.values import SECOND, YEAR, Features, Moment
 from mnemic.settings import Settings, data_folder
 
 if TYPE_CHECKING:
     from mnemic.dialects.operation import Dialect
     from mnemic.embedding.base import Embedder
+    from mnemic.language.base import LanguageModel
     from mnemic.storage.base import Store
 
-DIALECTS = ("mnemic", "anthropic", "simple-memory", "mcp-memory")
+DIALECTS = ("mnemic", "anthropic", "simple-memory", "mcp-memory", "ai-memory")
+LONGEST_LIFE = 10 * YEAR
+LANGUAGE_MODELS = {Features.SMART: "gemma4:e2b", Features.AUTONOMOUS: "gemma4:e4b"}
 
 
 def dialect(name: str, part: str | None = None) -> Dialect:
@@ -59,6 +64,9 @@ def open_app(settings: Settings, *, actor: str = "mnemic") -> App:
         actor=actor,
         namespace=settings.namespace or None,
         roots=allowed_folders(settings),
+        lives=lives(settings),
+        features=features(settings),
+        language=open_language(settings),
     )
     if ctx.embedder is not None:
         ctx.store.use_model(ctx.embedder.name)
@@ -74,8 +82,46 @@ def open_store(settings: Settings) -> Store:
     return SqliteStore(Path(settings.database).expanduser(), durable=not settings.fast_writes)
 
 
+def features(settings: Settings) -> Features:
+    """The feature tier the settings name."""
+    try:
+        return Features(settings.tier)
+    except ValueError:
+        known = ", ".join(Features)
+        raise Invalid(f"tier: must be one of {known}, not {settings.tier!r}", "tier") from None
+
+
+def lives(settings: Settings) -> Lives:
+    """How long memories live, from lengths given in seconds."""
+    return Lives(
+        short=_life(settings.short_ttl_secs),
+        mid=_life(settings.mid_ttl_secs),
+        long=_life(settings.long_ttl_secs),
+        short_extension=max(0, settings.short_extend_secs) * SECOND,
+        mid_extension=max(0, settings.mid_extend_secs) * SECOND,
+        archives=settings.archive_on_gc,
+        archive_days=settings.archive_max_days if settings.archive_max_days > 0 else None,
+    )
+
+
+def _life(seconds: int) -> Moment | None:
+    return min(seconds * SECOND, LONGEST_LIFE) if seconds > 0 else None
+
+
+def open_language(settings: Settings) -> LanguageModel | None:
+    """The language model of the smart and autonomous tiers, reached when it is first asked."""
+    chosen = features(settings)
+    if not chosen.has_language:
+        return None
+    from mnemic.language.ollama import Ollama
+
+    return Ollama(settings.ollama_url, settings.llm_model or LANGUAGE_MODELS[chosen])
+
+
 def open_embedder(settings: Settings) -> Embedder | None:
     """The embedder the settings name; a local model is loaded when it is first needed."""
+    if features(settings) is Features.KEYWORD:
+        return None
     match settings.embedder:
         case "none":
             return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -48,6 +48,16 @@ class Settings:
     token: str = _help("", "one token that may do everything; required unless host is loopback")
     fast_writes: bool = _help(False, "acknowledge before the disk has it (synchronous=NORMAL)")
     allow_path: tuple[str, ...] = _help((), "more folders that tools may read files from")
+    tier: str = _help("semantic", "features: keyword, semantic, smart or autonomous")
+    ollama_url: str = _help("http://localhost:11434", "address of Ollama, for the smart and autonomous tiers")
+    llm_model: str = _help("", "the language model there; default: gemma4:e2b, at autonomous gemma4:e4b")
+    short_ttl_secs: int = _help(6 * 3600, "life of a short memory in seconds; 0: no end")
+    mid_ttl_secs: int = _help(7 * 86400, "life of a mid memory in seconds; 0: no end")
+    long_ttl_secs: int = _help(0, "life of a long memory in seconds; 0: no end")
+    short_extend_secs: int = _help(3600, "a short memory that is recalled lives at least so much longer")
+    mid_extend_secs: int = _help(86400, "a mid memory that is recalled lives at least so much longer")
+    archive_on_gc: bool = _help(True, "archive what has expired; else it counts as forgotten")
+    archive_max_days: int = _help(0, "delete from the archive after so many days; 0: never")
 
     @property
     def database(self) -> str:
@@ -55,25 +65,59 @@ class Settings:
         return self.db or str(data_folder() / "mnemic.db")
 
 
+ALIASES: Mapping[str, tuple[str, ...]] = {"db": ("AI_MEMORY_DB",), "ollama_url": ("OLLAMA_HOST",)}
+"""Variables of other programs that mean one of our settings. Our own variable counts first."""
+KEYS: Mapping[str, tuple[str, ...]] = {"token": ("api_key",)}
+"""Other names that a setting may have in a file."""
+
+
 def load(flags: Mapping[str, Any], environment: Mapping[str, str] | None = None) -> Settings:
     """The settings in force. *flags* that are None were not given."""
     environment = os.environ if environment is None else environment
-    from_file = _file(environment)
+    files = [(path, read_file(path)) for path in config_files(environment)]
     chosen: dict[str, Any] = {}
     for item in fields(Settings):
-        for value in (
-            flags.get(item.name),
-            environment.get(f"MNEMIC_{item.name.upper()}"),
-            from_file.get(item.name),
-        ):
-            if value is not None and value != "":
-                chosen[item.name] = _typed(item.name, value, item.default)
-                break
+        value, _ = found(item.name, flags, environment, files)
+        if value is not None:
+            chosen[item.name] = _typed(item.name, value, item.default)
     return Settings(**chosen)
 
 
-def _file(environment: Mapping[str, str]) -> Mapping[str, Any]:
-    path = Path(environment.get("MNEMIC_CONFIG") or config_folder() / CONFIG_FILE)
+def found(
+    name: str,
+    flags: Mapping[str, Any],
+    environment: Mapping[str, str],
+    files: Sequence[tuple[Path, Mapping[str, Any]]],
+) -> tuple[Any, str]:
+    """What the setting *name* is set to, and where; (None, "default") if nowhere."""
+    if flags.get(name) not in (None, ""):
+        return flags[name], f"--{name.replace('_', '-')}"
+    for variable in (f"MNEMIC_{name.upper()}", *ALIASES.get(name, ())):
+        if environment.get(variable):
+            return environment[variable], variable
+    for path, held in files:
+        for key in (name, *KEYS.get(name, ())):
+            if held.get(key) not in (None, ""):
+                return held[key], str(path)
+    return None, "default"
+
+
+def config_files(environment: Mapping[str, str]) -> list[Path]:
+    """The files that settings are read from: the one that was named, else ours and then ai-memory's."""
+    if environment.get("MNEMIC_CONFIG"):
+        return [Path(environment["MNEMIC_CONFIG"])]
+    ours = config_folder() / CONFIG_FILE
+    if environment.get("AI_MEMORY_NO_CONFIG"):
+        return [ours]
+    base = environment.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    return [ours, Path(base) / "ai-memory" / CONFIG_FILE]
+
+
+def read_file(path: Path) -> Mapping[str, Any]:
+    """What *path* sets, its `[ttl]` included; nothing if it is not there.
+
+    ai-memory's own file may name its database, which is not ours to open: `mnemic import --from ai-memory` reads it.
+    """
     try:
         text = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
@@ -81,9 +125,13 @@ def _file(environment: Mapping[str, str]) -> Mapping[str, Any]:
     import tomllib
 
     try:
-        return tomllib.loads(text.decode())
+        held = tomllib.loads(text.decode())
     except ValueError as error:
         raise Invalid(f"{path.name}: not valid TOML: {error}", "config") from None
+    lives = held.pop("ttl", {})
+    if path.parent.name == "ai-memory":
+        held.pop("db", None)
+    return {**held, **(lives if isinstance(lives, dict) else {})}
 
 
 def _typed(name: str, value: Any, default: Any) -> Any:

@@ -10,8 +10,10 @@ from pathlib import Path
 
 from mnemic.embedding.base import Embedder
 from mnemic.errors import Denied
+from mnemic.language.base import LanguageModel
 from mnemic.model.access import Grant
-from mnemic.model.values import Moment
+from mnemic.model.lives import DEFAULT_LIVES, Lives
+from mnemic.model.values import Features, Moment
 from mnemic.storage.base import Store, Writer
 
 GLOBAL = "global"
@@ -46,6 +48,12 @@ class Context:
     """What the caller may see and do; None is everything."""
     roots: tuple[Path, ...] = ()
     """The folders that tools which take a path may read below."""
+    lives: Lives = DEFAULT_LIVES
+    """How long memories live."""
+    features: Features = Features.SEMANTIC
+    """The feature tier that was asked for; what is missing of it is left out."""
+    language: LanguageModel | None = None
+    """The language model of the smart and autonomous tiers."""
     wake: Callable[[], None] = field(default=_nobody)
     """Tells the background worker that something waits for its vector."""
 

@@ -14,17 +14,18 @@ from mnemic.errors import Conflict, Denied, Invalid, NotFound
 from mnemic.model.graph import Direction, Edge
 from mnemic.model.memory import Draft, Memory
 from mnemic.model.search import Filter
-from mnemic.model.values import DAY, HOUR, LATEST, Moment, State, Tier
+from mnemic.model.values import DAY, Moment, State, Tier
 from mnemic.retrieval.similarity import near_duplicates
 from mnemic.storage.base import Reader, Writer
 from mnemic.storage.text import words
 
 TITLE_LENGTH = 80
-LIFETIME = {Tier.SHORT: 6 * HOUR, Tier.MID: 7 * DAY, Tier.LONG: None}
 SUPERSEDES = "supersedes"
 COMPARED_AT_ONCE = 10
 """A larger batch is checked for equal texts only: whoever stores so many does not read what each resembles."""
 PREFIXES_LOOKED_AT = 100
+NEVER: Moment = 0
+"""As the `expires_at` of a revision: the memory is to have no end."""
 _SENTENCE = re.compile(r".+?(?:[.!?](?=\s|$)|[。！？])", re.DOTALL)
 
 
@@ -40,6 +41,7 @@ class Note:
     namespace: str | None = None
     tier: Tier | None = None
     ttl: Moment | None = None
+    expires_at: Moment | None = None
     confidence: float = 1.0
     priority: int = 5
     source: str | None = None
@@ -87,6 +89,8 @@ class Revision:
     namespace: str | None = None
     tier: Tier | None = None
     ttl: Moment | None = None
+    expires_at: Moment | None = None
+    """When it ends; NEVER takes the end away."""
     confidence: float | None = None
     priority: int | None = None
     metadata: Mapping[str, object] | None = None
@@ -158,7 +162,7 @@ def _keep(tx: Writer, ctx: Context, note: Note) -> Memory:
         metadata=faithful(note.metadata),
         session_id=tx.session(namespace, note.session) if note.session else None,
         created_at=note.created_at,
-        expires_at=expiry(tier, note.ttl, ctx.now()),
+        expires_at=note.expires_at or ctx.lives.expiry(tier, note.ttl, ctx.now()),
     )
     memory = _added(tx, ctx, draft)
     for reference, type, weight in note.links:
@@ -198,12 +202,6 @@ def tier_for(ttl: Moment | None) -> Tier:
     if ttl is None:
         return Tier.LONG
     return Tier.SHORT if ttl <= DAY else Tier.MID
-
-
-def expiry(tier: Tier, ttl: Moment | None, now: Moment) -> Moment | None:
-    """When a memory of this tier ends, unless its own *ttl* says otherwise."""
-    life = LIFETIME[tier] if ttl is None else ttl
-    return None if life is None else min(now + life, LATEST)
 
 
 def locate(reader: Reader, ctx: Context, reference: int | str, namespace: str | None = None) -> Memory:
@@ -326,7 +324,9 @@ def _changes(ctx: Context, memory: Memory, revision: Revision) -> dict[str, obje
         changes["namespace"] = ctx.home(revision.namespace)
     if revision.tier is not None or revision.ttl is not None:
         tier = revision.tier or memory.tier
-        changes |= {"tier": tier, "expires_at": expiry(tier, revision.ttl, ctx.now())}
+        changes |= {"tier": tier, "expires_at": ctx.lives.expiry(tier, revision.ttl, ctx.now())}
+    if revision.expires_at is not None:
+        changes["expires_at"] = revision.expires_at or None
     return changes
 
 

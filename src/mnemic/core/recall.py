@@ -9,6 +9,7 @@ from mnemic.core.context import Context
 from mnemic.core.memories import note_use
 from mnemic.core.upkeep import embed_pending
 from mnemic.errors import Denied, Unavailable
+from mnemic.model.memory import Memory
 from mnemic.model.search import Filter, Hit, Query
 from mnemic.retrieval import engine
 from mnemic.retrieval.profiles import HOUSE, Profile
@@ -44,6 +45,24 @@ def recall(
         hits = within(hits, budget_tokens)
     note_use(ctx, [hit.memory.id for hit in hits])
     return Recollection(tuple(hits), KEYWORD if vector is None else HYBRID, pending)
+
+
+def tiered(ctx: Context, query: Query) -> Recollection:
+    """What ai-memory's feature tier recalls: `keyword`, `hybrid` or `hybrid+rerank`, any word, best first.
+
+    Counts as a use of what is found.
+    """
+    raise NotImplementedError
+
+
+def search(ctx: Context, query: Query) -> list[Hit]:
+    """The memories that hold every word of *query*, in the order of the six factors without the tier. No use."""
+    raise NotImplementedError
+
+
+def listing(ctx: Context, wanted: Filter, *, limit: int, offset: int = 0) -> list[Memory]:
+    """The memories that pass *wanted*: by priority, then by their last change."""
+    raise NotImplementedError
 
 
 def catch_up(ctx: Context, wanted: Filter, at_most: int = EMBEDDED_ON_THE_WAY) -> int:

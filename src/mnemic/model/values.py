@@ -32,6 +32,25 @@ class Tier(StrEnum):
     MID = "mid"
     LONG = "long"
 
+    @property
+    def rank(self) -> int:
+        """Its place among the tiers: a longer life is higher."""
+        return ("short", "mid", "long").index(self)
+
+
+class Features(StrEnum):
+    """How much machinery answers: words alone, vectors too, a language model too, or all of it and re-ranking."""
+
+    KEYWORD = "keyword"
+    SEMANTIC = "semantic"
+    SMART = "smart"
+    AUTONOMOUS = "autonomous"
+
+    @property
+    def has_language(self) -> bool:
+        """True where a language model is asked."""
+        return self in (Features.SMART, Features.AUTONOMOUS)
+
 
 class State(StrEnum):
     """Whether a memory is in use; everything but LIVING has left the indexes and freed its title.

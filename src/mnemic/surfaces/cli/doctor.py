@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import shutil
 import sys
@@ -125,11 +126,11 @@ def installed(part: str) -> str | None:
 
 def settings(session: Session) -> Finding:
     """The settings load, and from which file."""
-    from mnemic.surfaces.cli.configuration import config_file
+    from mnemic.settings import config_files
 
     session.settings()
-    file = config_file()
-    return Finding("settings", Health.OK, str(file) if file.exists() else "defaults (no config.toml)")
+    there = ", ".join(str(file) for file in config_files(os.environ) if file.exists())
+    return Finding("settings", Health.OK, there or "defaults (no config.toml)")
 
 
 def database(app: App) -> Finding:

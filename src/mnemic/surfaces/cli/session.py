@@ -75,19 +75,14 @@ TIERS = ("keyword", "semantic", "smart", "autonomous")
 
 
 def tier_option() -> click.Option:
-    """ai-memory's feature tier: `keyword` does without a model, the others use what the settings name."""
+    """The feature tier: words alone, vectors, a language model, and all of it."""
     return click.Option(
         ["-T", "--tier", f"{OURS}tier"],
         type=click.Choice(TIERS),
-        callback=_keep_tier,
+        callback=_keep,
         expose_value=False,
-        help="ai-memory's feature tier; keyword does without a model.",
+        help="How much machinery answers; keyword does without a model. [default: semantic]",
     )
-
-
-def _keep_tier(ctx: click.Context, parameter: click.Parameter, value: str | None) -> None:
-    if value == "keyword":
-        ctx.ensure_object(Session).flags["embedder"] = "none"
 
 
 class Verb(click.Command):

@@ -1,0 +1,43 @@
+"""Which memory an id of ai-memory means: a UUID, or the beginning of one."""
+
+from __future__ import annotations
+
+from mnemic.core.context import Context
+from mnemic.dialects.ai_memory import rules
+from mnemic.errors import Invalid, NotFound
+from mnemic.model.memory import Memory
+from mnemic.model.values import State
+from mnemic.storage.base import Reader
+
+PREFIXES_LOOKED_AT = 1_000
+PREFIXES_SHOWN = 10
+SHORTEST_PREFIX_OF_DIGITS = 7
+"""On the command line fewer digits are the number that the house shows."""
+
+
+def meant(
+    ctx: Context,
+    id: str,
+    *,
+    missing: str = "memory not found",
+    state: State = State.LIVING,
+    numbers: bool = False,
+    reader: Reader | None = None,
+) -> Memory:
+    """The memory with this id or unique beginning of one, or NotFound saying *missing*.
+
+    With *numbers* a short run of digits is the number that the house's own commands show.
+    """
+    reader = reader or ctx.store.read()
+    wanted = rules.identifier(id)
+    if numbers and wanted.isdecimal() and len(wanted) < SHORTEST_PREFIX_OF_DIGITS:
+        found = [memory for memory in reader.memories([int(wanted)]) if memory.state is state]
+    else:
+        begun = reader.memories(reader.ids_with_uid(wanted, PREFIXES_LOOKED_AT))
+        found = [memory for memory in begun if memory.state is state and ctx.may_see(memory.namespace)]
+    if len(found) > 1:
+        shown = "\n".join(memory.uid for memory in found[:PREFIXES_SHOWN])
+        raise Invalid(f"ambiguous ID prefix '{wanted}': {len(found)} matches\n{shown}", "id")
+    if not found or not ctx.may_see(found[0].namespace):
+        raise NotFound(missing)
+    return found[0]

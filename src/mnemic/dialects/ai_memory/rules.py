@@ -1,0 +1,253 @@
+"""What ai-memory accepts: its limits, and the sentence that says which one was broken.
+
+Plain functions without models, so that the command line can use them without loading any.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, NoReturn
+
+import orjson
+
+from mnemic.core.memories import NEVER, Note, Revision
+from mnemic.errors import Invalid
+from mnemic.model.values import SECOND, Moment, Tier, parse_moment
+
+MAX_TITLE = 512
+MAX_CONTENT = 65_536
+MAX_NAMESPACE = 128
+MAX_ID = 128
+MAX_TAGS = 50
+MAX_TAG = 128
+MAX_METADATA = 65_536
+MAX_DEPTH = 32
+MAX_TTL_SECS = 31_536_000
+MAX_CONSOLIDATED = 100
+SOURCES = ("user", "claude", "hook", "api", "cli", "import", "consolidation", "system")
+RELATIONS = ("related_to", "supersedes", "contradicts", "derived_from")
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_OFFSET = re.compile(r"(?:[Zz]|[+-]\d\d:\d\d)\Z")
+
+
+def _refuse(field: str, sentence: str) -> NoReturn:
+    raise Invalid(sentence, field)
+
+
+def _text(value: Any, field: str) -> str:
+    if not isinstance(value, str):
+        _refuse(field, f"{field} must be a string")
+    if _CONTROL.search(value):
+        _refuse(field, f"{field} cannot contain null bytes or control characters")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        _refuse(field, f"{field} is not valid Unicode")
+    return value
+
+
+def title(value: Any) -> str:
+    """*value* as a title."""
+    text = _text(value, "title")
+    if not text.strip():
+        _refuse("title", "title cannot be empty")
+    if len(text) > MAX_TITLE:
+        _refuse("title", f"title exceeds max length of {MAX_TITLE} characters")
+    return text
+
+
+def content(value: Any, field: str = "content") -> str:
+    """*value* as the body of a memory."""
+    text = _text(value, field)
+    if not text.strip():
+        _refuse(field, f"{field} cannot be empty")
+    if len(text.encode()) > MAX_CONTENT:
+        _refuse(field, f"{field} exceeds max size of {MAX_CONTENT} bytes")
+    return text
+
+
+def namespace(value: Any) -> str:
+    """*value* as the name of a namespace that is written to."""
+    text = _text(value, "namespace")
+    if not text.strip():
+        _refuse("namespace", "namespace cannot be empty")
+    if len(text) > MAX_NAMESPACE:
+        _refuse("namespace", f"namespace exceeds max length of {MAX_NAMESPACE} characters")
+    if "/" in text or "\\" in text:
+        _refuse("namespace", "namespace cannot contain slashes or null bytes")
+    if any(character.isspace() for character in text):
+        _refuse("namespace", "namespace cannot contain spaces (use hyphens or underscores)")
+    return text
+
+
+def source(value: Any) -> str:
+    """*value* as where a memory comes from: one of a closed set."""
+    text = _text(value, "source")
+    if text not in SOURCES:
+        _refuse("source", f"invalid source '{text[:40]}' — must be one of: {', '.join(SOURCES)}")
+    return text
+
+
+def tags(value: Any) -> tuple[str, ...]:
+    """*value* as tags, each once."""
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        _refuse("tags", "tags must be a list of strings")
+    if len(value) > MAX_TAGS:
+        _refuse("tags", f"too many tags (max {MAX_TAGS})")
+    for item in value:
+        if not _text(item, "tags").strip():
+            _refuse("tags", "tags cannot contain empty strings")
+        if len(item.encode()) > MAX_TAG:
+            _refuse("tags", f"tag exceeds max length of {MAX_TAG} bytes")
+    return tuple(dict.fromkeys(value))
+
+
+def identifier(value: Any, field: str = "id") -> str:
+    """*value* as the id of a memory or the beginning of one."""
+    text = _text(value, field).strip()
+    if not text:
+        _refuse(field, f"{field} cannot be empty")
+    if len(text.encode()) > MAX_ID:
+        _refuse(field, f"{field} exceeds max length of {MAX_ID} bytes")
+    return text
+
+
+def tier(value: Any) -> Tier:
+    """*value* as a tier of memory."""
+    try:
+        return Tier(value)
+    except ValueError:
+        _refuse("tier", f"invalid tier: {str(value)[:40]} (use short, mid or long)")
+
+
+def priority(value: Any) -> int:
+    """*value* as a priority from 1 to 10."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        _refuse("priority", "priority must be an integer")
+    if not 1 <= value <= 10:
+        _refuse("priority", f"priority must be between 1 and 10 (got {str(value)[:20]})")
+    return value
+
+
+def confidence(value: Any) -> float:
+    """*value* as a confidence from 0 to 1."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        _refuse("confidence", "confidence must be a finite number")
+    if not 0 <= value <= 1:
+        _refuse("confidence", f"confidence must be between 0.0 and 1.0 (got {str(value)[:20]})")
+    return float(value)
+
+
+def metadata(value: Any) -> Mapping[str, object]:
+    """*value* as a memory's metadata: an object that is neither large nor deep."""
+    if not isinstance(value, Mapping):
+        _refuse("metadata", "metadata must be a JSON object")
+    if _depth(value) > MAX_DEPTH:
+        _refuse("metadata", f"metadata exceeds max depth of {MAX_DEPTH}")
+    try:
+        size = len(orjson.dumps(dict(value)))
+    except (TypeError, ValueError):
+        _refuse("metadata", "metadata must be plain JSON")
+    if size > MAX_METADATA:
+        _refuse("metadata", f"metadata exceeds max size of {MAX_METADATA} bytes (got {size})")
+    return value
+
+
+def _depth(value: Any, limit: int = MAX_DEPTH + 1) -> int:
+    if limit == 0 or not isinstance(value, (Mapping, list)):
+        return 0
+    parts = value.values() if isinstance(value, Mapping) else value
+    return 1 + max((_depth(part, limit - 1) for part in parts), default=0)
+
+
+def moment(value: Any, field: str, now: Moment) -> Moment:
+    """*value* as a moment to search from or until: RFC 3339, or a date."""
+    return parse_moment(_text(value, field), field, now)
+
+
+def expires_at(value: Any, now: Moment) -> Moment:
+    """*value* as the moment at which a memory ends, which must lie ahead."""
+    text = _text(value, "expires_at").strip()
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        text = ""
+    if not _OFFSET.search(text):
+        _refuse("expires_at", f"expires_at is not valid RFC3339: '{str(value)[:40]}'")
+    end = parse_moment(text, "expires_at", now)
+    if end <= now:
+        _refuse("expires_at", "expires_at is in the past")
+    return end
+
+
+def ttl_secs(value: Any) -> Moment:
+    """*value* as a length of life, in seconds, of at most a year."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        _refuse("ttl_secs", "ttl_secs must be an integer")
+    if value <= 0:
+        _refuse("ttl_secs", f"ttl_secs must be positive (got {str(value)[:20]})")
+    if value > MAX_TTL_SECS:
+        _refuse("ttl_secs", "ttl_secs exceeds maximum of 1 year")
+    return value * SECOND
+
+
+def relation(value: Any) -> str:
+    """*value* as the type of a link."""
+    text = _text(value, "relation")
+    if text not in RELATIONS:
+        _refuse("relation", f"invalid relation '{text[:40]}' — must be one of: {', '.join(RELATIONS)}")
+    return text
+
+
+def consolidated(value: Any) -> tuple[str, ...]:
+    """*value* as the ids of memories to make one of."""
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        _refuse("ids", "ids must be a list of strings")
+    found = tuple(dict.fromkeys(identifier(item, "ids") for item in value))
+    if len(found) < 2:
+        _refuse("ids", "need at least 2 memory IDs to consolidate")
+    if len(found) > MAX_CONSOLIDATED:
+        _refuse("ids", f"cannot consolidate more than {MAX_CONSOLIDATED} memories at once")
+    return found
+
+
+def note(given: Mapping[str, Any], now: Moment, *, default_source: str) -> Note:
+    """The memory that *given* describes, every field checked. What is not given or null has its default."""
+    told = {name: value for name, value in given.items() if value is not None}
+    for name in ("title", "content"):
+        if name not in told:
+            _refuse(name, f"{name} is required")
+    return Note(
+        text=content(told["content"]),
+        title=title(told["title"]),
+        tags=tags(told.get("tags", ())),
+        namespace=namespace(told["namespace"]) if "namespace" in told else None,
+        tier=tier(told.get("tier", "mid")),
+        ttl=ttl_secs(told["ttl_secs"]) if "ttl_secs" in told else None,
+        expires_at=expires_at(told["expires_at"], now) if "expires_at" in told else None,
+        confidence=confidence(told.get("confidence", 1.0)),
+        priority=priority(told.get("priority", 5)),
+        source=source(told.get("source", default_source)),
+        metadata=metadata(told.get("metadata", {})),
+    )
+
+
+def revision(given: Mapping[str, Any], now: Moment) -> Revision:
+    """The changes that *given* asks for, every field checked. An empty `expires_at` takes the end away."""
+    told = {name: value for name, value in given.items() if value is not None}
+    end = told.get("expires_at")
+    return Revision(
+        text=content(told["content"]) if "content" in told else None,
+        title=title(told["title"]) if "title" in told else None,
+        tags=tags(told["tags"]) if "tags" in told else None,
+        namespace=namespace(told["namespace"]) if "namespace" in told else None,
+        tier=tier(told["tier"]) if "tier" in told else None,
+        expires_at=None if end is None else NEVER if end == "" else expires_at(end, now),
+        confidence=confidence(told["confidence"]) if "confidence" in told else None,
+        priority=priority(told["priority"]) if "priority" in told else None,
+        metadata=metadata(told["metadata"]) if "metadata" in told else None,
+    )
