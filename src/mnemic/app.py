@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
     from mnemic.language.base import LanguageModel
     from mnemic.storage.base import Store
 
-DIALECTS = ("mnemic", "anthropic", "simple-memory", "mcp-memory", "ai-memory")
+DIALECTS = ("mnemic", "anthropic", "simple-memory", "mcp-memory", "ai-memory", "lorekeeper", "agentic-memory")
+VARIABLES = ("LORE_", "AMEM_")
+"""How the variables begin by which vocabularies are tuned."""
 LONGEST_LIFE = 10 * YEAR
 LANGUAGE_MODELS = {Features.SMART: "gemma4:e2b", Features.AUTONOMOUS: "gemma4:e4b"}
 
@@ -67,6 +70,7 @@ def open_app(settings: Settings, *, actor: str = "mnemic") -> App:
         lives=lives(settings),
         features=features(settings),
         language=open_language(settings),
+        variables={name: value for name, value in os.environ.items() if name.startswith(VARIABLES)},
     )
     if ctx.embedder is not None:
         ctx.store.use_model(ctx.embedder.name)

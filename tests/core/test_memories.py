@@ -26,6 +26,7 @@ from mnemic.core.recall import recall
 from mnemic.core.upkeep import expire
 from mnemic.errors import Conflict, Invalid, NotFound
 from mnemic.model.search import Filter
+from mnemic.model.session import Session
 from mnemic.model.values import DAY, HOUR, LATEST, MINUTE, YEAR, State, Tier
 from support import START, a_query, kept
 
@@ -93,7 +94,9 @@ def test_what_is_remembered_is_there(ctx):
     assert (memory.namespace, memory.kind, memory.confidence, memory.priority) == ("work", "fact", 0.5, 8)
     assert (memory.source, memory.metadata, memory.tier) == ("Anna", {"k": 1}, Tier.LONG)
     assert memory.created_at == memory.updated_at == START and memory.expires_at is None
-    assert ctx.store.read().sessions() == [(memory.session_id, "work", "monday", START)]
+    assert ctx.store.read().sessions() == [
+        Session(id=memory.session_id, namespace="work", name="monday", started_at=START)
+    ]
     [change] = ctx.store.read().journal(subject="memory")
     assert (change.operation, change.actor) == ("remember", "tester")
 

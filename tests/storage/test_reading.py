@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
+from uuid import uuid4
 
 import pytest
 
-from mnemic.errors import StoreUnusable
+from mnemic.errors import Conflict, StoreUnusable
 from mnemic.model.access import Grant, Token
 from mnemic.model.graph import Direction
-from mnemic.model.search import Filter
+from mnemic.model.journal import Subject
+from mnemic.model.search import Filter, Order
+from mnemic.model.session import Session
 from mnemic.model.values import DAY, HOUR, MINUTE, State, Tier
+from mnemic.model.workspace import Role
 from mnemic.storage.base import Merit, Traits
 from support import START, a_draft, change, embed_all, put
 from support import WordEmbedder as Embedder
@@ -212,7 +216,7 @@ def test_a_session_is_started_once(store):
         assert tx.session("work", "talk") != first
     with store.write(operation="x", actor="x", at=START + HOUR) as tx:
         assert tx.session("global", "talk") == first
-    assert store.read().sessions()[0] == (first, "global", "talk", START)
+    assert store.read().sessions()[0] == Session(id=first, namespace="global", name="talk", started_at=START)
 
 
 def test_what_waits_for_vectors_comes_newest_first(store):
@@ -354,3 +358,70 @@ def test_links_to_what_has_left_are_not_counted(store):
     assert store.read().counts(None, START).edges == 1
     change(store, other, state=State.FORGOTTEN, state_at=START)
     assert store.read().counts(None, START).edges == 0
+
+
+def test_sessions_are_numbered_told_and_changed(store):
+    with store.write(operation="x", actor="x", at=START) as tx:
+        plain = tx.add_session("work")
+        numbered = tx.add_session("home", id=40, topic="kites", metadata={"a": 1})
+        with pytest.raises(Conflict):
+            tx.add_session("home", id=40)
+        ended = tx.change_session(numbered, ended_at=START + HOUR, summary="flew")
+        assert tx.change_session(ended, summary="flew") is ended
+    reader = store.read()
+    assert (plain.id, plain.name, reader.session_numbered(40), reader.session_numbered(7)) == (
+        1,
+        "Session 1",
+        ended,
+        None,
+    )
+    assert [one.id for one in reader.latest_sessions(None, limit=5)] == [40, 1]
+    assert [one.id for one in reader.latest_sessions(("work",), limit=5)] == [1]
+    told = [
+        (change.before, change.after) for change in reader.journal(subject=Subject.SESSION, subject_id=40)
+    ]
+    assert told[1] == ({"ended_at": None, "summary": None}, {"ended_at": START + HOUR, "summary": "flew"})
+
+
+def test_workspaces_are_told_with_their_stores(store):
+    with store.write(operation="x", actor="x", at=START) as tx:
+        one = tx.add_workspace("planning")
+        tx.add_workspace("empty")
+        member = tx.add_member(one.id, "/a.db", Role.REFERENCE, "a")
+    first, second = store.read().workspaces()
+    assert (first.name, first.members, second.members) == ("planning", (member,), ())
+    assert (member.path, member.role, member.label, member.added_at) == ("/a.db", Role.REFERENCE, "a", START)
+
+
+@pytest.mark.parametrize(
+    "order, expected",
+    [
+        (Order.PRIORITY, ["high", "new", "sure"]),
+        (Order.NEWEST, ["new", "sure", "high"]),
+        (Order.CONFIDENCE, ["sure", "new", "high"]),
+        (Order.USE, ["high", "new", "sure"]),
+    ],
+)
+def test_a_selection_comes_in_the_order_asked_for(store, order, expected):
+    made = put(
+        store,
+        a_draft("high", priority=9, confidence=0.1, created_at=START - 2),
+        a_draft("sure", confidence=0.9, created_at=START - 1),
+        a_draft("new", confidence=0.5, created_at=START),
+    )
+    with store.write(operation="use", actor="x", at=START) as tx:
+        tx.touch([made[0].id], START)
+    reader = store.read()
+    assert [
+        memory.title for memory in reader.memories(reader.select(Filter(), limit=9, order=order))
+    ] == expected
+
+
+def test_the_last_of_a_session_is_its_newest_living_memory(store):
+    with store.write(operation="x", actor="x", at=START) as tx:
+        number = tx.session("global", "talk")
+        assert tx.last_in_session(number) is None
+        one, two = (tx.add(a_draft(text, session_id=number), uid=str(uuid4())) for text in ("one", "two"))
+        assert tx.last_in_session(number) == two.id
+        tx.change(two, state=State.FORGOTTEN, state_at=START)
+        assert tx.last_in_session(number) == one.id

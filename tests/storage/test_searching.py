@@ -68,8 +68,10 @@ def passes(memory, wanted):
         and not any(memory.kind == kind and key in memory.metadata for kind, key in wanted.without or ())
         and (wanted.tags is None or bool(set(wanted.tags) & set(memory.tags)))
         and (wanted.tier is None or memory.tier is wanted.tier)
-        and (wanted.session_id is None or memory.session_id == wanted.session_id)
+        and (wanted.session_ids is None or memory.session_id in wanted.session_ids)
         and (wanted.min_priority is None or memory.priority >= wanted.min_priority)
+        and (wanted.min_confidence is None or memory.confidence >= wanted.min_confidence)
+        and (wanted.max_confidence is None or memory.confidence <= wanted.max_confidence)
         and (wanted.since is None or memory.created_at >= wanted.since)
         and (wanted.until is None or memory.created_at <= wanted.until)
         and (wanted.alive_at is None or memory.expires_at is None or memory.expires_at > wanted.alive_at)
@@ -89,8 +91,10 @@ filters = st.builds(
     without=some(PAIRS),
     tags=some((*TAGS, "none")),
     tier=st.none() | st.sampled_from(list(Tier)),
-    session_id=st.sampled_from([None, None, 1, 2, 3]),
+    session_ids=st.sampled_from([None, None, (1,), (2, 3)]),
     min_priority=st.none() | st.integers(1, 10),
+    min_confidence=st.none() | st.sampled_from([0.0, 0.5, 1.0]),
+    max_confidence=st.none() | st.sampled_from([0.5, 1.0]),
     since=days,
     until=days,
     states=st.just(frozenset({State.LIVING})) | st.frozensets(st.sampled_from(list(State))),
@@ -105,8 +109,10 @@ one_filter = st.one_of(
             "without": some(PAIRS),
             "tags": some(TAGS),
             "tier": st.sampled_from(list(Tier)),
-            "session_id": st.sampled_from([1, 2]),
+            "session_ids": st.sampled_from([(1,), (1, 2)]),
             "min_priority": st.integers(1, 10),
+            "min_confidence": st.sampled_from([0.5, 1.0]),
+            "max_confidence": st.sampled_from([0.0, 0.5]),
             "since": days,
             "until": days,
             "states": st.frozensets(st.sampled_from(list(State))),

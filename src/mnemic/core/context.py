@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -54,6 +54,10 @@ class Context:
     """The feature tier that was asked for; what is missing of it is left out."""
     language: LanguageModel | None = None
     """The language model of the smart and autonomous tiers."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Variables of the environment by which a vocabulary is tuned."""
+    sessions: dict[tuple[str, str], int] = field(default_factory=dict)
+    """The session each caller is in, by actor and namespace. Shared by all contexts made from one."""
     wake: Callable[[], None] = field(default=_nobody)
     """Tells the background worker that something waits for its vector."""
 

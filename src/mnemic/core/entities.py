@@ -12,7 +12,7 @@ from enum import Enum, auto
 from itertools import zip_longest
 from typing import TypeVar
 
-from mnemic.core import reflections
+from mnemic.core import reflections, sessions
 from mnemic.core.context import Context
 from mnemic.core.memories import is_in_use, note_use, titled
 from mnemic.core.upkeep import write_after_expiry
@@ -24,7 +24,11 @@ from mnemic.model.search import Filter
 from mnemic.model.values import State
 from mnemic.storage.base import Reader, Writer
 
-HIDDEN = ((reflections.KIND, reflections.TARGET_TYPE),)
+HIDDEN = (
+    (reflections.KIND, reflections.TARGET_TYPE),
+    (sessions.EPISODE, sessions.EPISODE_OF),
+    (sessions.TURN, sessions.TURN_OF),
+)
 """Memories that are about others: found by searches that ask for them, but no entities. Told by a kind and a key of
 their metadata, since the kind alone is a word that an entity's type may be."""
 DELETED = "deleted"

@@ -45,6 +45,10 @@ EDGE_TYPES: Mapping[str, tuple[type, ...]] = {
     "created_at": _NUMBER,
     "valid_from": _MAYBE_NUMBER,
     "valid_to": _MAYBE_NUMBER,
+    "updated_at": _MAYBE_NUMBER,
+    "quality": _MAYBE_REAL,
+    "rating": _MAYBE_REAL,
+    "rating_count": _NUMBER,
 }
 
 
@@ -67,10 +71,7 @@ def export_lines(ctx: Context, *, journal: bool = False) -> Iterator[str]:
             yield from (lines.use_line(memory) for memory in reader.all_memories() if memory.access_count)
             yield from (lines.together_line(*pair) for pair in reader.all_companions())
             return
-        for number, namespace, name, started_at in reader.sessions():
-            yield lines.line(
-                "session", {"id": number, "namespace": namespace, "name": name, "started_at": started_at}
-            )
+        yield from map(lines.session_line, reader.sessions())
         yield from map(lines.memory_line, reader.all_memories())
         yield from map(lines.edge_line, reader.all_edges())
         yield from (lines.together_line(*pair) for pair in reader.all_companions())
@@ -150,9 +151,13 @@ Numbers = dict[str, dict[int, int]]
 def _take_session(
     tx: Writer, ctx: Context, content: Mapping[str, Any], numbers: Numbers, done: Imported
 ) -> None:
-    numbers["session"][content["id"]] = tx.session(
-        content["namespace"], content["name"], content["started_at"]
-    )
+    session = lines.session_of(content)
+    number = tx.session(session.namespace, session.name, session.started_at)
+    known = tx.session_numbered(number)
+    assert known is not None
+    more = {name: getattr(session, name) for name in ("ended_at", "topic", "summary", "metadata")}
+    tx.change_session(known, **{name: value for name, value in more.items() if value not in (None, {})})
+    numbers["session"][session.id] = number
 
 
 def _take_memory(
@@ -203,6 +208,10 @@ def _take_edge(
         valid_to=edge.valid_to,
         created_at=edge.created_at,
         state=edge.state,
+        quality=edge.quality,
+        rating=edge.rating,
+        rating_count=edge.rating_count,
+        updated_at=edge.updated_at,
     )
 
 
@@ -265,8 +274,12 @@ def _redo(tx: Writer, change: Change) -> bool:
             edge = tx.edge(change.subject_id)
             assert edge is not None
             tx.change_edge(edge, **typed(change.after))
+        case Subject.SESSION, None:
+            tx.add_session(id=change.subject_id, **change.after)  # type: ignore[arg-type]
         case Subject.SESSION, _:
-            tx.session(**change.after)  # type: ignore[arg-type]
+            session = tx.session_numbered(change.subject_id)
+            assert session is not None
+            tx.change_session(session, **change.after)
     return False
 
 

@@ -17,6 +17,7 @@ from mnemic.errors import Invalid
 from mnemic.model.graph import Edge
 from mnemic.model.journal import Change, Subject
 from mnemic.model.memory import Memory, Statement
+from mnemic.model.session import Session
 from mnemic.model.values import Moment, State, Tier
 
 RECORD = "record"
@@ -83,6 +84,17 @@ def edge_of(content: Mapping[str, Any]) -> Edge:
     """The link a line tells of."""
     values = {item.name: content[item.name] for item in fields(Edge) if item.name in content}
     return Edge(**{**values, "state": State(content.get("state", State.LIVING))})
+
+
+def session_line(session: Session) -> str:
+    """*session* as a line."""
+    content = {item.name: getattr(session, item.name) for item in fields(session)}
+    return line("session", {name: value for name, value in content.items() if value not in (None, {})})
+
+
+def session_of(content: Mapping[str, Any]) -> Session:
+    """The session a line tells of."""
+    return Session(**{item.name: content[item.name] for item in fields(Session) if item.name in content})
 
 
 def use_line(memory: Memory) -> str:

@@ -33,6 +33,11 @@ class Edge:
     valid_from: Moment | None = None
     valid_to: Moment | None = None
     state: State = State.LIVING
+    updated_at: Moment | None = None
+    """When it was last rated or changed; None is when it was made."""
+    quality: float | None = None
+    rating: float | None = None
+    rating_count: int = 0
 
 
 # A whole graph is listed as these, a hundred thousand at a time: tuples take a quarter of a dataclass's time.

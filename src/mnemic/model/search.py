@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from mnemic.model.memory import Memory
 from mnemic.model.values import Moment, State, Tier
 
 LIVING_ONLY = frozenset({State.LIVING})
+
+
+class Order(StrEnum):
+    """In which order memories are listed; what is equal, the last changed or made first."""
+
+    PRIORITY = "priority"
+    NEWEST = "newest"
+    CONFIDENCE = "confidence"
+    USE = "use"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,8 +31,10 @@ class Filter:
     """Leave out memories of a kind whose metadata has a key: pairs of both."""
     tags: tuple[str, ...] | None = None
     tier: Tier | None = None
-    session_id: int | None = None
+    session_ids: tuple[int, ...] | None = None
     min_priority: int | None = None
+    min_confidence: float | None = None
+    max_confidence: float | None = None
     since: Moment | None = None
     until: Moment | None = None
     states: frozenset[State] = LIVING_ONLY
@@ -36,8 +48,10 @@ class Filter:
             self.kinds,
             self.tags,
             self.tier,
-            self.session_id,
+            self.session_ids,
             self.min_priority,
+            self.min_confidence,
+            self.max_confidence,
             self.since,
             self.until,
         )

@@ -12,8 +12,10 @@ from mnemic.model.access import Grant, Token
 from mnemic.model.graph import Direction, Edge, Entity, Relation
 from mnemic.model.journal import Change, Subject
 from mnemic.model.memory import Draft, Memory
-from mnemic.model.search import Filter
+from mnemic.model.search import Filter, Order
+from mnemic.model.session import Session
 from mnemic.model.values import Moment, State, Tier
+from mnemic.model.workspace import Member, Role, Workspace
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -137,8 +139,10 @@ class Reader(Protocol):
     ) -> list[int]:
         """The living memories (or the names) called *title* exactly, in the order of *namespaces* (None: in all)."""
 
-    def select(self, wanted: Filter, *, limit: int, offset: int = 0) -> list[int]:
-        """The numbers of the memories that pass *wanted*, by priority, then the last changed first."""
+    def select(
+        self, wanted: Filter, *, limit: int, offset: int = 0, order: Order = Order.PRIORITY
+    ) -> list[int]:
+        """The numbers of the memories that pass *wanted*, in this order."""
 
     def left(
         self,
@@ -245,8 +249,20 @@ class Reader(Protocol):
     def all_edges(self) -> Iterator[Edge]:
         """Every link in every state, by number."""
 
-    def sessions(self) -> list[tuple[int, str, str, Moment]]:
-        """Every session: number, namespace, name, when it started."""
+    def sessions(self) -> list[Session]:
+        """Every session, by number."""
+
+    def session_numbered(self, session_id: int) -> Session | None:
+        """The session with this number, or None."""
+
+    def latest_sessions(self, namespaces: Sequence[str] | None, *, limit: int) -> list[Session]:
+        """The *limit* sessions of these namespaces, or of all, with the highest numbers, highest first."""
+
+    def last_in_session(self, session_id: int) -> int | None:
+        """The number of the newest living memory of a session, or None."""
+
+    def workspaces(self) -> list[Workspace]:
+        """Every workspace with its stores, by number."""
 
     def journal(
         self,
@@ -354,7 +370,22 @@ class Writer(Reader, Protocol):
         """*title* if it is free in the namespace, else with a number in brackets, the next while there is no gap."""
 
     def session(self, namespace: str, name: str, started_at: Moment | None = None) -> int:
-        """The session of this name, started now if there is none."""
+        """The number of the session of this name, started now if there is none."""
+
+    def add_session(self, namespace: str, *, id: int | None = None, **fields: Any) -> Session:
+        """A new session, started now and called after its number unless *fields* say otherwise.
+
+        Conflict if the number or the name is taken.
+        """
+
+    def change_session(self, session: Session, **fields: Any) -> Session:
+        """*session* with these fields changed."""
+
+    def add_workspace(self, name: str) -> Workspace:
+        """A new workspace without stores. Workspaces are not part of the journal."""
+
+    def add_member(self, workspace_id: int, path: str, role: Role, label: str) -> Member:
+        """A store put into a workspace."""
 
     def touch(self, memory_ids: Sequence[int], now: Moment) -> dict[int, int]:
         """Count one use of each; how many each has had by now. Use is not part of the journal."""
@@ -386,8 +417,10 @@ class Writer(Reader, Protocol):
         valid_to: Moment | None = None,
         created_at: Moment | None = None,
         state: State = ...,
+        quality: float | None = None,
+        **ratings: Any,
     ) -> Edge:
-        """A new living link; both ends must exist."""
+        """A new living link; both ends must exist. *ratings* (rating, rating_count, updated_at) come from elsewhere."""
 
     def change_edge(self, edge: Edge, **fields: Any) -> Edge:
         """*edge* with these fields changed."""

@@ -26,6 +26,10 @@ COLUMNS = (
     "valid_from",
     "valid_to",
     "state",
+    "updated_at",
+    "quality",
+    "rating",
+    "rating_count",
 )
 _LIST = ", ".join(COLUMNS)
 
@@ -83,6 +87,10 @@ def decode(row: Row) -> Edge:
         valid_from=row[7],
         valid_to=row[8],
         state=State(row[9]),
+        updated_at=row[10],
+        quality=row[11],
+        rating=row[12],
+        rating_count=row[13],
     )
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
@@ -14,11 +14,23 @@ from mnemic.model.access import Grant, Token
 from mnemic.model.graph import Direction, Edge, Entity, Relation
 from mnemic.model.journal import Change, Subject
 from mnemic.model.memory import Memory
-from mnemic.model.search import Filter
+from mnemic.model.search import Filter, Order
+from mnemic.model.session import Session
 from mnemic.model.values import HOUR, Moment, State, Tier
+from mnemic.model.workspace import Workspace
 from mnemic.storage import text
 from mnemic.storage.base import Companionship, Counts, Merit, Nearness, Outline, Pending, Traits, Usage
-from mnemic.storage.sqlite import companions, edges, journal, memories, substrings, tokens, words
+from mnemic.storage.sqlite import (
+    companions,
+    edges,
+    journal,
+    memories,
+    sessions,
+    substrings,
+    tokens,
+    words,
+    workspaces,
+)
 from mnemic.storage.sqlite.connection import in_our_words
 from mnemic.storage.sqlite.memories import as_json
 from mnemic.storage.sqlite.rows import Row, column, row, rows, value
@@ -29,8 +41,14 @@ if TYPE_CHECKING:
 
 SELECT_IDS = """
 SELECT m.id FROM memory m WHERE {conditions}
-ORDER BY m.priority DESC, m.updated_at DESC, m.id LIMIT :limit OFFSET :offset
+ORDER BY {order} LIMIT :limit OFFSET :offset
 """
+ORDERS = {
+    Order.PRIORITY: "m.priority DESC, m.updated_at DESC, m.id",
+    Order.NEWEST: "m.created_at DESC, m.id DESC",
+    Order.CONFIDENCE: "m.confidence DESC, m.created_at DESC, m.id DESC",
+    Order.USE: "m.access_count DESC, m.created_at DESC, m.id DESC",
+}
 ALL_IDS = """
 SELECT m.id FROM memory m WHERE {conditions}
 """
@@ -108,8 +126,8 @@ SELECT m.id,
     (SELECT min(a.id) FROM memory a WHERE a.session_id = m.session_id AND a.id > m.id AND a.state = 'living')
 FROM memory m WHERE m.id IN (SELECT value FROM json_each(?)) AND m.session_id IS NOT NULL
 """
-SESSIONS = """
-SELECT id, namespace, name, started_at FROM session ORDER BY id
+LAST_IN_SESSION = """
+SELECT id FROM memory WHERE session_id = ? AND state = 'living' ORDER BY id DESC LIMIT 1
 """
 SETTING = """
 SELECT value FROM meta WHERE key = ?
@@ -162,10 +180,12 @@ class SqliteReader:
         found = (row(self._connection, memories.TITLED[state], (name, title)) for name in namespaces)
         return [one[0] for one in found if one]
 
-    def select(self, wanted: Filter, *, limit: int, offset: int = 0) -> list[int]:
+    def select(
+        self, wanted: Filter, *, limit: int, offset: int = 0, order: Order = Order.PRIORITY
+    ) -> list[int]:
         """See Reader."""
         conditions, values = memories.where(wanted)
-        sql = SELECT_IDS.format(conditions=conditions)
+        sql = SELECT_IDS.format(conditions=conditions, order=ORDERS[order])
         return column(self._connection, sql, {**values, "limit": limit, "offset": offset})
 
     def left(
@@ -349,9 +369,29 @@ class SqliteReader:
             yield from map(edges.decode, page)
             last = page[-1][0]
 
-    def sessions(self) -> list[tuple[int, str, str, Moment]]:
+    def sessions(self) -> list[Session]:
         """See Reader."""
-        return cast("list[tuple[int, str, str, Moment]]", rows(self._connection, SESSIONS))
+        return [sessions.decode(found) for found in rows(self._connection, sessions.ALL)]
+
+    def session_numbered(self, session_id: int) -> Session | None:
+        """See Reader."""
+        found = row(self._connection, sessions.BY_ID, (session_id,))
+        return sessions.decode(found) if found else None
+
+    def latest_sessions(self, namespaces: Sequence[str] | None, *, limit: int) -> list[Session]:
+        """See Reader."""
+        spaces = None if namespaces is None else as_json(list(namespaces))
+        found = rows(self._connection, sessions.LATEST, {"namespaces": spaces, "limit": limit})
+        return [sessions.decode(one) for one in found]
+
+    def last_in_session(self, session_id: int) -> int | None:
+        """See Reader."""
+        found = row(self._connection, LAST_IN_SESSION, (session_id,))
+        return found[0] if found else None
+
+    def workspaces(self) -> list[Workspace]:
+        """See Reader."""
+        return workspaces.every(self._connection)
 
     def journal(
         self,

@@ -112,7 +112,11 @@ CREATE TABLE edge (
     created_at INTEGER NOT NULL,
     valid_from INTEGER,
     valid_to INTEGER,
-    state TEXT NOT NULL
+    state TEXT NOT NULL,
+    updated_at INTEGER,
+    quality REAL,
+    rating REAL,
+    rating_count INTEGER NOT NULL
 );
 CREATE INDEX edge_source ON edge (source_id);
 CREATE INDEX edge_target ON edge (target_id);
@@ -132,7 +136,27 @@ CREATE TABLE session (
     namespace TEXT NOT NULL,
     name TEXT NOT NULL,
     started_at INTEGER NOT NULL,
+    ended_at INTEGER,
+    topic TEXT,
+    summary TEXT,
+    metadata TEXT,
     UNIQUE (namespace, name)
+);
+
+-- Several stores asked as one. Not journaled: it says where to look, not what is known.
+CREATE TABLE workspace (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    name TEXT NOT NULL,
+    created_at INTEGER NOT NULL
+);
+
+CREATE TABLE member (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    workspace_id INTEGER NOT NULL REFERENCES workspace (id) ON DELETE CASCADE,
+    path TEXT NOT NULL,
+    role TEXT NOT NULL,
+    label TEXT NOT NULL,
+    added_at INTEGER NOT NULL
 );
 
 CREATE TABLE journal (

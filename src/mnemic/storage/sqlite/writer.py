@@ -18,10 +18,23 @@ from mnemic.model.graph import Direction, Edge
 from mnemic.model.journal import Subject
 from mnemic.model.memory import Draft, Memory, Statement
 from mnemic.model.search import Filter
+from mnemic.model.session import Session
 from mnemic.model.values import DAY, Moment, State
+from mnemic.model.workspace import Member, Role, Workspace
 from mnemic.storage import text
 from mnemic.storage.base import Passage
-from mnemic.storage.sqlite import companions, edges, journal, marks, memories, substrings, tokens, words
+from mnemic.storage.sqlite import (
+    companions,
+    edges,
+    journal,
+    marks,
+    memories,
+    sessions,
+    substrings,
+    tokens,
+    words,
+    workspaces,
+)
 from mnemic.storage.sqlite.connection import in_our_words, our_errors, patient
 from mnemic.storage.sqlite.memories import as_json
 from mnemic.storage.sqlite.reader import SqliteReader
@@ -89,12 +102,6 @@ INSERT INTO passage (statement_id, model_id, start, end, vector) VALUES (?, ?, ?
 """
 EMBEDDED = """
 UPDATE statement SET model_id = ? WHERE id = ?
-"""
-SESSION = """
-SELECT id FROM session WHERE namespace = ? AND name = ?
-"""
-ADD_SESSION = """
-INSERT INTO session (namespace, name, started_at) VALUES (?, ?, ?)
 """
 
 SET_STANDARD = """
@@ -468,6 +475,8 @@ class SqliteWriter(SqliteReader):
         valid_to: Moment | None = None,
         created_at: Moment | None = None,
         state: State = State.LIVING,
+        quality: float | None = None,
+        **ratings: Any,
     ) -> Edge:
         """See Writer."""
         edge = Edge(
@@ -481,6 +490,8 @@ class SqliteWriter(SqliteReader):
             valid_from=valid_from,
             valid_to=valid_to,
             state=state,
+            quality=quality,
+            **ratings,
         )
         values = [getattr(edge, name) for name in edges.COLUMNS]
         self._connection.execute(edges.INSERT, [None, *values[1:]])
@@ -506,15 +517,50 @@ class SqliteWriter(SqliteReader):
 
     def session(self, namespace: str, name: str, started_at: Moment | None = None) -> int:
         """See Writer."""
-        known = row(self._connection, SESSION, (namespace, name))
+        known = row(self._connection, sessions.BY_NAME, (namespace, name))
         if known:
             return int(known[0])
-        started_at = self._place.at if started_at is None else started_at
-        self._connection.execute(ADD_SESSION, (namespace, name, started_at))
-        number = self._connection.last_insert_rowid()
-        after = {"namespace": namespace, "name": name, "started_at": started_at}
+        return self.add_session(namespace, name=name, started_at=started_at).id
+
+    def add_session(self, namespace: str, *, id: int | None = None, **fields: Any) -> Session:
+        """See Writer."""
+        number = id or int(value(self._connection, sessions.NEXT))
+        told = {name: one for name, one in fields.items() if one is not None}
+        session = Session(
+            **{"name": f"Session {number}", "started_at": self._place.at, **told},
+            id=number,
+            namespace=namespace,
+        )
+        encoded = sessions.encode({name: getattr(session, name) for name in sessions.COLUMNS})
+        try:
+            self._connection.execute(sessions.INSERT, tuple(encoded.values()))
+        except apsw.ConstraintError:
+            raise Conflict(f"session: {session.name!r} (number {number}) is taken") from None
+        after = {name: one for name, one in _told(session).items() if one not in (None, {})}
         self._log(Subject.SESSION, number, None, after)
-        return number
+        return session
+
+    def change_session(self, session: Session, **fields: Any) -> Session:
+        """See Writer."""
+        changed = replace(session, **fields)
+        after = {name: one for name, one in _told(changed).items() if one != _told(session)[name]}
+        if not after:
+            return session
+        encoded = sessions.encode(after)
+        assignments = ", ".join(f"{name} = ?" for name in encoded)
+        self._connection.execute(
+            f"UPDATE session SET {assignments} WHERE id = ?", (*encoded.values(), session.id)
+        )
+        self._log(Subject.SESSION, session.id, {name: _told(session)[name] for name in after}, after)
+        return changed
+
+    def add_workspace(self, name: str) -> Workspace:
+        """See Writer."""
+        return workspaces.add(self._connection, name, self._given_at)
+
+    def add_member(self, workspace_id: int, path: str, role: Role, label: str) -> Member:
+        """See Writer."""
+        return workspaces.add_member(self._connection, workspace_id, path, role, label, self._given_at)
 
     # -- settings and tokens
 
@@ -604,3 +650,9 @@ def _kept_and_added(
         if len(kept) < len(texts) and texts[len(kept)] == statement.text:
             kept.append(statement)
     return tuple(kept), texts[len(kept) :]
+
+
+def _told(session: Session) -> dict[str, Any]:
+    """The fields of *session* in the form the journal tells them."""
+    fields = {name: getattr(session, name) for name in sessions.COLUMNS if name != "id"}
+    return {**fields, "metadata": dict(session.metadata)}

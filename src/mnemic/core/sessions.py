@@ -1,0 +1,245 @@
+"""Sessions: stretches of work that memories belong to, begun, ended with an episode, and taken up again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from mnemic.core.context import Context
+from mnemic.core.memories import faithful, title_of
+from mnemic.core.upkeep import write_after_expiry
+from mnemic.errors import Denied, NotFound
+from mnemic.model.memory import Draft, Memory
+from mnemic.model.search import Filter, Order
+from mnemic.model.session import Session
+from mnemic.storage.base import Reader, Writer
+
+EPISODE, TURN = "episode", "turn"
+EPISODE_OF, TURN_OF = "episode_of", "conversation"
+"""Where the metadata of an episode and of a turn say that they are one; an entity of the same kind has no such key."""
+PART_OF, NEXT = "part_of", "temporal_next"
+TURN_CONFIDENCE = 0.72
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A session that has begun, the one before it, and the last episode that was written."""
+
+    session: Session
+    previous: Session | None
+    last_episode: Memory | None
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A session that has ended, and its episode if one was written."""
+
+    session: Session
+    episode: Memory | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resumed:
+    """What there is to go on with: the last episode, and what was lately decided, learnt and concluded."""
+
+    current: int | None
+    previous: Session | None
+    last_episode: Memory | None
+    decisions: tuple[Memory, ...] = ()
+    facts: tuple[Memory, ...] = ()
+    inferences: tuple[Memory, ...] = ()
+    other: tuple[Memory, ...] = ()
+
+    @property
+    def total(self) -> int:
+        """How many memories that are, the episode not counted."""
+        return sum(map(len, (self.decisions, self.facts, self.inferences, self.other)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Something that happened in a session: what kind of thing, what it says, and what it is linked to."""
+
+    text: str
+    kind: str
+    confidence: float = 1.0
+    links: tuple[tuple[int, str, float], ...] = ()
+    """Target, type and weight."""
+    title: str | None = None
+    tags: tuple[str, ...] = ()
+    source: str | None = None
+    metadata: Mapping[str, object] = field(default_factory=dict)
+
+
+def start(
+    ctx: Context,
+    number: int | None = None,
+    *,
+    topic: str | None = None,
+    metadata: Mapping[str, object] | None = None,
+) -> Started:
+    """Begin a session, or take up the one with this *number*; what follows from this caller belongs to it."""
+    home = ctx.home()
+    with ctx.write("start_session") as tx:
+        before = tx.latest_sessions((home,), limit=2)
+        session = tx.session_numbered(number) if number is not None else None
+        if session is not None and not ctx.may_see(session.namespace):
+            raise Denied(f"session_id: this token may not use session {number}.")
+        if session is None:
+            session = tx.add_session(home, id=number, topic=topic, metadata=faithful(metadata or {}))
+        elif session.ended_at is not None:
+            session = tx.change_session(session, ended_at=None)
+        total = len(tx.sessions())
+    ctx.sessions[_key(ctx)] = session.id
+    previous = next((one for one in before if one.id != session.id), None)
+    return Started(session, previous, last_episode(ctx), total)
+
+
+def _key(ctx: Context) -> tuple[str, str]:
+    return ctx.actor, ctx.home()
+
+
+def current(ctx: Context) -> int | None:
+    """The session this caller is in, or None."""
+    return ctx.sessions.get(_key(ctx))
+
+
+def joined(tx: Writer, ctx: Context) -> int:
+    """The session this caller is in; one begins with this transaction if there is none."""
+    number = current(ctx)
+    session = tx.session_numbered(number) if number is not None else None
+    if session is None or session.ended_at is not None:
+        session = tx.add_session(ctx.home())
+        ctx.sessions[_key(ctx)] = session.id
+    return session.id
+
+
+def end(
+    ctx: Context, number: int | None = None, *, summary: str | None = None, episode: bool = True
+) -> Ended:
+    """End a session, this caller's own unless another is named, and write what came of it as an episode.
+
+    Everything the session holds becomes part of the episode. NotFound if there is no session.
+    """
+    with write_after_expiry(ctx, "end_session") as tx:
+        session = _meant(tx, ctx, number)
+        told = summary or f"Session {session.id} completed"
+        members = tx.select(Filter(session_ids=(session.id,)), limit=tx.count(), order=Order.NEWEST)
+        written = _episode(tx, ctx, session, told, members) if episode else None
+        session = tx.change_session(session, ended_at=ctx.now(), summary=told)
+    if ctx.sessions.get(_key(ctx)) == session.id:
+        del ctx.sessions[_key(ctx)]
+    ctx.wake()
+    return Ended(session, written)
+
+
+def _meant(reader: Reader, ctx: Context, number: int | None) -> Session:
+    wanted = current(ctx) if number is None else number
+    if wanted is None:
+        wanted = next((one.id for one in reader.latest_sessions((ctx.home(),), limit=1)), 0)
+    session = reader.session_numbered(wanted)
+    if session is None or not ctx.may_see(session.namespace):
+        raise NotFound(f"No session {number}" if number is not None else "No session has been started")
+    return session
+
+
+def _episode(tx: Writer, ctx: Context, session: Session, summary: str, members: Sequence[int]) -> Memory:
+    draft = Draft(
+        namespace=session.namespace,
+        title=tx.unused_title(session.namespace, title_of(summary)),
+        texts=(summary,),
+        kind=EPISODE,
+        metadata={EPISODE_OF: session.id},
+        session_id=session.id,
+    )
+    episode = tx.add(draft, uid=ctx.new_uid())
+    for number in reversed(members):
+        tx.add_edge(number, episode.id, PART_OF)
+    return episode
+
+
+def last_episode(ctx: Context) -> Memory | None:
+    """The last episode that was written where this caller looks, or None."""
+    reader = ctx.store.read()
+    wanted = Filter(namespaces=ctx.scope(), kinds=(EPISODE,), alive_at=ctx.now())
+    found = reader.memories(reader.select(wanted, limit=1, order=Order.NEWEST))
+    return found[0] if found else None
+
+
+def resume(ctx: Context, limit: int = 15) -> Resumed:
+    """What to go on with: a third each of the latest decisions, facts and conclusions, the rest for all else."""
+    reader = ctx.store.read()
+    share = limit // 3
+    latest = reader.latest_sessions(ctx.scope(), limit=2)
+    now_in = current(ctx)
+    parts = {
+        "decisions": _latest(reader, ctx, ("decision",), share, 0.7),
+        "facts": _latest(reader, ctx, ("fact",), share, 0.8),
+        "inferences": _latest(reader, ctx, ("inference",), share, 0.6),
+    }
+    left = limit - sum(map(len, parts.values()))
+    return Resumed(
+        current=now_in if now_in is not None else next((one.id for one in latest), None),
+        previous=next((one for one in latest if one.id != now_in), None),
+        last_episode=last_episode(ctx),
+        other=_latest(reader, ctx, ("skill", "correction"), left, None),
+        **parts,
+    )
+
+
+def _latest(
+    reader: Reader, ctx: Context, kinds: tuple[str, ...], limit: int, least: float | None
+) -> tuple[Memory, ...]:
+    wanted = Filter(namespaces=ctx.scope(), kinds=kinds, min_confidence=least, alive_at=ctx.now())
+    return tuple(reader.memories(reader.select(wanted, limit=max(0, limit), order=Order.NEWEST)))
+
+
+def log_turn(ctx: Context, user: str | None, agent: str | None, topic: str | None = None) -> Memory:
+    """Keep a turn of the conversation as a memory in this caller's session, behind what came before."""
+    said = [f"{who}: {text}" for who, text in (("User", user), ("Agent", agent)) if text]
+    told = {"topic": topic, "user_message": user, "agent_response": agent}
+    event = Event(
+        text="\n".join(said),
+        kind=TURN,
+        confidence=TURN_CONFIDENCE,
+        tags=(topic,) if topic else (),
+        metadata={TURN_OF: {name: value for name, value in told.items() if value}},
+    )
+    return record(ctx, [event])[0]
+
+
+def record(ctx: Context, events: Sequence[Event]) -> list[Memory]:
+    """Keep *events* in this caller's session, in one transaction: each linked behind the one before it.
+
+    Equal texts make two memories. NotFound if a link leads nowhere; then nothing is kept.
+    """
+    with write_after_expiry(ctx, "record") as tx:
+        session = joined(tx, ctx)
+        kept = [_record(tx, ctx, session, event) for event in events]
+    ctx.wake()
+    return kept
+
+
+def _record(tx: Writer, ctx: Context, session: int, event: Event) -> Memory:
+    before = tx.last_in_session(session)
+    draft = Draft(
+        namespace=ctx.home(),
+        title=tx.unused_title(ctx.home(), event.title or title_of(event.text)),
+        texts=(event.text,),
+        kind=event.kind,
+        tags=event.tags,
+        confidence=event.confidence,
+        source=event.source,
+        metadata=faithful(event.metadata),
+        session_id=session,
+    )
+    memory = tx.add(draft, uid=ctx.new_uid())
+    if before is not None:
+        tx.add_edge(before, memory.id, NEXT)
+    for target, type, weight in event.links:
+        end = tx.memory(target)
+        if end is None or not ctx.may_see(end.namespace):
+            raise NotFound(f"Edge references invalid node ID: {target}")
+        tx.add_edge(memory.id, end.id, type, weight=weight)
+    return memory

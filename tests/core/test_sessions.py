@@ -1,0 +1,169 @@
+"""Sessions: what belongs to them, how they end, and what is taken up again."""
+
+from __future__ import annotations
+
+import pytest
+
+from mnemic.core.entities import HIDDEN
+from mnemic.core.history import undo
+from mnemic.core.memories import find
+from mnemic.core.sessions import (
+    EPISODE_OF,
+    Event,
+    current,
+    end,
+    log_turn,
+    record,
+    resume,
+    start,
+)
+from mnemic.core.transfer import export_lines, import_lines
+from mnemic.errors import Denied, NotFound
+from mnemic.model.access import Grant
+from mnemic.model.graph import Direction
+from support import everything
+
+
+def recorded(ctx, text, kind="fact", **fields):
+    return record(ctx, [Event(text=text, kind=kind, **fields)])[0]
+
+
+def links(ctx, number, direction=Direction.OUT):
+    edges = ctx.store.read().edges([number], direction)
+    return [(edge.target_id if direction is Direction.OUT else edge.source_id, edge.type) for edge in edges]
+
+
+def test_what_follows_a_start_belongs_to_the_session(ctx):
+    first = start(ctx, topic="kites", metadata={"project": "k"})
+    assert (first.session.id, first.previous, first.last_episode, first.total) == (1, None, None, 1)
+    assert recorded(ctx, "in the first").session_id == 1
+    second = start(ctx)
+    assert (second.session.id, second.previous.id, second.total) == (2, 1, 2)
+    assert recorded(ctx, "in the second").session_id == 2
+    kept = ctx.store.read().session_numbered(1)
+    assert (kept.topic, kept.metadata, kept.name) == ("kites", {"project": "k"}, "Session 1")
+
+
+def test_a_session_can_be_named_by_its_number_and_taken_up_again(ctx):
+    assert start(ctx, 4242).session.id == 4242
+    assert start(ctx).session.id == 4243
+    assert start(ctx, 4242).total == 2 and current(ctx) == 4242
+
+
+def test_without_a_start_one_begins_with_the_first_event(ctx):
+    assert current(ctx) is None
+    assert recorded(ctx, "one").session_id == recorded(ctx, "two").session_id == current(ctx) == 1
+
+
+def test_callers_have_sessions_of_their_own(ctx):
+    other = ctx.on_behalf_of("other")
+    assert recorded(ctx, "mine").session_id == 1
+    assert recorded(other, "theirs").session_id == 2
+    assert (current(ctx), current(other)) == (1, 2)
+
+
+def test_events_are_linked_one_behind_the_other_within_a_session(ctx):
+    one, two = record(ctx, [Event(text="one", kind="fact"), Event(text="two", kind="fact")])
+    three = recorded(ctx, "three", links=((one.id, "caused_by", 0.5),))
+    assert links(ctx, one.id) == [(two.id, "temporal_next")]
+    assert links(ctx, two.id) == [(three.id, "temporal_next")]
+    assert links(ctx, three.id) == [(one.id, "caused_by")]
+    start(ctx)
+    four = recorded(ctx, "four")
+    assert links(ctx, four.id, Direction.IN) == []
+
+
+def test_equal_texts_make_two_memories(ctx):
+    assert recorded(ctx, "the same").id != recorded(ctx, "the same").id
+
+
+def test_a_link_that_leads_nowhere_keeps_nothing(ctx):
+    with pytest.raises(NotFound, match="99"):
+        record(
+            ctx,
+            [Event(text="one", kind="fact"), Event(text="x", kind="fact", links=((99, "supports", 1.0),))],
+        )
+    assert ctx.store.read().count() == 0
+    assert recorded(ctx, "after").session_id == 1
+
+
+def test_the_end_writes_an_episode_of_everything_in_the_session(ctx, clock):
+    start(ctx)
+    nodes = [recorded(ctx, "first step").id, recorded(ctx, "second step").id]
+    clock.advance(hours=1)
+    ended = end(ctx, summary="Learned to fly kites")
+    assert (ended.session.ended_at, ended.session.summary) == (clock(), "Learned to fly kites")
+    episode = ended.episode
+    assert (episode.kind, episode.content, episode.session_id) == ("episode", "Learned to fly kites", 1)
+    assert links(ctx, episode.id, Direction.IN) == [(number, "part_of") for number in nodes]
+    assert current(ctx) is None and recorded(ctx, "later").session_id == 2
+    assert start(ctx).last_episode.id == episode.id and ctx.store.check() == []
+
+
+def test_the_end_may_be_plain_or_of_another_session(ctx):
+    start(ctx, 51)
+    recorded(ctx, "something")
+    start(ctx, 52)
+    ended = end(ctx, 51)
+    assert (ended.session.id, ended.episode.content, current(ctx)) == (51, "Session 51 completed", 52)
+    assert end(ctx, episode=False).episode is None
+    with pytest.raises(NotFound, match="No session 99"):
+        end(ctx, 99)
+
+
+def test_there_must_be_a_session_to_end(ctx):
+    with pytest.raises(NotFound, match="No session has been started"):
+        end(ctx)
+
+
+def test_a_third_each_of_decisions_facts_and_conclusions_is_taken_up(ctx, clock):
+    for n in range(4):
+        for kind in ("decision", "fact", "inference", "skill"):
+            recorded(ctx, f"{kind} {n}", kind, confidence=0.9)
+            clock.advance(minutes=1)
+    recorded(ctx, "a doubtful fact", "fact", confidence=0.5)
+    end(ctx, summary="Chose the wood")
+    got = resume(ctx, 10)
+    assert [memory.content for memory in got.facts] == ["fact 3", "fact 2", "fact 1"]
+    assert (len(got.decisions), len(got.inferences), len(got.other), got.total) == (3, 3, 1, 10)
+    assert got.last_episode.content == "Chose the wood"
+
+
+def test_an_empty_store_has_nothing_to_take_up(ctx):
+    got = resume(ctx)
+    assert (got.current, got.previous, got.last_episode, got.total) == (None, None, None, 0)
+
+
+def test_a_turn_is_a_memory_of_its_kind(ctx):
+    turn = log_turn(ctx, "Where do storks nest?", "On chimneys.", "birds")
+    assert turn.content == "User: Where do storks nest?\nAgent: On chimneys."
+    assert (turn.kind, turn.tags, turn.confidence) == ("turn", ("birds",), 0.72)
+    assert log_turn(ctx, None, "Done.").metadata == {"conversation": {"agent_response": "Done."}}
+    assert ("turn", "conversation") in HIDDEN and ("episode", EPISODE_OF) in HIDDEN
+
+
+def test_undo_takes_an_event_back_and_leaves_the_session(ctx):
+    memory = recorded(ctx, "one")
+    undo(ctx, ctx.store.sequence())
+    assert str(find(ctx, memory.id).state) == "forgotten" and recorded(ctx, "two").session_id == 1
+
+
+def test_a_token_for_other_namespaces_may_not_take_up_a_session(ctx):
+    start(ctx, 7)
+    with pytest.raises(Denied):
+        start(ctx.limited_to(Grant(("elsewhere",), can_write=True)), 7)
+
+
+@pytest.mark.parametrize("journal", [False, True])
+def test_sessions_survive_export_and_import(ctx, fresh, journal):
+    start(ctx, 5, topic="kites", metadata={"a": [1]})
+    recorded(ctx, "one")
+    end(ctx, summary="done")
+    from dataclasses import replace
+
+    other = replace(ctx, store=fresh("other"), sessions={})
+    import_lines(other, list(export_lines(ctx, journal=journal)))
+    assert everything(other.store) == everything(ctx.store) or not journal
+    [kept] = other.store.read().sessions()
+    assert (kept.topic, kept.summary, kept.metadata) == ("kites", "done", {"a": [1]})
+    assert kept.ended_at is not None and (kept.id == 5 or not journal)
