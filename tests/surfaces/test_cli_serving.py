@@ -30,10 +30,10 @@ REMEMBER = {
 }
 
 
-def asked(cli, *words, messages=(HELLO, REMEMBER)):
+def asked(cli, *words, messages=(HELLO, REMEMBER), **variables):
     """What `mnemic mcp` answers, line by line, and how it ended."""
     text = "".join(json.dumps(message) + "\n" for message in messages)
-    done = cli.process("mcp", *words, stdin=text)
+    done = cli.process("mcp", *words, stdin=text, **variables)
     return [json.loads(line) for line in done.out.splitlines()], done
 
 
@@ -97,3 +97,9 @@ def test_serve_refuses_a_taken_port(cli, served):
 def test_serve_refuses_other_addresses_without_a_token(cli):
     done = cli.process("serve", "--host", "0.0.0.0", "--port", "0")
     assert done.code != 0 and "token" in done.err and "Traceback" not in done.err
+
+
+def test_mcp_says_on_standard_error_what_is_missing_of_the_tier(cli):
+    answers, done = asked(cli, "--in-process", "--tier", "smart", OLLAMA_HOST="127.0.0.1:9")
+    assert done.code == 0 and {answer["id"] for answer in answers} == {1, 2}
+    assert "cannot be reached" in done.err and done.err.count("\n") == 1
