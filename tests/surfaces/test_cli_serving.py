@@ -11,6 +11,7 @@ import sys
 import urllib.request
 
 import pytest
+from wires import Process
 
 HELLO = {
     "jsonrpc": "2.0",
@@ -30,10 +31,10 @@ REMEMBER = {
 }
 
 
-def asked(cli, *words, messages=(HELLO, REMEMBER), **variables):
+def asked(cli, *words, messages=(HELLO, REMEMBER)):
     """What `mnemic mcp` answers, line by line, and how it ended."""
     text = "".join(json.dumps(message) + "\n" for message in messages)
-    done = cli.process("mcp", *words, stdin=text, **variables)
+    done = cli.process("mcp", *words, stdin=text)
     return [json.loads(line) for line in done.out.splitlines()], done
 
 
@@ -99,7 +100,9 @@ def test_serve_refuses_other_addresses_without_a_token(cli):
     assert done.code != 0 and "token" in done.err and "Traceback" not in done.err
 
 
-def test_mcp_says_on_standard_error_what_is_missing_of_the_tier(cli):
-    answers, done = asked(cli, "--in-process", "--tier", "smart", OLLAMA_HOST="127.0.0.1:9")
-    assert done.code == 0 and {answer["id"] for answer in answers} == {1, 2}
-    assert "cannot be reached" in done.err and done.err.count("\n") == 1
+def test_mcp_answers_and_then_says_on_standard_error_what_is_missing_of_the_tier(tmp_path):
+    command = ("-m", "mnemic", "mcp", "--in-process", "--tier", "smart")
+    with Process(tmp_path, *command, OLLAMA_HOST="127.0.0.1:9") as server:
+        assert server.ask("ping")["result"] == {}
+        assert b"gemma4:e2b cannot be reached" in server.process.stderr.readline()
+        assert server.end() == ([], 0)
