@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from mnemic.core.assisting import Author, contradiction, expand, summarise, tags_for
-from mnemic.core.unassisted import contradict, cut, fitted
+from mnemic.core.unassisted import contradict
 from mnemic.errors import Unavailable
 from mnemic.language.ollama import Ollama
 from mnemic.model.values import Features
@@ -197,24 +197,6 @@ def test_where_not_everything_fits_everyone_gets_a_share(alone):
     text = summarise(alone, memories).text
     assert 65_000 < len(text.encode()) <= 65_536
     assert all(f"Long {n}\néé" in text for n in range(3)) and text.endswith("short")
-
-
-@pytest.mark.parametrize(
-    "texts, limit, expected",
-    [
-        (["aaa", "b"], 10, ["aaa", "b"]),
-        (["aaaa", "b", "cccc"], 7, ["aaa", "b", "ccc"]),
-        (["aaaa", "b"], 5, ["aaaa", "b"]),
-        ([], 5, []),
-        (["éé"], 3, ["é"]),
-    ],
-)
-def test_texts_are_cut_to_fit_together(texts, limit, expected):
-    assert fitted(texts, limit) == expected
-
-
-def test_a_cut_leaves_no_half_character():
-    assert [cut("aé", size) for size in range(4)] == ["", "a", "a", "aé"]
 
 
 def test_stored_text_cannot_close_the_fence_it_stands_between(smart, server):

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from mnemic.core.context import Context
-from mnemic.core.unassisted import contradict, cut, fitted, joined, key_terms
+from mnemic.core.unassisted import contradict, joined, key_terms
 from mnemic.errors import Unavailable
 from mnemic.model.memory import Memory
+from mnemic.model.texts import cut, fitted
 
 MAX_TAGS = 8
 MAX_TAG_BYTES = 128

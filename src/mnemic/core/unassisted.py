@@ -11,6 +11,7 @@ from math import log
 
 from mnemic.core.grounding import NEGATION
 from mnemic.model.memory import Memory
+from mnemic.model.texts import fitted
 from mnemic.retrieval.text import STOP_WORDS, content_words
 from mnemic.storage.base import Reader
 from mnemic.storage.text import words
@@ -140,22 +141,3 @@ def joined(memories: Sequence[Memory], limit: int) -> str:
     """The contents of all under their titles, in at most *limit* bytes; if that is too little, long ones are cut."""
     texts = [f"{memory.title}\n{memory.content}".strip() for memory in memories]
     return "\n\n".join(fitted(texts, limit - 2 * len(texts)))
-
-
-def fitted(texts: Sequence[str], limit: int) -> list[str]:
-    """*texts* in at most *limit* bytes together: what is shorter than its share stays whole, what is longer is cut."""
-    sizes = sorted(len(text.encode()) for text in texts)
-    share = limit
-    for place, size in enumerate(sizes):
-        share = limit // (len(sizes) - place)
-        if size > share:
-            break
-        limit -= size
-    else:
-        share = max(sizes, default=0)
-    return [cut(text, share) for text in texts]
-
-
-def cut(text: str, limit: int) -> str:
-    """The beginning of *text* that fits into *limit* bytes, with no character cut in two."""
-    return text.encode()[:limit].decode(errors="ignore")
