@@ -198,8 +198,12 @@ class Ollama:
         with self._open().stream(method, self._url + path, json=body, timeout=seconds) as response:
             for piece in response.iter_bytes():
                 content += piece
-                if time.monotonic() > end or len(content) > MAX_BYTES:
-                    raise httpx.ReadTimeout("too slow or too long")
+                if time.monotonic() > end:
+                    raise httpx.ReadTimeout("too slow")
+                if len(content) > MAX_BYTES:
+                    raise Unavailable(
+                        f"{self._server()} answers without an end. Check that Ollama runs there."
+                    )
         return response.status_code, bytes(content)
 
     def _open(self) -> httpx.Client:
