@@ -203,7 +203,7 @@ def test_config_says_where_each_setting_comes_from(cli):
     settings = done.json["settings"]
     assert settings["namespace"] == {"value": "app", "from": "--namespace"}
     assert settings["db"]["from"] == "MNEMIC_DB"
-    assert settings["port"] == {"value": 9999, "from": "file"}
+    assert settings["port"] == {"value": 9999, "from": str(cli.home / "config.toml")}
     assert settings["host"]["from"] == "default"
     assert "very secret" not in done.out + cli("config", MNEMIC_CONFIG=str(cli.home / "config.toml")).out
 
