@@ -19,8 +19,8 @@ from mnemic.surfaces.cli.progress import progress
 from mnemic.surfaces.cli.session import Session, Verb, pass_session
 
 if TYPE_CHECKING:
+    from mnemic.core.arrivals import Imported
     from mnemic.core.context import Context
-    from mnemic.core.transfer import Imported
 
 
 class Format(StrEnum):
