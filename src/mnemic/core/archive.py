@@ -5,21 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mnemic.core.context import Context
+from mnemic.core.memories import let_go, matching
+from mnemic.core.upkeep import write_after_expiry
+from mnemic.errors import Conflict, NotFound
 from mnemic.model.memory import Memory
 from mnemic.model.search import Filter
-from mnemic.model.values import Moment
+from mnemic.model.values import Moment, State, Tier
 
 
 def archive_matching(
     ctx: Context, wanted: Filter, *, pattern: str | None = None, reason: str = "forget", dry_run: bool = False
 ) -> list[Memory]:
     """Move into the archive what passes *wanted* and, if given, holds all words of *pattern*; those it concerns."""
-    raise NotImplementedError
+    with ctx.write("archive") as tx:
+        affected = matching(tx, ctx, wanted, pattern)
+        return affected if dry_run else let_go(tx, affected, State.ARCHIVED, reason, ctx.now())
 
 
 def archived(ctx: Context, namespace: str | None = None, *, limit: int = 50, offset: int = 0) -> list[Memory]:
     """What is in the archive, the newest there first."""
-    raise NotImplementedError
+    reader = ctx.store.read()
+    numbers = reader.left(State.ARCHIVED, ctx.scope(namespace), limit=limit, offset=offset)
+    return reader.memories(numbers)
 
 
 def unarchive(ctx: Context, memory_id: int) -> Memory:
@@ -27,14 +34,28 @@ def unarchive(ctx: Context, memory_id: int) -> Memory:
 
     Conflict if another bears its title now.
     """
-    raise NotImplementedError
+    with write_after_expiry(ctx, "restore") as tx:
+        memory = tx.memory(memory_id)
+        if memory is None or memory.state is not State.ARCHIVED or not ctx.may_see(memory.namespace):
+            raise NotFound("not found in archive")
+        for other in tx.memories(tx.ids_titled(memory.title, (memory.namespace,))):
+            raise Conflict(
+                f"cannot restore: memory {other.uid} already exists in active table (would overwrite)"
+            )
+        back = tx.change(
+            memory, state=State.LIVING, state_reason=None, state_at=None, tier=Tier.LONG, expires_at=None
+        )
+    ctx.wake()
+    return back
 
 
 def purge_archive(ctx: Context, *, before: Moment | None = None) -> int:
     """Delete for good what came into the archive before that moment, or all of it; how many that were."""
-    raise NotImplementedError
+    scope = ctx.scope()
+    with ctx.write("purge") as tx:
+        return tx.purge(tx.left(State.ARCHIVED, scope, before=before))
 
 
 def archive_counts(ctx: Context) -> Mapping[str, int]:
     """How many memories are in the archive, by namespace."""
-    raise NotImplementedError
+    return ctx.store.read().left_by_namespace(State.ARCHIVED, ctx.scope())

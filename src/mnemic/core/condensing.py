@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mnemic.core.context import Context
-from mnemic.model.memory import Memory
-from mnemic.model.values import Tier
-from mnemic.storage.base import Progress
+from mnemic.core.memories import SUPERSEDES, is_in_use, let_go, living
+from mnemic.core.standards import settings
+from mnemic.core.upkeep import write_after_expiry
+from mnemic.errors import Invalid
+from mnemic.model.memory import Draft, Memory
+from mnemic.model.search import Filter
+from mnemic.model.values import State, Tier
+from mnemic.storage.base import Progress, Writer
+
+LEAST_PRIORITY = 5
+AT_ONCE = 80
+"""So many memories of a group make one: with titles and beginnings they stay below the size of a text."""
+MAX_BYTES = 65_536
+BEGINNING = 200
+PAGE = 1_000
+LOSER_PRIORITY = 1
+LOSER_CONFIDENCE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Memories of one namespace that share a tag; "" stands for those that have none."""
+    """Memories of one namespace that share their first tag."""
 
     namespace: str
     tag: str
@@ -35,21 +49,125 @@ def consolidate(
     It has all their tags, the highest priority (5 at least), the sum of their uses, their metadata merged with
     `derived_from`; they become superseded by it. Conflict if another memory bears the title.
     """
-    raise NotImplementedError
+    with write_after_expiry(ctx, "consolidate") as tx:
+        new = _condensed(tx, ctx, memory_ids, title, text, ctx.home(namespace), tier, source)
+    ctx.wake()
+    return new
+
+
+def _condensed(
+    tx: Writer,
+    ctx: Context,
+    memory_ids: Sequence[int],
+    title: str,
+    text: str,
+    namespace: str,
+    tier: Tier,
+    source: str,
+) -> Memory:
+    sources = [living(tx, ctx, number) for number in dict.fromkeys(memory_ids)]
+    let_go(tx, sources, State.SUPERSEDED, "consolidated", ctx.now())
+    draft = Draft(
+        namespace=namespace,
+        title=title,
+        texts=(text,),
+        tags=tuple(sorted({tag for memory in sources for tag in memory.tags})),
+        priority=max(LEAST_PRIORITY, *(memory.priority for memory in sources)),
+        tier=tier,
+        source=source,
+        metadata=_merged(sources),
+        expires_at=ctx.lives.expiry(tier, None, ctx.now()),
+    )
+    new = tx.add(draft, uid=ctx.new_uid())
+    for memory in sources:
+        tx.add_edge(new.id, memory.id, SUPERSEDES)
+    _add_up_use(tx, new, sources)
+    return new
+
+
+def _merged(sources: Sequence[Memory]) -> Mapping[str, object]:
+    merged: dict[str, object] = {}
+    for memory in sources:
+        merged.update(memory.metadata)
+    return {**merged, "derived_from": [memory.uid for memory in sources]}
+
+
+def _add_up_use(tx: Writer, new: Memory, sources: Sequence[Memory]) -> None:
+    """The new memory was used as often as all it was made of."""
+    uses = sum(memory.access_count for memory in sources)
+    last = max((memory.accessed_at for memory in sources if memory.accessed_at is not None), default=None)
+    if uses:
+        tx.set_use(new.id, uses, last, max(memory.days_used for memory in sources))
 
 
 def groups(
     ctx: Context, namespace: str | None = None, *, short_only: bool = False, min_count: int = 3
 ) -> list[Group]:
-    """The groups of at least *min_count* living memories of one namespace and first tag."""
-    raise NotImplementedError
+    """The groups of at least *min_count* living memories of one namespace and first tag.
+
+    What has no tag belongs to no group, and the standard of a namespace stays what it is.
+    """
+    found: dict[tuple[str, str], list[Memory]] = {}
+    for memory in _candidates(ctx, namespace, Tier.SHORT if short_only else None):
+        found.setdefault((memory.namespace, memory.tags[0]), []).append(memory)
+    return [
+        Group(space, tag, tuple(members))
+        for (space, tag), members in sorted(found.items())
+        if len(members) >= max(2, min_count)
+    ]
+
+
+def _candidates(ctx: Context, namespace: str | None, tier: Tier | None) -> Iterator[Memory]:
+    reader = ctx.store.read()
+    standards = {number for number, _ in settings(reader).values()}
+    wanted = Filter(namespaces=ctx.scope(namespace), tier=tier, alive_at=ctx.now())
+    after = 0
+    while page := reader.page(wanted, after=after, limit=PAGE):
+        after = page[-1].id
+        yield from (memory for memory in page if memory.tags and memory.id not in standards)
 
 
 def consolidate_groups(ctx: Context, found: Sequence[Group], progress: Progress | None = None) -> int:
-    """Make one long memory of each group; how many memories went into them."""
-    raise NotImplementedError
+    """Make one long memory of each group (of a large one several); how many memories went into them.
+
+    A transaction for each; what has left meanwhile is passed over.
+    """
+    done = 0
+    for number, group in enumerate(found, 1):
+        for start in range(0, len(group.memories), AT_ONCE):
+            done += _consolidate_group(ctx, group, group.memories[start : start + AT_ONCE])
+        if progress:
+            progress(number, len(found))
+    ctx.wake()
+    return done
+
+
+def _consolidate_group(ctx: Context, group: Group, members: Sequence[Memory]) -> int:
+    with write_after_expiry(ctx, "consolidate") as tx:
+        living = [memory for memory in tx.memories([one.id for one in members]) if is_in_use(ctx, memory)]
+        if len(living) < 2:
+            return 0
+        title = tx.unused_title(group.namespace, f"Consolidated: {group.tag} ({len(living)} memories)")
+        numbers = [memory.id for memory in living]
+        _condensed(tx, ctx, numbers, title, listed(living), group.namespace, Tier.LONG, "auto-consolidate")
+    return len(living)
+
+
+def listed(memories: Sequence[Memory]) -> str:
+    """Titles and texts of *memories*, a line each; the beginnings alone where all would be too long."""
+    whole = "\n".join(f"- {memory.title}: {memory.content}" for memory in memories)
+    if len(whole.encode()) <= MAX_BYTES:
+        return whole
+    return "\n".join(f"- {memory.title}: {memory.content[:BEGINNING]}" for memory in memories)
 
 
 def resolve(ctx: Context, winner_id: int, loser_id: int) -> None:
     """Settle a contradiction: the winner supersedes the loser, which keeps priority 1 and confidence 0.1."""
-    raise NotImplementedError
+    with write_after_expiry(ctx, "resolve") as tx:
+        winner, loser = living(tx, ctx, winner_id), living(tx, ctx, loser_id)
+        if winner.id == loser.id:
+            raise Invalid("cannot link a memory to itself", "loser")
+        if not tx.edge_between(winner.id, loser.id, SUPERSEDES):
+            tx.add_edge(winner.id, loser.id, SUPERSEDES)
+        tx.change(loser, priority=LOSER_PRIORITY, confidence=LOSER_CONFIDENCE)
+        tx.touch([winner.id], ctx.now())

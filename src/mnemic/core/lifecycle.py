@@ -4,25 +4,74 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mnemic.core.archive import purge_archive
 from mnemic.core.context import Context
+from mnemic.core.memories import living
+from mnemic.core.upkeep import expire, write_after_expiry
+from mnemic.errors import Denied
+from mnemic.model.lives import Lives
 from mnemic.model.memory import Memory
+from mnemic.model.values import DAY, SECOND, Moment, Tier
 
 PROMOTED_AT = 5
 """So many uses make a mid memory long."""
 RAISED_EVERY = 10
 """Each time it was used so often again, a memory gains in priority."""
+HIGHEST_PRIORITY = 10
+WORTH_WRITING = 10 * SECOND
+"""A life is not prolonged by less than this: it would be written down at every recall."""
 
 
 def touch(ctx: Context, memories: Sequence[Memory]) -> None:
-    """Count a use of each, in one transaction: it lives longer, is promoted, gains in priority as the rules say."""
-    raise NotImplementedError
+    """Count a use of each, in one transaction: it lives longer, is promoted, gains in priority as the rules say.
+
+    A caller who may not write leaves no trace, nor does a look at the past.
+    """
+    if not memories or (ctx.grant and not ctx.grant.can_write):
+        return
+    now = ctx.now()
+    try:
+        with ctx.store.write(operation="use", actor=ctx.actor, at=now, durable=False) as tx:
+            counts = tx.touch([memory.id for memory in memories], now)
+            due = [
+                memory.id for memory in memories if earned(ctx.lives, memory, counts.get(memory.id, 0), now)
+            ]
+            for memory in tx.memories(due):
+                reward = earned(ctx.lives, memory, memory.access_count, now)
+                tx.change(memory, updated_at=memory.updated_at, **reward)
+    except Denied:
+        return
+
+
+def earned(lives: Lives, memory: Memory, uses: int, now: Moment) -> dict[str, object]:
+    """What changes in a memory with its latest use, of which it has had so many."""
+    changes: dict[str, object] = {}
+    end = min_end(lives, memory.tier, now)
+    if memory.tier is Tier.MID and uses >= PROMOTED_AT:
+        changes |= {"tier": Tier.LONG, "expires_at": None}
+    elif memory.expires_at is not None and end - memory.expires_at >= WORTH_WRITING:
+        changes["expires_at"] = end
+    if uses and uses % RAISED_EVERY == 0 and memory.priority < HIGHEST_PRIORITY:
+        changes["priority"] = memory.priority + 1
+    return changes
+
+
+def min_end(lives: Lives, tier: Tier, now: Moment) -> Moment:
+    """Until when a memory lives at the least that is used now."""
+    return now + lives.extension(tier)
 
 
 def promote(ctx: Context, memory_id: int) -> Memory:
     """Make a living memory long, without an end."""
-    raise NotImplementedError
+    with write_after_expiry(ctx, "promote") as tx:
+        return tx.change(living(tx, ctx, memory_id), tier=Tier.LONG, expires_at=None)
 
 
 def collect(ctx: Context, *, dry_run: bool = False) -> int:
     """Archive what has expired, and delete what has been in the archive for too long; how many had expired."""
-    raise NotImplementedError
+    if dry_run:
+        return len(ctx.store.read().overdue(ctx.now()))
+    expired = expire(ctx)
+    if ctx.lives.archive_days is not None:
+        purge_archive(ctx, before=ctx.now() - ctx.lives.archive_days * DAY)
+    return expired

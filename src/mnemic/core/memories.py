@@ -119,7 +119,7 @@ def remember(ctx: Context, notes: Sequence[Note], *, force: bool = False) -> Out
                 refused.append(refusal)
             else:
                 similar = _similar(tx, ctx, note) if len(notes) <= COMPARED_AT_ONCE else ()
-                kept.append(Kept(_keep(tx, ctx, note), similar))
+                kept.append(Kept(keep(tx, ctx, note), similar))
     if kept:
         ctx.wake()
     return Outcome(tuple(kept), tuple(refused))
@@ -145,7 +145,8 @@ def _refusal(tx: Writer, ctx: Context, index: int, note: Note, *, is_fresh: bool
     return None
 
 
-def _keep(tx: Writer, ctx: Context, note: Note) -> Memory:
+def keep(tx: Writer, ctx: Context, note: Note) -> Memory:
+    """The memory made of *note*, with a number behind its title if that is taken."""
     namespace = ctx.home(note.namespace)
     tier = note.tier or tier_for(note.ttl)
     draft = Draft(
@@ -301,12 +302,13 @@ def revise(ctx: Context, reference: int | str, revision: Revision) -> Memory:
     with write_after_expiry(ctx, "revise") as tx:
         memory = locate(tx, ctx, reference)
         must_live(memory)
-        changed = tx.change(memory, **_changes(ctx, memory, revision))
+        changed = tx.change(memory, **changes_of(ctx, memory, revision))
     ctx.wake()
     return changed
 
 
-def _changes(ctx: Context, memory: Memory, revision: Revision) -> dict[str, object]:
+def changes_of(ctx: Context, memory: Memory, revision: Revision) -> dict[str, object]:
+    """The fields of *memory* that *revision* changes."""
     plain = {"title", "kind", "summary", "tags", "confidence", "priority", "metadata"}
     changes: dict[str, object] = {
         item.name: value
@@ -334,6 +336,15 @@ def must_live(memory: Memory) -> None:
     """Conflict unless *memory* is in use, so that it can be changed."""
     if memory.state is not State.LIVING:
         raise Conflict(f"Memory {memory.id} is {memory.state}; restore it first")
+
+
+def living(reader: Reader, ctx: Context, memory_id: int) -> Memory:
+    """The memory with this number, which must be in use: NotFound or Conflict if not."""
+    memory = reader.memory(memory_id)
+    if memory is None or memory.state is State.NAMED or not ctx.may_see(memory.namespace):
+        raise NotFound("memory not found")
+    must_live(memory)
+    return memory
 
 
 def supersede(ctx: Context, reference: int | str, text: str, reason: str | None) -> tuple[Memory, Memory]:
@@ -378,7 +389,7 @@ def forget(
     with ctx.write("purge" if purge else "forget") as tx:
         meant = {memory.id: memory for memory in (locate(tx, ctx, reference) for reference in references)}
         affected = [memory for memory in meant.values() if purge or memory.state is State.LIVING]
-        return _let_go(tx, ctx, affected, reason, dry_run, purge)
+        return _forgotten(tx, ctx, affected, reason, dry_run, purge)
 
 
 def forget_matching(
@@ -392,19 +403,23 @@ def forget_matching(
 ) -> list[Memory]:
     """Take out of use every memory that passes *wanted* and, if given, holds all words of *pattern*."""
     with ctx.write("purge" if purge else "forget") as tx:
-        everything = tx.count()
-        if pattern is None:
-            numbers = tx.select(wanted, limit=everything)
-        else:
-            terms = tuple(dict.fromkeys(words(pattern)))
-            if not terms:
-                raise Invalid("pattern: has no words", "pattern")
-            numbers = [number for number, _ in tx.words(terms, wanted, every=True, limit=everything)]
-        affected = [memory for memory in tx.memories(numbers) if ctx.may_see(memory.namespace)]
-        return _let_go(tx, ctx, affected, reason, dry_run, purge)
+        return _forgotten(tx, ctx, matching(tx, ctx, wanted, pattern), reason, dry_run, purge)
 
 
-def _let_go(
+def matching(reader: Reader, ctx: Context, wanted: Filter, pattern: str | None) -> list[Memory]:
+    """Every memory that passes *wanted* and, if given, holds all words of *pattern*."""
+    everything = reader.count()
+    if pattern is None:
+        numbers = reader.select(wanted, limit=everything)
+    else:
+        terms = tuple(dict.fromkeys(words(pattern)))
+        if not terms:
+            raise Invalid("pattern: has no words", "pattern")
+        numbers = [number for number, _ in reader.words(terms, wanted, every=True, limit=everything)]
+    return [memory for memory in reader.memories(numbers) if ctx.may_see(memory.namespace)]
+
+
+def _forgotten(
     tx: Writer, ctx: Context, affected: list[Memory], reason: str | None, dry_run: bool, purge: bool
 ) -> list[Memory]:
     if dry_run:
@@ -412,10 +427,14 @@ def _let_go(
     if purge:
         tx.purge([memory.id for memory in affected])
         return affected
-    now = ctx.now()
-    return [
-        tx.change(memory, state=State.FORGOTTEN, state_reason=reason, state_at=now) for memory in affected
-    ]
+    return let_go(tx, affected, State.FORGOTTEN, reason, ctx.now())
+
+
+def let_go(
+    tx: Writer, affected: Sequence[Memory], state: State, reason: str | None, now: Moment
+) -> list[Memory]:
+    """These memories, out of use from now on."""
+    return [tx.change(memory, state=state, state_reason=reason, state_at=now) for memory in affected]
 
 
 def restore(ctx: Context, references: Sequence[int | str]) -> list[Memory]:

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mnemic.core.context import Context
-from mnemic.core.memories import note_use
+from mnemic.core.lifecycle import touch
 from mnemic.core.upkeep import embed_pending
 from mnemic.errors import Denied, Unavailable
 from mnemic.model.memory import Memory
 from mnemic.model.search import Filter, Hit, Query
+from mnemic.model.values import Features
 from mnemic.retrieval import engine
 from mnemic.retrieval.profiles import HOUSE, Profile
 
@@ -22,7 +23,7 @@ EMBEDDED_ON_THE_WAY = 32
 WAITED_FOR = 256
 """So many where only vectors can answer."""
 CHARACTERS_PER_TOKEN = 4
-HYBRID, KEYWORD = "hybrid", "keyword"
+HYBRID, KEYWORD, RERANKED = "hybrid", "keyword", "hybrid+rerank"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +41,10 @@ def recall(
     """What is known about *query*, best first. With a budget, as many hits as fit into it."""
     pending = catch_up(ctx, query.filter)
     vector = vector_of(ctx, query.text)
-    hits = engine.search(ctx.store.read(), query, vector, profile)
+    hits = _ordered(ctx, query, vector, profile)
     if budget_tokens is not None:
         hits = within(hits, budget_tokens)
-    note_use(ctx, [hit.memory.id for hit in hits])
+    touch(ctx, [hit.memory for hit in hits])
     return Recollection(tuple(hits), KEYWORD if vector is None else HYBRID, pending)
 
 
@@ -52,17 +53,36 @@ def tiered(ctx: Context, query: Query) -> Recollection:
 
     Counts as a use of what is found.
     """
-    raise NotImplementedError
+    from mnemic.retrieval import sixfold
+
+    vector = vector_of(ctx, query.text)
+    if vector is None:
+        found = Recollection(tuple(_ordered(ctx, query, None, sixfold.RECALLED)), KEYWORD)
+    else:
+        pending = catch_up(ctx, query.filter)
+        is_ranked_again = ctx.features is Features.AUTONOMOUS
+        profile = sixfold.RERANKED if is_ranked_again else sixfold.HYBRID
+        hits = tuple(_ordered(ctx, query, vector, profile))
+        found = Recollection(hits, RERANKED if is_ranked_again else HYBRID, pending)
+    touch(ctx, [hit.memory for hit in found.hits])
+    return found
+
+
+def _ordered(ctx: Context, query: Query, vector: Vectors | None, profile: Profile) -> list[Hit]:
+    return engine.search(ctx.store.read(), query, vector, profile)
 
 
 def search(ctx: Context, query: Query) -> list[Hit]:
     """The memories that hold every word of *query*, in the order of the six factors without the tier. No use."""
-    raise NotImplementedError
+    from mnemic.retrieval.sixfold import SEARCHED
+
+    return _ordered(ctx, query, None, SEARCHED)
 
 
 def listing(ctx: Context, wanted: Filter, *, limit: int, offset: int = 0) -> list[Memory]:
     """The memories that pass *wanted*: by priority, then by their last change."""
-    raise NotImplementedError
+    reader = ctx.store.read()
+    return reader.memories(reader.select(wanted, limit=limit, offset=offset))
 
 
 def catch_up(ctx: Context, wanted: Filter, at_most: int = EMBEDDED_ON_THE_WAY) -> int:

@@ -43,15 +43,15 @@ def read_as(item: Pending, start: int, end: int) -> str:
 
 
 def expire(ctx: Context) -> int:
-    """Archive the memories whose time is over; how many that were."""
+    """Take the memories whose time is over out of use, into the archive if there is to be one; how many that were."""
     now = ctx.now()
-    reader = ctx.store.read()
-    overdue = reader.overdue(now)
-    if not overdue:
+    if not ctx.store.read().overdue(now):
         return 0
+    state = State.ARCHIVED if ctx.lives.archives else State.FORGOTTEN
     with ctx.store.write(operation="expire", actor="mnemic", at=now) as tx:
-        for memory in tx.memories(tx.overdue(now)):
-            tx.change(memory, state=State.ARCHIVED, state_reason=EXPIRED, state_at=now)
+        overdue = tx.memories(tx.overdue(now))
+        for memory in overdue:
+            tx.change(memory, state=state, state_reason=EXPIRED, state_at=now)
     return len(overdue)
 
 

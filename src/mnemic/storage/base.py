@@ -13,7 +13,7 @@ from mnemic.model.graph import Direction, Edge, Entity, Relation
 from mnemic.model.journal import Change, Subject
 from mnemic.model.memory import Draft, Memory
 from mnemic.model.search import Filter
-from mnemic.model.values import Moment, State
+from mnemic.model.values import Moment, State, Tier
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -46,6 +46,16 @@ class Usage(NamedTuple):
     access_count: int
     days_used: int
     links: int
+
+
+class Merit(NamedTuple):
+    """What speaks for a memory whatever the question."""
+
+    priority: int
+    confidence: float
+    access_count: int
+    tier: Tier
+    updated_at: Moment
 
 
 class Companionship(NamedTuple):
@@ -128,7 +138,27 @@ class Reader(Protocol):
         """The living memories (or the names) called *title* exactly, in the order of *namespaces* (None: in all)."""
 
     def select(self, wanted: Filter, *, limit: int, offset: int = 0) -> list[int]:
-        """The numbers of the memories that pass *wanted*, by priority, then newest first."""
+        """The numbers of the memories that pass *wanted*, by priority, then the last changed first."""
+
+    def left(
+        self,
+        state: State,
+        namespaces: Sequence[str] | None,
+        *,
+        before: Moment | None = None,
+        limit: int | None = None,
+        offset: int = 0,
+    ) -> list[int]:
+        """The memories in *state*, in these namespaces or all, those first that came into it last.
+
+        Only those that came into it before that moment, where one is given.
+        """
+
+    def left_by_namespace(self, state: State, namespaces: Sequence[str] | None) -> dict[str, int]:
+        """How many memories are in *state*, by namespace."""
+
+    def standards(self) -> list[tuple[str, int | None, str | None]]:
+        """What is set for each namespace for which something is: its name, standard memory and parent."""
 
     def page(self, wanted: Filter, *, after: int = 0, limit: int) -> list[Memory]:
         """The first *limit* memories that pass *wanted* and have a number above *after*, by number."""
@@ -247,6 +277,9 @@ class Reader(Protocol):
     def traits(self, memory_ids: Sequence[int]) -> dict[int, Traits]:
         """The traits of those of these memories that there are."""
 
+    def merits(self, memory_ids: Sequence[int]) -> dict[int, Merit]:
+        """What speaks for those of these memories that there are."""
+
     def openings(self, statement_ids: Sequence[int], characters: int) -> dict[int, str]:
         """How those of these statements that there are begin, up to so many characters of each."""
 
@@ -323,8 +356,8 @@ class Writer(Reader, Protocol):
     def session(self, namespace: str, name: str, started_at: Moment | None = None) -> int:
         """The session of this name, started now if there is none."""
 
-    def touch(self, memory_ids: Sequence[int], now: Moment) -> None:
-        """Count one use of each. Use is not part of the journal."""
+    def touch(self, memory_ids: Sequence[int], now: Moment) -> dict[int, int]:
+        """Count one use of each; how many each has had by now. Use is not part of the journal."""
 
     def note_together(self, memory_ids: Sequence[int], now: Moment) -> None:
         """Count once more, for every pair of these, that they were answered together. Not part of the journal."""
@@ -361,6 +394,9 @@ class Writer(Reader, Protocol):
 
     def take_in(self, memory: Memory) -> Memory:
         """A memory from elsewhere, with its uid, times, state and counters; its number too if that is free."""
+
+    def set_standard(self, namespace: str, memory_id: int | None, parent: str | None) -> None:
+        """Say which memory is the standard of a namespace and which one is its parent. Not part of the journal."""
 
     def set_setting(self, name: str, value: str) -> None:
         """Keep a short text for ourselves. It is not part of the journal."""

@@ -15,9 +15,9 @@ from mnemic.model.graph import Direction, Edge, Entity, Relation
 from mnemic.model.journal import Change, Subject
 from mnemic.model.memory import Memory
 from mnemic.model.search import Filter
-from mnemic.model.values import HOUR, Moment, State
+from mnemic.model.values import HOUR, Moment, State, Tier
 from mnemic.storage import text
-from mnemic.storage.base import Companionship, Counts, Nearness, Outline, Pending, Traits, Usage
+from mnemic.storage.base import Companionship, Counts, Merit, Nearness, Outline, Pending, Traits, Usage
 from mnemic.storage.sqlite import companions, edges, journal, memories, substrings, tokens, words
 from mnemic.storage.sqlite.connection import in_our_words
 from mnemic.storage.sqlite.memories import as_json
@@ -49,9 +49,11 @@ WHERE m.state = 'living' AND m.expires_at > :alive_at AND m.expires_at <= :soon
 """
 EDGE_COUNT = """
 SELECT count(*) FROM edge e
-WHERE e.state = 'living' AND e.valid_to IS NULL AND (:namespaces IS NULL OR EXISTS (
-  SELECT 1 FROM memory m
-  WHERE m.id IN (e.source_id, e.target_id) AND m.namespace IN (SELECT value FROM json_each(:namespaces))))
+JOIN memory s ON s.id = e.source_id AND s.state IN ('living', 'named')
+JOIN memory t ON t.id = e.target_id AND t.state IN ('living', 'named')
+WHERE e.state = 'living' AND e.valid_to IS NULL AND (:namespaces IS NULL
+  OR s.namespace IN (SELECT value FROM json_each(:namespaces))
+  OR t.namespace IN (SELECT value FROM json_each(:namespaces)))
 """
 SIZE = """
 SELECT page_count * page_size FROM pragma_page_count, pragma_page_size
@@ -77,6 +79,25 @@ SELECT (SELECT count(*) FROM newest CROSS JOIN memory m ON m.id = newest.memory_
 BACKLOG_LOOKED_AT = 1_000
 TRAITS = """
 SELECT id, confidence, session_id, created_at FROM memory WHERE id IN (SELECT value FROM json_each(?))
+"""
+MERITS = """
+SELECT id, priority, confidence, access_count, tier, updated_at FROM memory
+WHERE id IN (SELECT value FROM json_each(?))
+"""
+LEFT = """
+SELECT id FROM memory
+WHERE state = :state AND (:before IS NULL OR state_at < :before)
+  AND (:namespaces IS NULL OR namespace IN (SELECT value FROM json_each(:namespaces)))
+ORDER BY state_at DESC, id DESC LIMIT :limit OFFSET :offset
+"""
+LEFT_BY_NAMESPACE = """
+SELECT namespace, count(*) FROM memory
+WHERE state = :state AND (:namespaces IS NULL OR namespace IN (SELECT value FROM json_each(:namespaces)))
+GROUP BY namespace
+"""
+STANDARDS = """
+SELECT name, standard_id, parent FROM namespace
+WHERE standard_id IS NOT NULL OR parent IS NOT NULL ORDER BY name
 """
 OPENINGS = """
 SELECT id, substr(text, 1, ?) FROM statement WHERE id IN (SELECT value FROM json_each(?))
@@ -146,6 +167,35 @@ class SqliteReader:
         conditions, values = memories.where(wanted)
         sql = SELECT_IDS.format(conditions=conditions)
         return column(self._connection, sql, {**values, "limit": limit, "offset": offset})
+
+    def left(
+        self,
+        state: State,
+        namespaces: Sequence[str] | None,
+        *,
+        before: Moment | None = None,
+        limit: int | None = None,
+        offset: int = 0,
+    ) -> list[int]:
+        """See Reader."""
+        return column(
+            self._connection,
+            LEFT,
+            {
+                **_within(state, namespaces),
+                "before": before,
+                "limit": -1 if limit is None else limit,
+                "offset": offset,
+            },
+        )
+
+    def left_by_namespace(self, state: State, namespaces: Sequence[str] | None) -> dict[str, int]:
+        """See Reader."""
+        return dict(rows(self._connection, LEFT_BY_NAMESPACE, _within(state, namespaces)))
+
+    def standards(self) -> list[tuple[str, int | None, str | None]]:
+        """See Reader."""
+        return [(name, standard, parent) for name, standard, parent in rows(self._connection, STANDARDS)]
 
     def page(self, wanted: Filter, *, after: int = 0, limit: int) -> list[Memory]:
         """See Reader."""
@@ -351,6 +401,11 @@ class SqliteReader:
             number: Traits(confidence, session, created) for number, confidence, session, created in found
         }
 
+    def merits(self, memory_ids: Sequence[int]) -> dict[int, Merit]:
+        """See Reader."""
+        found = rows(self._connection, MERITS, (as_json(list(memory_ids)),))
+        return {one[0]: Merit(one[1], one[2], one[3], Tier(one[4]), one[5]) for one in found}
+
     def openings(self, statement_ids: Sequence[int], characters: int) -> dict[int, str]:
         """See Reader."""
         return dict(rows(self._connection, OPENINGS, (characters, as_json(list(statement_ids)))))
@@ -398,6 +453,10 @@ class SqliteReader:
         """See Reader."""
         found = row(self._connection, tokens.BY_HASH, (token_hash,))
         return tokens.decode(found).grant if found else None
+
+
+def _within(state: State, namespaces: Sequence[str] | None) -> dict[str, Any]:
+    return {"state": state, "namespaces": None if namespaces is None else as_json(list(namespaces))}
 
 
 def _summed(groups: Iterable[Row], place: int) -> dict[str, int]:

@@ -14,7 +14,9 @@ CREATE TABLE meta (
 
 CREATE TABLE namespace (
     id INTEGER PRIMARY KEY,
-    name TEXT NOT NULL UNIQUE
+    name TEXT NOT NULL UNIQUE,
+    standard_id INTEGER,
+    parent TEXT
 );
 
 CREATE TABLE memory (

@@ -64,6 +64,7 @@ UPDATE memory SET
     days_used = days_used + (accessed_at IS NULL OR accessed_at / :day < :now / :day),
     accessed_at = max(coalesce(accessed_at, 0), :now)
 WHERE id = :id
+RETURNING access_count
 """
 SET_USE = """
 UPDATE memory SET access_count = ?, accessed_at = ?, days_used = ? WHERE id = ?
@@ -96,6 +97,9 @@ ADD_SESSION = """
 INSERT INTO session (namespace, name, started_at) VALUES (?, ?, ?)
 """
 
+SET_STANDARD = """
+UPDATE namespace SET standard_id = ?, parent = ? WHERE id = ?
+"""
 SET_SETTING = """
 INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value
 """
@@ -383,11 +387,14 @@ class SqliteWriter(SqliteReader):
             self._connection.execute(COPY_PASSAGES, ends)
             self._connection.execute(COPY_MODEL, ends)
 
-    def touch(self, memory_ids: Sequence[int], now: Moment) -> None:
+    def touch(self, memory_ids: Sequence[int], now: Moment) -> dict[int, int]:
         """See Writer."""
         # One by one: to read a list takes longer than to find a memory.
-        for number in memory_ids:
-            self._connection.execute(TOUCH, {"id": number, "now": now, "day": DAY})
+        found = (
+            (number, row(self._connection, TOUCH, {"id": number, "now": now, "day": DAY}))
+            for number in memory_ids
+        )
+        return {number: one[0] for number, one in found if one}
 
     def note_together(self, memory_ids: Sequence[int], now: Moment) -> None:
         """See Writer."""
@@ -510,6 +517,11 @@ class SqliteWriter(SqliteReader):
         return number
 
     # -- settings and tokens
+
+    def set_standard(self, namespace: str, memory_id: int | None, parent: str | None) -> None:
+        """See Writer."""
+        number = self._store.namespace_id(self._connection, namespace, create=True)
+        self._connection.execute(SET_STANDARD, (memory_id, parent, number))
 
     def set_setting(self, name: str, value: str) -> None:
         """See Writer."""
