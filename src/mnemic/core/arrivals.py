@@ -55,6 +55,16 @@ class Tie:
     edge: Edge
 
 
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What is set for a namespace elsewhere: its standard by the id it goes by there, and its parent."""
+
+    label: str
+    namespace: str
+    standard: str | None
+    parent: str | None
+
+
 @dataclass(slots=True)
 class Intake:
     """One run of taking in: the numbers that ids from elsewhere have here, and how it went so far."""
@@ -78,6 +88,21 @@ class Intake:
         for _, batch in _batches(ties):
             with self.ctx.write("import") as tx:
                 self._each(batch, partial(self._link, tx))
+
+    def set_standards(self, rules: Iterable[Rules]) -> None:
+        """Set the standards of namespaces that have none. One that is unknown is reported."""
+        waiting = list(rules)
+        if not waiting:
+            return
+        with self.ctx.write("import") as tx:
+            held = {namespace for namespace, _, _ in tx.standards()}
+            self._each([item for item in waiting if item.namespace not in held], partial(self._set, tx))
+
+    def _set(self, tx: Writer, rules: Rules) -> None:
+        if not self.ctx.may_see(rules.namespace):
+            raise Denied(f"namespace: this token may not use {rules.namespace!r}.")
+        number = None if rules.standard is None else self._number(tx, rules.standard)
+        tx.set_standard(rules.namespace, number, rules.parent)
 
     def _each(self, batch: Sequence[Any], take: Callable[[Any], None]) -> None:
         for item in batch:

@@ -9,7 +9,7 @@ from itertools import groupby
 from types import NoneType
 from typing import Any
 
-from mnemic.core.arrivals import BATCH, LABEL_LENGTH, SAID, Arrival, Imported, Intake, Tie
+from mnemic.core.arrivals import BATCH, LABEL_LENGTH, SAID, Arrival, Imported, Intake, Rules, Tie
 from mnemic.core.context import Context
 from mnemic.core.history import typed
 from mnemic.core.memories import faithful, is_in_use, title_of
@@ -57,6 +57,7 @@ def export_lines(ctx: Context, *, journal: bool = False) -> Iterator[str]:
             yield from map(lines.change_line, reader.journal())
             yield from (lines.use_line(memory) for memory in reader.all_memories() if memory.access_count)
             yield from (lines.together_line(*pair) for pair in reader.all_companions())
+            yield from (lines.standard_line(*held) for held in reader.standards())
             return
         for number, namespace, name, started_at in reader.sessions():
             yield lines.line(
@@ -65,6 +66,7 @@ def export_lines(ctx: Context, *, journal: bool = False) -> Iterator[str]:
         yield from map(lines.memory_line, reader.all_memories())
         yield from map(lines.edge_line, reader.all_edges())
         yield from (lines.together_line(*pair) for pair in reader.all_companions())
+        yield from (lines.standard_line(*held) for held in reader.standards())
 
 
 def import_lines(ctx: Context, source: Iterable[str], progress: Progress | None = None) -> Imported:
@@ -209,12 +211,24 @@ def _take_together(
         tx.set_together(one, other, int(content["count"]), int(content["last"]))
 
 
+def _take_standard(
+    tx: Writer, ctx: Context, content: Mapping[str, Any], numbers: Numbers, done: Imported
+) -> None:
+    """What is set for a namespace; what is set here already stays."""
+    namespace, number, parent = content["namespace"], content.get("memory_id"), content.get("parent")
+    if not isinstance(namespace, str) or not isinstance(parent, str | None):
+        raise Invalid("namespace, parent: must be texts")
+    if namespace not in {held for held, _, _ in tx.standards()}:
+        tx.set_standard(namespace, None if number is None else numbers["memory"][number], parent)
+
+
 TAKING = {
     "session": _take_session,
     "memory": _take_memory,
     "edge": _take_edge,
     "use": _take_use,
     "together": _take_together,
+    "standard": _take_standard,
 }
 
 
@@ -273,7 +287,21 @@ def export_json(ctx: Context) -> dict[str, Any]:
     with ctx.store.snapshot() as reader:
         living = (memory for memory in reader.all_memories() if is_in_use(ctx, memory))
         sessions = {number: name for number, _, name, _ in reader.sessions()}
-        return document.document(living, current_edges(reader), sessions, now)
+        content = document.document(living, current_edges(reader), sessions, now)
+        standards = [
+            {"namespace": rules.namespace, "standard_id": rules.standard, "parent": rules.parent}
+            for rules in rules_of(ctx, reader)
+        ]
+    return {**content, "standards": standards} if standards else content
+
+
+def rules_of(ctx: Context, reader: Reader) -> Iterator[Rules]:
+    """What is set for the namespaces that may be seen, as far as the memory meant is in use."""
+    for namespace, number, parent in reader.standards():
+        memory = None if number is None else reader.memory(number)
+        is_seen = ctx.may_see(namespace) and (memory is None or is_in_use(ctx, memory))
+        if is_seen and (memory or parent):
+            yield Rules(namespace, namespace, memory.uid if memory else None, parent)
 
 
 def current_edges(reader: Reader) -> Iterator[Edge]:
@@ -306,6 +334,7 @@ def import_json(
     entries = content["memories"]
     intake.take(_arrivals(ctx, entries, check, intake.done), len(entries), progress)
     intake.tie(_ties(ctx, links, intake.done))
+    intake.set_standards(_rules(content.get("standards"), intake.done))
     ctx.wake()
     return intake.done
 
@@ -363,5 +392,21 @@ def _ties(ctx: Context, links: Iterable[Any], done: Imported) -> Iterator[Tie]:
             if not source or not target:
                 raise Invalid("source_id, target_id: both are needed")
             yield Tie(label, source, target, document.edge_of(link, ctx.now()))
+        except Invalid as error:
+            done.errors.append(f"{label}: {error}")
+
+
+def _rules(standards: Any, done: Imported) -> Iterator[Rules]:
+    """What is set for namespaces, as far as it can be read; the rest is told in *done*."""
+    for index, entry in enumerate(standards if isinstance(standards, list) else ()):
+        label = f"standards.{index}"
+        try:
+            if not isinstance(entry, Mapping):
+                raise Invalid("must be an object")
+            told = {name: value for name, value in entry.items() if value is not None}
+            namespace, parent = document.text(told, "namespace"), document.text(told, "parent")
+            if not namespace:
+                raise Invalid("namespace: must be a text that is not empty")
+            yield Rules(label, namespace, document.key_of(told, "standard_id") or None, parent or None)
         except Invalid as error:
             done.errors.append(f"{label}: {error}")
