@@ -137,4 +137,4 @@ def _json(response: httpx.Response) -> Any:
 def _problem(response: httpx.Response) -> str:
     answer = _json(response)
     told = answer.get("error") if isinstance(answer, dict) else None
-    return told[:200] if isinstance(told, str) else response.reason_phrase
+    return told[:200].rstrip(".") if isinstance(told, str) else response.reason_phrase
