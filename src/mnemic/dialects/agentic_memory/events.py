@@ -32,6 +32,8 @@ from mnemic.model.graph import Direction
 from mnemic.model.memory import Memory
 from mnemic.retrieval.resemblance import Match
 
+BY_VECTOR, HYBRID, BY_WORDS = "vector", "hybrid", "text_fallback"
+"""How similar nodes were found; by words alone where there is no model."""
 TYPES = Annotated[
     list[Words] | None, Field(description=f"Event types to look among: {', '.join(EVENT_TYPES)}")
 ]
@@ -143,7 +145,7 @@ def memory_similar(ctx: Context, request: MemorySimilar) -> Reply:
         near = resemblance.nearest(ctx, request.query_vec, wanted, request.top_k)
         return _similar(
             ctx,
-            "vector",
+            BY_VECTOR,
             [(memory, similarity, {}) for memory, similarity in near if similarity >= request.min_similarity],
         )
     if request.query_text is None:
@@ -151,7 +153,7 @@ def memory_similar(ctx: Context, request: MemorySimilar) -> Reply:
     matches = resemblance.resembling(ctx, written(request.query_text, "query_text"), wanted, request.top_k)
     return _similar(
         ctx,
-        "hybrid",
+        HYBRID if resemblance.dimension(ctx) else BY_WORDS,
         [
             (one.memory, one.similarity, _words(one))
             for one in matches
@@ -161,7 +163,7 @@ def memory_similar(ctx: Context, request: MemorySimilar) -> Reply:
 
 
 def _words(match: Match) -> dict[str, Any]:
-    return {"text_score": round(match.bm25, 4), "matched_terms": list(match.terms)}
+    return {"text_score": match.bm25, "matched_terms": list(match.terms)}
 
 
 def _similar(ctx: Context, mode: str, found: list[tuple[Memory, float, dict[str, Any]]]) -> Reply:
