@@ -191,6 +191,13 @@ def test_memories_of_other_vocabularies_are_facts(ctx, speak):
     }
 
 
+def test_what_was_given_a_name_shows_it(ctx, speak):
+    kept(ctx, "likes tea", title="Anna")
+    add(speak, "Cedar resists rot. It lasts.")
+    speak.ok("conversation_log", user_message="Why?")
+    assert [one.get("title") for one in nodes(speak)] == [None, None, "Anna"]
+
+
 def test_a_query_shows_nodes_whole_and_counts_as_use(speak, clock):
     add(speak, "one", "episode", confidence=0.5)
     [first] = nodes(speak)
@@ -375,6 +382,10 @@ def test_suggestions_are_what_was_probably_meant(facts):
         "leads",
     ]
     assert set(first) >= {"node_id", "event_type", "confidence", "relevance_score", "session_id"}
+
+
+def test_a_misspelt_word_is_understood(facts):
+    assert facts.ok("memory_suggest", query="paymants")["suggestions"][0]["node_id"] == 1
 
 
 def test_without_a_model_words_are_enough(ctx, facts):
