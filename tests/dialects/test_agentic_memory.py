@@ -317,11 +317,20 @@ def facts(speak):
         ("Marta leads the shipping team", "partial"),
         ("Marta does not lead the payments team", "partial"),
         ("The budget of 2027 is 500 euros", "partial"),
+        ("Marta copied backups to Oslo", "partial"),
         ("Volcanic eruptions enlarged Iceland", "ungrounded"),
     ],
 )
 def test_a_claim_is_grounded_as_far_as_memory_backs_it(facts, claim, status):
     assert facts.ok("memory_ground", claim=claim)["status"] == status
+
+
+def test_facts_of_one_session_are_not_mixed_but_those_that_support_each_other_are(facts):
+    claim = "The payments team copied the backups to Oslo"
+    facts.ok("session_end", summary="Talked about the team and backups")
+    assert facts.ok("memory_ground", claim=claim)["status"] == "partial"
+    add(facts, "The payments team looks after backups copied to places", to=[("supports", 2)])
+    assert facts.ok("memory_ground", claim=claim)["status"] == "verified"
 
 
 def test_a_verified_claim_shows_its_evidence(facts):
