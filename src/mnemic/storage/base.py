@@ -454,6 +454,9 @@ class Store(Protocol):
     def backup(self, target: Path, progress: Progress | None = None) -> None:
         """A complete copy in *target*, taken while others read and write."""
 
+    def probe(self) -> None:
+        """Read the newest memory and find it by its words, which takes no time; StoreUnusable if that fails."""
+
     def check(self) -> list[str]:
         """What is wrong with the file and between its tables and indexes; empty if nothing is."""
 
