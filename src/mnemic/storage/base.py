@@ -59,6 +59,18 @@ class Merit(NamedTuple):
     updated_at: Moment
 
 
+class Match(NamedTuple):
+    """A memory that holds words, how well, and what speaks for it whatever the question."""
+
+    memory_id: int
+    bm25: float
+    priority: int
+    confidence: float
+    access_count: int
+    tier: str
+    updated_at: Moment
+
+
 class Companionship(NamedTuple):
     """How often two memories were answered together, and when last."""
 
@@ -188,6 +200,9 @@ class Reader(Protocol):
 
         A term is one word or a phrase; no character in it is syntax. Higher is better.
         """
+
+    def matches(self, terms: Sequence[str], wanted: Filter, *, every: bool, limit: int) -> list[Match]:
+        """What `words` finds, with what speaks for each."""
 
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
         """In how many living memories each term stands, of frequent ones to within a tenth; a term in none has 0."""
