@@ -48,7 +48,10 @@ abc-123|PostgreSQL config|long|infra|9|0.763|postgres,db
 def-456|Redis cache|long|infra|8|0.541|redis
 ghi-789|Deploy notes|mid|infra|5|0.32|
 """
-FULL_HEADER = "memories[id|title|tier|namespace|priority|confidence|score|access_count|tags|source|created_at|updated_at]:"
+FULL_HEADER = (
+    "memories[id|title|tier|namespace|priority|confidence|score|access_count|tags|source"
+    "|created_at|updated_at]:"
+)
 
 
 def test_the_documented_example_is_written_to_the_letter():

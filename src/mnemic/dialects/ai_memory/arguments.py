@@ -117,6 +117,7 @@ End = Annotated[Any, _TEXT("RFC 3339 moment at which it ends; empty: never")]
 When = Annotated[Any, _TEXT("RFC 3339 moment, or a date")]
 Sought = Annotated[str, checked(rules.query, "context"), _TEXT("what you want to remember about")]
 Words = Annotated[str, checked(rules.query), _TEXT("words that must all occur")]
+Pattern = Annotated[str, checked(rules.query, "pattern"), _TEXT("only memories with all of these words")]
 WantedTags = Annotated[
     tuple[str, ...],
     checked(rules.wanted_tags),

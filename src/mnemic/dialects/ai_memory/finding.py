@@ -61,6 +61,7 @@ class Recall(Arguments):
 
 @AI_MEMORY.operation(
     title="Recall memories",
+    read_only=True,
     idempotent=True,
     examples=[Example("", {"context": "how do we deploy the web app?", "limit": 5})],
 )

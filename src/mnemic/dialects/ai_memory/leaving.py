@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
-
-from pydantic import Field
+from typing import Any
 
 from mnemic.core import archive, lifecycle
 from mnemic.core.context import Context
@@ -20,8 +18,8 @@ from mnemic.dialects.ai_memory.arguments import (
     Nothing,
     Offset,
     One,
+    Pattern,
     WantedTier,
-    Words,
 )
 from mnemic.dialects.ai_memory.naming import meant
 from mnemic.dialects.ai_memory.vocabulary import AI_MEMORY, AN_ID, Answer, answer
@@ -37,7 +35,7 @@ class Forget(Arguments):
     """Which memories to forget: those to which all that is given applies."""
 
     namespace: KnownNamespace | None = None
-    pattern: Annotated[Words | None, Field(description="only memories with all of these words")] = None
+    pattern: Pattern | None = None
     tier: WantedTier | None = None
     dry_run: DryRun = False
 

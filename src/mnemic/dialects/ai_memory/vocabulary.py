@@ -11,7 +11,7 @@ from pydantic import BaseModel, RootModel, ValidationError
 from mnemic.dialects.ai_memory.prompts import PROMPTS
 from mnemic.dialects.operation import Dialect, Operation, Rendered, Shape, hints, invalid
 from mnemic.dialects.schemas import whole_schema
-from mnemic.errors import Invalid
+from mnemic.errors import Invalid, MnemicError
 
 TOOLS = (
     *("memory_store", "memory_recall", "memory_search", "memory_list", "memory_get", "memory_update"),
@@ -61,6 +61,13 @@ class AiMemory(Dialect):
         if isinstance(reply.root, str):
             return Rendered(reply.root)
         return Rendered(orjson.dumps(reply.root, option=orjson.OPT_INDENT_2).decode(), is_json=True)
+
+    def render_error(self, name: str, error: MnemicError) -> Rendered:
+        """A sentence that begins with the argument at fault, where the house puts a colon behind that."""
+        told = str(error)
+        if isinstance(error, Invalid) and error.field and told.startswith(f"{error.field}: "):
+            told = told.replace(": ", " ", 1)
+        return Rendered(told, is_error=True)
 
     def unknown_tool(self, name: str) -> Rendered:
         """A result, not a protocol error."""
