@@ -55,6 +55,13 @@ def smart(ctx):
     return speaker
 
 
+@pytest.mark.parametrize("name", ["memory_expand_query", "memory_auto_tag", "memory_detect_contradiction"])
+def test_every_example_runs(smart, name):
+    [example] = AI_MEMORY.operations[name].examples
+    answer = smart("no")(name, **example.arguments)
+    assert not answer.is_error, answer.text
+
+
 def test_capabilities_tell_the_tier_the_features_and_the_models(ctx):
     told = Speaker(AI_MEMORY, ctx).ok("memory_capabilities")
     assert (told["tier"], told["version"]) == ("semantic", __version__)
