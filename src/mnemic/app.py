@@ -131,10 +131,10 @@ def open_embedder(settings: Settings) -> Embedder | None:
             return LocalEmbedder()
         case "ollama":
             from mnemic.embedding.remote import OllamaEmbedder
+            from mnemic.language.ollama import normalised
 
-            return OllamaEmbedder(
-                settings.embed_url or "http://127.0.0.1:11434", settings.embed_model or "nomic-embed-text"
-            )
+            where = normalised(settings.embed_url or settings.ollama_url)
+            return OllamaEmbedder(where, settings.embed_model or "nomic-embed-text")
         case "openai":
             from mnemic.embedding.remote import OpenAIEmbedder
 

@@ -13,7 +13,7 @@ from mnemic.model.graph import Direction, Edge, Entity, Relation
 from mnemic.model.journal import Change, Subject
 from mnemic.model.memory import Draft, Memory
 from mnemic.model.search import Filter
-from mnemic.model.values import Moment, State, Tier
+from mnemic.model.values import Moment, State
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -54,7 +54,8 @@ class Merit(NamedTuple):
     priority: int
     confidence: float
     access_count: int
-    tier: Tier
+    tier: str
+    """A Tier as text: to make hundreds of them takes longer than to compare them."""
     updated_at: Moment
 
 
