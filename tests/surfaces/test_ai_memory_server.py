@@ -41,18 +41,19 @@ def test_a_client_hears_who_it_is_and_speaks_of_memories(server):
 
 
 @pytest.mark.parametrize(
-    "method, params, code",
+    "method, params, code, message",
     [
-        ("tools/call", {"arguments": {}}, -32602),
-        ("tools/call", {"name": ""}, -32602),
-        ("prompts/get", {}, -32602),
-        ("prompts/get", {"name": "nope"}, -32602),
-        ("resources/list", {}, -32601),
-        ("memory/nothing", {}, -32601),
+        ("tools/call", {"arguments": {}}, -32602, "missing or empty tool name"),
+        ("tools/call", {"name": ""}, -32602, "missing or empty tool name"),
+        ("prompts/get", {}, -32602, "missing or empty prompt name"),
+        ("prompts/get", {"name": "nope"}, -32602, "unknown prompt: nope"),
+        ("resources/list", {}, -32601, "Method not found"),
+        ("memory/nothing", {}, -32601, "Method not found"),
     ],
 )
-def test_what_the_protocol_refuses_has_its_code(server, method, params, code):
-    assert server.ask(method, params, 9)["error"]["code"] == code
+def test_what_the_protocol_refuses_is_told(server, method, params, code, message):
+    error = server.ask(method, params, 9)["error"]
+    assert (error["code"], error["message"]) == (code, message)
 
 
 def test_rest_answers_with_json_or_toon(ctx):
