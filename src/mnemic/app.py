@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mnemic.core.context import Context
 from mnemic.errors import Invalid, NotFound
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from mnemic.storage.base import Store
 
 DIALECTS = ("mnemic", "anthropic", "simple-memory", "mcp-memory", "ai-memory")
+FOREIGN = {"ai-memory": "mnemic.storage.sqlite.ai_memory"}
+"""Who reads the databases of other memory systems; their JSON documents are read like ours."""
 LONGEST_LIFE = 10 * YEAR
 LANGUAGE_MODELS = {Features.SMART: "gemma4:e2b", Features.AUTONOMOUS: "gemma4:e4b"}
 
@@ -80,6 +83,15 @@ def open_store(settings: Settings) -> Store:
     from mnemic.storage.sqlite.store import SqliteStore
 
     return SqliteStore(Path(settings.database).expanduser(), durable=not settings.fast_writes)
+
+
+def read_foreign(system: str, file: Path) -> dict[str, Any]:
+    """What another memory system keeps in *file*, as a JSON document."""
+    try:
+        reader: Callable[[Path], dict[str, Any]] = import_module(FOREIGN[system]).read
+        return reader(file)
+    except OSError as error:
+        raise Invalid(f"{file.name} cannot be read: {error.strerror}", "file") from None
 
 
 def features(settings: Settings) -> Features:

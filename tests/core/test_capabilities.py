@@ -68,8 +68,13 @@ def test_with_everything(local, ollama):
 @pytest.mark.parametrize("asked", [Features.SMART, Features.AUTONOMOUS])
 def test_without_a_reachable_language_model_the_semantic_tier_is_in_force(local, asked):
     got = capabilities(replace(local, features=asked, language=Ollama("127.0.0.1:9", "gemma4:e2b")))
-    assert (got.tier, got.asked, got.language, got.reranker) == (Features.SEMANTIC, asked, None, None)
-    assert not any(got.features[name] for name in (*LANGUAGE, "cross_encoder_reranking", "memory_reflection"))
+    assert (got.tier, got.asked, got.language) == (Features.SEMANTIC, asked, None)
+    assert not any(got.features[name] for name in (*LANGUAGE, "memory_reflection"))
+    assert (
+        got.features["cross_encoder_reranking"]
+        is (asked is Features.AUTONOMOUS)
+        is (got.reranker is not None)
+    )
     assert "gemma4:e2b" in got.message and "semantic" in got.message and "OLLAMA_HOST" in got.message
 
 

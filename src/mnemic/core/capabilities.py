@@ -38,11 +38,11 @@ def capabilities(ctx: Context) -> Capabilities:
     return Capabilities(
         tier=tier,
         asked=asked,
-        features=_features(tier, sees, speaks),
+        features=_features(asked, sees, speaks),
         embedding=embedder.name if embedder and sees else None,
         embedding_dim=embedder.dimension if embedder and sees else 0,
         language=ctx.language.name if ctx.language and speaks else None,
-        reranker=RERANKER if tier is Features.AUTONOMOUS else None,
+        reranker=RERANKER if asked is Features.AUTONOMOUS and sees else None,
         message=_missing(ctx, tier, fault, speaks),
     )
 
@@ -53,8 +53,8 @@ def _in_force(asked: Features, sees: bool, speaks: bool) -> Features:
     return Features.SEMANTIC if asked.has_language and not speaks else asked
 
 
-def _features(tier: Features, sees: bool, speaks: bool) -> dict[str, bool]:
-    is_autonomous = tier is Features.AUTONOMOUS
+def _features(asked: Features, sees: bool, speaks: bool) -> dict[str, bool]:
+    is_autonomous = asked is Features.AUTONOMOUS
     return {
         "keyword_search": True,
         "semantic_search": sees,
@@ -63,8 +63,8 @@ def _features(tier: Features, sees: bool, speaks: bool) -> dict[str, bool]:
         "auto_consolidation": speaks,
         "auto_tagging": speaks,
         "contradiction_analysis": speaks,
-        "cross_encoder_reranking": is_autonomous,
-        "memory_reflection": is_autonomous,
+        "cross_encoder_reranking": is_autonomous and sees,
+        "memory_reflection": is_autonomous and speaks,
     }
 
 

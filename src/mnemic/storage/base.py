@@ -393,8 +393,12 @@ class Writer(Reader, Protocol):
     def change_edge(self, edge: Edge, **fields: Any) -> Edge:
         """*edge* with these fields changed."""
 
-    def take_in(self, memory: Memory) -> Memory:
-        """A memory from elsewhere, with its uid, times, state and counters; its number too if that is free."""
+    def take_in(self, memory: Memory, *, is_checked: bool = False) -> Memory:
+        """A memory from elsewhere, with its uid, times, state and counters; its number too if that is free.
+
+        One that cannot be taken in leaves nothing behind. If it *is_checked*, each field of its type and uid and title
+        free, that costs less.
+        """
 
     def set_standard(self, namespace: str, memory_id: int | None, parent: str | None) -> None:
         """Say which memory is the standard of a namespace and which one is its parent. Not part of the journal."""
