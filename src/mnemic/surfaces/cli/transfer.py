@@ -13,9 +13,9 @@ import click
 import orjson
 
 from mnemic.surfaces.cli import output
-from mnemic.surfaces.cli.fields import from_json
 from mnemic.surfaces.cli.files import written_whole
 from mnemic.surfaces.cli.progress import progress
+from mnemic.surfaces.cli.reading import from_json
 from mnemic.surfaces.cli.session import Session, Verb, pass_session
 
 if TYPE_CHECKING:
