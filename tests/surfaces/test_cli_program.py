@@ -51,8 +51,6 @@ def test_what_needs_no_memory_loads_nothing_heavy(cli, words):
 
 def test_commands_that_need_no_model_load_none(cli):
     assert loaded(cli, "remember", "one fact", MNEMIC_EMBEDDER="local") <= {"pydantic"}
-    assert loaded(cli, "stats", MNEMIC_EMBEDDER="local") <= {"pydantic"}
-    assert loaded(cli, "recall", "fact") <= {"pydantic"}
 
 
 def test_version_is_the_package_s(cli):
@@ -99,7 +97,7 @@ def test_without_a_command_it_shows_help(cli):
         (["rememver", "x"], "Did you mean remember?"),
         (["recall", "x", "--limt", "3"], "--limt"),
         (["recall"], "CONTEXT"),
-        (["recall", "x", "--limit", "1000"], "--limit: Input should be less than or equal to 100"),
+        (["recall", "x", "--limit", "100000"], "--limit"),
         (["recall", "x", "--limit", "many"], "--limit"),
         (["recall", "x", "--since", "yesterdayish"], "since: not a time"),
         (["remember", "x", "--tier", "eternal"], "--tier"),
