@@ -9,7 +9,7 @@ from mnemic.app import App, open_app
 from mnemic.core import graph, grounding, history, memories, overview, recall, upkeep
 from mnemic.core.context import Context
 from mnemic.core.grounding import Verdict
-from mnemic.core.memories import Kept, Note, Outcome, Revision
+from mnemic.core.memories import Fate, Kept, Note, Outcome, Revision
 from mnemic.core.overview import Overview
 from mnemic.core.recall import Recollection
 from mnemic.errors import Duplicate
@@ -126,9 +126,11 @@ class Memories:
         """Put a correction in the place of a memory, which stays readable."""
         return memories.supersede(self._ctx, reference, text, reason)[0]
 
-    def forget(self, *references: int | str, reason: str | None = None, purge: bool = False) -> list[Memory]:
-        """Take memories out of use, or delete them for good."""
-        return memories.forget(self._ctx, references, reason=reason, purge=purge)
+    def forget(
+        self, *references: int | str, reason: str | None = None, fate: Fate = Fate.FORGOTTEN
+    ) -> list[Memory]:
+        """Take memories out of use, move them into the archive, or delete them for good."""
+        return memories.forget(self._ctx, references, reason=reason, fate=fate)
 
     def restore(self, *references: int | str) -> list[Memory]:
         """Bring memories back."""

@@ -11,6 +11,7 @@ from mnemic.core.graph import end_link, explore, link, path
 from mnemic.core.grounding import verify
 from mnemic.core.history import as_of, history, undo, undo_since
 from mnemic.core.memories import (
+    Fate,
     Note,
     Revision,
     find,
@@ -54,7 +55,7 @@ VERBS = {
     "revise": lambda ctx, one: revise(ctx, one, Revision(text="changed")),
     "supersede": lambda ctx, one: supersede(ctx, one, "changed", None),
     "forget": lambda ctx, one: forget(ctx, [one]),
-    "purge": lambda ctx, one: forget(ctx, [one], purge=True),
+    "purge": lambda ctx, one: forget(ctx, [one], fate=Fate.PURGED),
     "restore": lambda ctx, one: restore(ctx, [one]),
     "link to": lambda ctx, one: link(ctx, 1, one, "knows"),
     "link from": lambda ctx, one: link(ctx, one, 1, "knows"),
@@ -159,7 +160,7 @@ WRITES = {
     "supersede": lambda ctx: supersede(ctx, 1, "new", None),
     "forget": lambda ctx: forget(ctx, [1]),
     "forget by filter": lambda ctx: forget_matching(ctx, Filter()),
-    "purge": lambda ctx: forget(ctx, [1], purge=True),
+    "purge": lambda ctx: forget(ctx, [1], fate=Fate.PURGED),
     "restore": lambda ctx: restore(ctx, [1]),
     "link": lambda ctx: link(ctx, 1, 2, "likes"),
     "end link": lambda ctx: end_link(ctx, 1, 2, "knows"),

@@ -7,6 +7,7 @@ import pytest
 from mnemic.core.graph import end_link, explore, link
 from mnemic.core.history import has_changed_since, history, undo, undo_since
 from mnemic.core.memories import (
+    Fate,
     Note,
     Revision,
     find,
@@ -195,7 +196,7 @@ def test_a_purge_is_not_taken_back(story, clock):
     born = story.store.sequence()
     memory = kept(story, "a secret", title="Secret")
     link(story, memory.id, "one", "about")
-    forget(story, [memory.id], purge=True)
+    forget(story, [memory.id], fate=Fate.PURGED)
     before = everything(story.store)
     for attempt in (
         lambda: undo(story, born + 1),

@@ -8,6 +8,7 @@ import pytest
 
 from mnemic.core.graph import explore
 from mnemic.core.memories import (
+    Fate,
     Note,
     Revision,
     find,
@@ -431,9 +432,9 @@ def test_forgetting_hides_and_restoring_brings_back(ctx, clock):
 def test_a_dry_run_only_tells(ctx):
     memory = kept(ctx, "one")
     before = everything(ctx)
-    for purge in (False, True):
-        assert forget(ctx, [memory.id], dry_run=True, purge=purge) == [memory]
-        assert forget_matching(ctx, Filter(), dry_run=True, purge=purge) == [memory]
+    for fate in Fate:
+        assert forget(ctx, [memory.id], dry_run=True, fate=fate) == [memory]
+        assert forget_matching(ctx, Filter(), dry_run=True, fate=fate) == [memory]
     assert everything(ctx) == before
 
 
@@ -489,7 +490,7 @@ def test_a_pattern_spares_what_lacks_one_of_its_words_however_common_they_are(ct
 
 def test_a_purge_is_for_good(ctx):
     memory = kept(ctx, "a secret", title="Secret")
-    [gone] = forget(ctx, ["Secret"], purge=True)
+    [gone] = forget(ctx, ["Secret"], fate=Fate.PURGED)
     assert gone == memory
     with pytest.raises(NotFound):
         find(ctx, memory.id)
@@ -497,7 +498,7 @@ def test_a_purge_is_for_good(ctx):
         restore(ctx, [memory.uid])
     left = kept(ctx, "another secret")
     forget(ctx, [left.id])
-    assert [one.id for one in forget(ctx, [left.id], purge=True)] == [left.id], (
+    assert [one.id for one in forget(ctx, [left.id], fate=Fate.PURGED)] == [left.id], (
         "what was forgotten can be purged"
     )
     assert "secret" not in repr(list(ctx.store.read().journal()))

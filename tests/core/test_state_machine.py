@@ -15,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from mnemic.core.context import Context
 from mnemic.core.graph import end_link, link
 from mnemic.core.history import undo, undo_since
-from mnemic.core.memories import Note, Revision, forget, remember, restore, revise, supersede
+from mnemic.core.memories import Fate, Note, Revision, forget, remember, restore, revise, supersede
 from mnemic.core.upkeep import embed_pending, expire, read_as
 from mnemic.errors import Conflict, Invalid, NotFound
 from mnemic.model.search import Filter
@@ -194,7 +194,7 @@ class MemoryMachine(RuleBasedStateMachine):
         number = self.one(pick)
         if rarely or self.store.read().memory(number) is None:
             return
-        forget(self.ctx, [number], purge=True)
+        forget(self.ctx, [number], fate=Fate.PURGED)
         self.purged.add(number)
         self.purged_at = self.store.sequence()
         assert self.store.read().memory(number) is None

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from mnemic.core.context import Context
 from mnemic.core.graph import end_link, link
 from mnemic.core.history import undo
-from mnemic.core.memories import Note, Revision, forget, remember, revise, supersede
+from mnemic.core.memories import Fate, Note, Revision, forget, remember, revise, supersede
 from mnemic.core.recall import recall
 from mnemic.core.transfer import export_json, export_lines, import_json, import_lines
 from mnemic.errors import Conflict, Denied, Invalid, MnemicError
@@ -124,7 +124,7 @@ def test_a_journal_needs_an_empty_store(story, elsewhere):
 
 
 def test_the_purged_do_not_come_back(story, elsewhere):
-    forget(story, [1], purge=True)
+    forget(story, [1], fate=Fate.PURGED)
     for journal in (False, True):
         assert "The first" not in "".join(export_lines(story, journal=journal))
     import_lines(elsewhere, export_lines(story, journal=True))

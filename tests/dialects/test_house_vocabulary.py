@@ -9,12 +9,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mnemic.app import dialect
+from mnemic.core.archive import archive_counts
 from mnemic.core.context import Context
 from mnemic.core.memories import Note, remember
 from mnemic.dialects.operation import as_json, input_schema, output_schema
 from mnemic.errors import Denied, Invalid, MnemicError, NotFound
 from mnemic.model.access import Grant
-from mnemic.model.values import DAY
+from mnemic.model.values import DAY, Tier
 from support import START, Uids, WordEmbedder, everything, kept, open_store
 
 MNEMIC = dialect("mnemic")
@@ -175,6 +176,8 @@ def test_an_unknown_argument_is_named(ctx, name):
         ("tidy", {"action": "merge", "id": 1}, None),
         ("tidy", {"id": 1}, None),
         ("tidy", {"apply": True}, None),
+        ("tidy", {"action": "expired", "id": 1}, None),
+        ("forget", {"ids": [1], "archive": True, "purge": True}, None),
         ("reflect", {}, None),
         ("reflect", {"text": " "}, "text"),
         ("reflect", {"query": " "}, None),
@@ -399,6 +402,22 @@ def test_forget_tells_how_many_and_restore_brings_them_back(stocked):
         call(stocked, "restore", ids=[1])
 
 
+def test_forget_can_archive(stocked):
+    assert call(stocked, "forget", ids=[1], archive=True).deleted == 1
+    assert call(stocked, "forget", pattern="API note", archive=True).deleted == 38
+    assert as_json(call(stocked, "open", ids=[1]))["memories"][0]["state"] == "archived"
+    assert archive_counts(stocked) == {"global": 39}
+    assert call(stocked, "restore", ids=[1]).count == 1
+
+
+def test_recall_prolongs_a_life_and_promotes(ctx):
+    call(ctx, "remember", text="standup is at ten", tier="mid", ttl="1h")
+    for _ in range(5):
+        [found] = call(ctx, "recall", query="standup").memories
+    assert (found.tier, found.access_count) == (Tier.MID, 4)
+    assert as_json(call(ctx, "open", ids=[1]))["memories"][0]["tier"] == "long"
+
+
 def test_history_tells_moments_as_dates_and_undo_takes_back(stocked, clock):
     call(stocked, "revise", id=1, title="Changed", ttl="1d")
     [change] = as_json(call(stocked, "history", since="1h"))["changes"]
@@ -467,6 +486,22 @@ def test_prompts_and_resources_speak_of_what_there_is(stocked):
 
 
 # -- tidy and reflect
+
+
+def test_tidy_archives_what_has_expired(ctx, clock):
+    call(ctx, "remember", text="fleeting", tier="short")
+    clock.advance(hours=6)
+    assert as_json(call(ctx, "tidy", action="expired")) == {"applied": False, "count": 1}
+    assert as_json(call(ctx, "tidy", action="expired", apply=True)) == {"applied": True, "count": 1}
+    assert call(ctx, "stats").by_state == {"archived": 1}
+
+
+def test_tidy_makes_one_memory_of_those_that_share_a_tag(ctx):
+    for n in range(3):
+        call(ctx, "remember", text=f"step {n} of the deploy", tags=["deploy"])
+    proposed = call(ctx, "tidy", action="condense")
+    assert (proposed.applied, proposed.count, len(proposed.groups[0])) == (False, 3, 3)
+    assert call(ctx, "tidy", action="condense", apply=True).applied and call(ctx, "stats").total == 1
 
 
 def told(ctx, title, *texts):

@@ -11,7 +11,7 @@ from mnemic.model.access import Grant, Token
 from mnemic.model.graph import Direction
 from mnemic.model.search import Filter
 from mnemic.model.values import DAY, HOUR, MINUTE, State, Tier
-from mnemic.storage.base import Traits
+from mnemic.storage.base import Merit, Traits
 from support import START, a_draft, change, embed_all, put
 from support import WordEmbedder as Embedder
 
@@ -316,3 +316,41 @@ def test_a_statement_is_told_as_far_as_asked(store):
     first, second = (statement.id for statement in memory.statements)
     assert store.read().openings([first, second, 99], 9) == {first: "The heron", second: "It fishes"}
     assert store.read().openings([], 9) == {}
+
+
+def test_merits_are_told_of_those_there_are(store):
+    [one] = put(store, a_draft("one", priority=7, confidence=0.5, tier=Tier.MID))
+    assert store.read().merits([one.id, 99]) == {one.id: Merit(7, 0.5, 0, Tier.MID, START)}
+
+
+def test_what_has_left_is_listed_by_when_it_did(store):
+    made = put(store, *(a_draft(f"note {n}", namespace="b" if n == 2 else "a") for n in range(4)))
+    for n, memory in enumerate(made[:3]):
+        change(store, memory, state=State.ARCHIVED, state_at=START + n)
+    change(store, made[3], state=State.FORGOTTEN, state_at=START + 9)
+    reader = store.read()
+    first, second, third = (memory.id for memory in made[:3])
+    assert reader.left(State.ARCHIVED, None) == [third, second, first]
+    assert reader.left(State.ARCHIVED, ("a",)) == [second, first]
+    assert reader.left(State.ARCHIVED, None, limit=1, offset=1) == [second]
+    assert reader.left(State.ARCHIVED, None, before=START + 1) == [first]
+    assert reader.left_by_namespace(State.ARCHIVED, None) == {"a": 2, "b": 1}
+    assert reader.left_by_namespace(State.ARCHIVED, ("b",)) == {"b": 1}
+
+
+def test_a_namespace_has_a_standard_and_a_parent(store):
+    with store.write(operation="set_standard", actor="tester", at=START) as tx:
+        tx.set_standard("app", 7, "company")
+        tx.set_standard("other", None, "company")
+        tx.set_standard("gone", 7, None)
+        tx.set_standard("gone", None, None)
+    assert store.read().standards() == [("app", 7, "company"), ("other", None, "company")]
+
+
+def test_links_to_what_has_left_are_not_counted(store):
+    one, other = put(store, a_draft("one"), a_draft("other"))
+    with store.write(operation="link", actor="tester", at=START) as tx:
+        tx.add_edge(one.id, other.id, "near")
+    assert store.read().counts(None, START).edges == 1
+    change(store, other, state=State.FORGOTTEN, state_at=START)
+    assert store.read().counts(None, START).edges == 0

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mnemic.core.context import Context
-from mnemic.core.memories import SUPERSEDES, is_in_use, let_go, living
+from mnemic.core.memories import SUPERSEDES, is_in_use, living, taken_out
 from mnemic.core.standards import settings
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Invalid
@@ -66,7 +66,7 @@ def _condensed(
     source: str,
 ) -> Memory:
     sources = [living(tx, ctx, number) for number in dict.fromkeys(memory_ids)]
-    let_go(tx, sources, State.SUPERSEDED, "consolidated", ctx.now())
+    taken_out(tx, sources, State.SUPERSEDED, "consolidated", ctx.now())
     draft = Draft(
         namespace=namespace,
         title=title,

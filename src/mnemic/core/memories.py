@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from enum import StrEnum
 
 import orjson
 
@@ -377,19 +378,29 @@ def _successor(tx: Writer, old: Memory, text: str, title: str) -> Draft:
     )
 
 
+class Fate(StrEnum):
+    """What becomes of memories that are let go: all but the purged can be restored."""
+
+    FORGOTTEN = "forget"
+    ARCHIVED = "archive"
+    PURGED = "purge"
+
+
 def forget(
     ctx: Context,
     references: Sequence[int | str],
     *,
     reason: str | None = None,
     dry_run: bool = False,
-    purge: bool = False,
+    fate: Fate = Fate.FORGOTTEN,
 ) -> list[Memory]:
-    """Take these memories out of use (or, to *purge*, delete them for good): those that were affected."""
-    with ctx.write("purge" if purge else "forget") as tx:
+    """Let go of these memories; those that were affected."""
+    with ctx.write(fate) as tx:
         meant = {memory.id: memory for memory in (locate(tx, ctx, reference) for reference in references)}
-        affected = [memory for memory in meant.values() if purge or memory.state is State.LIVING]
-        return _forgotten(tx, ctx, affected, reason, dry_run, purge)
+        affected = [
+            memory for memory in meant.values() if fate is Fate.PURGED or memory.state is State.LIVING
+        ]
+        return _let_go(tx, ctx, affected, reason, dry_run, fate)
 
 
 def forget_matching(
@@ -399,11 +410,11 @@ def forget_matching(
     pattern: str | None = None,
     reason: str | None = None,
     dry_run: bool = False,
-    purge: bool = False,
+    fate: Fate = Fate.FORGOTTEN,
 ) -> list[Memory]:
-    """Take out of use every memory that passes *wanted* and, if given, holds all words of *pattern*."""
-    with ctx.write("purge" if purge else "forget") as tx:
-        return _forgotten(tx, ctx, matching(tx, ctx, wanted, pattern), reason, dry_run, purge)
+    """Let go of every memory that passes *wanted* and, if given, holds all words of *pattern*."""
+    with ctx.write(fate) as tx:
+        return _let_go(tx, ctx, matching(tx, ctx, wanted, pattern), reason, dry_run, fate)
 
 
 def matching(reader: Reader, ctx: Context, wanted: Filter, pattern: str | None) -> list[Memory]:
@@ -419,21 +430,22 @@ def matching(reader: Reader, ctx: Context, wanted: Filter, pattern: str | None) 
     return [memory for memory in reader.memories(numbers) if ctx.may_see(memory.namespace)]
 
 
-def _forgotten(
-    tx: Writer, ctx: Context, affected: list[Memory], reason: str | None, dry_run: bool, purge: bool
+def _let_go(
+    tx: Writer, ctx: Context, affected: list[Memory], reason: str | None, dry_run: bool, fate: Fate
 ) -> list[Memory]:
     if dry_run:
         return affected
-    if purge:
+    if fate is Fate.PURGED:
         tx.purge([memory.id for memory in affected])
         return affected
-    return let_go(tx, affected, State.FORGOTTEN, reason, ctx.now())
+    state = State.ARCHIVED if fate is Fate.ARCHIVED else State.FORGOTTEN
+    return taken_out(tx, affected, state, reason, ctx.now())
 
 
-def let_go(
+def taken_out(
     tx: Writer, affected: Sequence[Memory], state: State, reason: str | None, now: Moment
 ) -> list[Memory]:
-    """These memories, out of use from now on."""
+    """These memories, in *state* and out of use from now on."""
     return [tx.change(memory, state=state, state_reason=reason, state_at=now) for memory in affected]
 
 

@@ -12,7 +12,7 @@ from mnemic.errors import Conflict
 from mnemic.model.memory import Memory
 from mnemic.model.search import Filter
 from mnemic.model.values import Moment, Tier
-from mnemic.retrieval.text import content_words
+from mnemic.retrieval.text import STOP_WORDS, content_words
 from mnemic.storage.base import Reader, Writer
 
 CONTRADICTIONS = 5
@@ -87,7 +87,7 @@ def later(one: Moment | None, other: Moment | None) -> Moment | None:
 
 def similar_titles(reader: Reader, ctx: Context, note: Note) -> list[Memory]:
     """Memories of the note's namespace whose titles share a telling word with its own, the best match first."""
-    terms = content_words(note.title or "")
+    terms = [word for word in content_words(note.title or "") if word not in STOP_WORDS]
     wanted = Filter(namespaces=(ctx.home(note.namespace),), alive_at=ctx.now())
     found = reader.words(terms, wanted, every=False, limit=LOOKED_AT)
     telling = set(reader.stems(" ".join(terms)))

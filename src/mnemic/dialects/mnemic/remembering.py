@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from mnemic.core import memories
 from mnemic.core.context import Context
-from mnemic.core.memories import Note, Revision
+from mnemic.core.memories import Fate, Note, Revision
 from mnemic.dialects.mnemic.shapes import (
     MAX_ITEMS,
     MemoryShape,
@@ -247,10 +247,13 @@ class ForgetRequest(Shape):
     until: Annotated[When | None, Field(description="created before")] = None
     reason: Words | None = None
     dry_run: bool = False
+    archive: bool = False
     purge: Annotated[bool, Field(description="delete for good, history included")] = False
 
     @model_validator(mode="after")
     def _one_way(self) -> ForgetRequest:
+        if self.archive and self.purge:
+            raise ValueError("archive and purge exclude each other")
         parts = self.model_fields_set & {"namespace", "pattern", "kinds", "tags", "tier", "until"}
         if bool(self.ids) == bool(parts):
             raise ValueError("give ids, or at least one of namespace, pattern, kinds, tags, tier, until")
@@ -280,10 +283,9 @@ class ForgetReply(Shape):
 )
 def forget(ctx: Context, request: ForgetRequest) -> ForgetReply:
     """Take memories out of use, by id or by filter. Restore brings them back."""
+    fate = Fate.ARCHIVED if request.archive else Fate.PURGED if request.purge else Fate.FORGOTTEN
     if request.ids:
-        gone = memories.forget(
-            ctx, request.ids, reason=request.reason, dry_run=request.dry_run, purge=request.purge
-        )
+        gone = memories.forget(ctx, request.ids, reason=request.reason, dry_run=request.dry_run, fate=fate)
     else:
         wanted = Filter(
             namespaces=ctx.scope(request.namespace),
@@ -298,7 +300,7 @@ def forget(ctx: Context, request: ForgetRequest) -> ForgetReply:
             pattern=request.pattern,
             reason=request.reason,
             dry_run=request.dry_run,
-            purge=request.purge,
+            fate=fate,
         )
     brief = [BriefShape(id=memory.id, title=memory.title) for memory in gone[:50]]
     return ForgetReply(deleted=len(gone), memories=brief, dry_run=request.dry_run or None)

@@ -8,7 +8,16 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from mnemic.core import consolidation, duplicates, memories, merging, reflections, splitting
+from mnemic.core import (
+    condensing,
+    consolidation,
+    duplicates,
+    lifecycle,
+    memories,
+    merging,
+    reflections,
+    splitting,
+)
 from mnemic.core.context import Context
 from mnemic.core.reflections import ENTITY, EVERYTHING, Reflection
 from mnemic.core.splitting import Thresholds, texts_of
@@ -30,6 +39,12 @@ class Action(StrEnum):
     DUPLICATES = "duplicates"
     SPLIT = "split"
     MERGE = "merge"
+    EXPIRED = "expired"
+    CONDENSE = "condense"
+
+
+OF_ALL = frozenset({Action.REPORT, Action.EXPIRED, Action.CONDENSE})
+"""The actions that look at everything; the others are about one memory."""
 
 
 class TidyRequest(Shape):
@@ -42,12 +57,14 @@ class TidyRequest(Shape):
 
     @model_validator(mode="after")
     def _enough(self) -> TidyRequest:
-        if self.action is not Action.REPORT and self.id is None:
+        if self.action in OF_ALL and self.id is not None:
+            raise ValueError(f"{self.action} takes no id")
+        if self.action not in OF_ALL and self.id is None:
             raise ValueError(f"{self.action} needs id")
         if (self.action is Action.MERGE) != (self.into is not None):
             raise ValueError("merge, and nothing else, needs into")
-        if self.action is Action.REPORT and (self.id is not None or self.apply):
-            raise ValueError("a report takes no id and changes nothing")
+        if self.action is Action.REPORT and self.apply:
+            raise ValueError("a report changes nothing")
         return self
 
 
@@ -79,6 +96,7 @@ class TidyReply(Shape):
     """What was found or is proposed and, once applied, the memory as it now stands."""
 
     applied: bool
+    count: int | None = None
     report: ReportShape | None = None
     groups: list[list[str]] | None = None
     parts: list[PartShape] | None = None
@@ -93,10 +111,11 @@ class TidyReply(Shape):
         Example("", {"action": "split", "id": 12}),
         Example("see what is untidy", {"action": "report"}),
         Example("fold 12 into 7", {"action": "merge", "id": 12, "into": 7, "apply": True}),
+        Example("one memory for each tag that three share", {"action": "condense"}),
     ],
 )
 def tidy(ctx: Context, request: TidyRequest) -> TidyReply:
-    """Say what to tidy; propose (or apply) dropping duplicates, a split, a merge."""
+    """Say what to tidy; propose (or apply) dropping duplicates, a split, a merge, archiving what expired, one a tag."""
     match request.action:
         case Action.DUPLICATES:
             return _duplicates(ctx, request.id or 0, request.apply)
@@ -104,6 +123,10 @@ def tidy(ctx: Context, request: TidyRequest) -> TidyReply:
             return _split(ctx, request.id or 0, request.apply)
         case Action.MERGE:
             return _merge(ctx, request.id or 0, request.into or 0, request.apply)
+        case Action.EXPIRED:
+            return TidyReply(applied=request.apply, count=lifecycle.collect(ctx, dry_run=not request.apply))
+        case Action.CONDENSE:
+            return _condense(ctx, request.apply)
     return TidyReply(applied=False, report=_report(ctx))
 
 
@@ -160,6 +183,16 @@ def _merge(ctx: Context, reference: int | str, into: int | str, apply: bool) -> 
     gone, left = memories.find(ctx, reference), memories.find(ctx, into)
     together = list(dict.fromkeys((*texts_of(left), *texts_of(gone))))
     return TidyReply(applied=False, parts=[PartShape(title=left.title, texts=together)])
+
+
+def _condense(ctx: Context, apply: bool) -> TidyReply:
+    found = condensing.groups(ctx)
+    count = condensing.consolidate_groups(ctx, found) if apply else sum(len(one.memories) for one in found)
+    return TidyReply(
+        applied=apply and bool(found),
+        count=count,
+        groups=[[memory.title for memory in one.memories] for one in found[:SHOWN]],
+    )
 
 
 class ReflectRequest(Shape):

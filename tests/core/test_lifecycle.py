@@ -1,0 +1,142 @@
+"""What use does to a memory, and what becomes of one whose time is over."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from mnemic.core.archive import archived
+from mnemic.core.history import as_of
+from mnemic.core.lifecycle import collect, promote, touch
+from mnemic.core.memories import Fate, find, forget, restore
+from mnemic.core.recall import recall
+from mnemic.errors import Conflict
+from mnemic.model.access import Grant
+from mnemic.model.lives import Lives
+from mnemic.model.values import DAY, HOUR, MINUTE, State, Tier
+from support import START, a_query, kept
+
+
+def used(ctx, memory, times=1):
+    for _ in range(times):
+        touch(ctx, [find(ctx, memory.id)])
+    return find(ctx, memory.id)
+
+
+@pytest.mark.parametrize(
+    "tier, ttl, left",
+    [
+        (Tier.SHORT, 2 * MINUTE, HOUR),
+        (Tier.MID, 2 * MINUTE, DAY),
+        (Tier.SHORT, None, 6 * HOUR),
+        (Tier.MID, None, 7 * DAY),
+        (Tier.LONG, 2 * MINUTE, 2 * MINUTE),
+    ],
+)
+def test_use_prolongs_a_life_and_never_shortens_it(ctx, tier, ttl, left):
+    memory = kept(ctx, "the wifi password", tier=tier, ttl=ttl)
+    assert used(ctx, memory).expires_at == START + left
+
+
+def test_a_life_is_not_prolonged_by_seconds(ctx, clock):
+    memory = used(ctx, kept(ctx, "the wifi password", tier=Tier.SHORT, ttl=MINUTE))
+    sequence = ctx.store.sequence()
+    clock.advance(seconds=9)
+    assert used(ctx, memory).expires_at == memory.expires_at and ctx.store.sequence() == sequence
+    clock.advance(seconds=1)
+    assert used(ctx, memory).expires_at == clock() + HOUR
+
+
+def test_the_fifth_use_makes_a_mid_memory_long(ctx):
+    memory = kept(ctx, "worth keeping", tier=Tier.MID)
+    assert used(ctx, memory, 4).tier is Tier.MID
+    promoted = used(ctx, memory)
+    assert (promoted.tier, promoted.expires_at, promoted.access_count) == (Tier.LONG, None, 5)
+
+
+def test_a_short_memory_is_never_promoted(ctx):
+    assert used(ctx, kept(ctx, "fleeting", tier=Tier.SHORT), 12).tier is Tier.SHORT
+
+
+def test_every_tenth_use_raises_the_priority_up_to_ten(ctx):
+    memory = kept(ctx, "often asked", priority=9)
+    assert used(ctx, memory, 9).priority == 9
+    assert used(ctx, memory).priority == 10
+    assert used(ctx, memory, 10).priority == 10
+
+
+def test_use_is_no_change_of_the_memory_but_its_rewards_are_journaled(ctx, clock):
+    memory = kept(ctx, "often asked", tier=Tier.MID)
+    born = clock()
+    clock.advance(hours=1)
+    after = used(ctx, memory, 5)
+    assert after.updated_at == memory.updated_at
+    assert find(as_of(ctx, born), memory.id).tier is Tier.MID
+    assert ctx.store.check() == []
+
+
+def test_all_hits_are_touched_in_one_transaction(ctx):
+    for n in range(3):
+        kept(ctx, f"walnut cake {n}", tier=Tier.SHORT, ttl=MINUTE)
+    before = ctx.store.sequence()
+    assert len(recall(ctx, a_query("walnut cake")).hits) == 3
+    changes = list(ctx.store.read().journal(after=before))
+    assert len(changes) == 3 and len({change.batch for change in changes}) == 1
+
+
+def test_a_reader_and_a_look_at_the_past_leave_no_trace(ctx, clock):
+    memory = kept(ctx, "walnut cake", tier=Tier.SHORT, ttl=MINUTE)
+    touch(ctx.limited_to(Grant(None, can_write=False)), [memory])
+    touch(as_of(ctx, clock()), [memory])
+    assert find(ctx, memory.id) == memory
+
+
+def test_the_lives_are_the_ones_that_were_set(ctx):
+    lives = Lives(short=10 * MINUTE, mid=None, short_extension=50 * MINUTE)
+    ctx = replace(ctx, lives=lives)
+    short = kept(ctx, "short", tier=Tier.SHORT)
+    assert short.expires_at == START + 10 * MINUTE
+    assert kept(ctx, "mid", tier=Tier.MID).expires_at is None
+    assert used(ctx, short).expires_at == START + 50 * MINUTE
+
+
+def test_promotion_takes_the_end_away(ctx):
+    memory = kept(ctx, "precious", tier=Tier.SHORT)
+    promoted = promote(ctx, memory.id)
+    assert (promoted.tier, promoted.expires_at) == (Tier.LONG, None)
+    forget(ctx, [memory.id])
+    with pytest.raises(Conflict):
+        promote(ctx, memory.id)
+
+
+def test_what_has_expired_is_collected_into_the_archive(ctx, clock):
+    brief = kept(ctx, "fleeting", tier=Tier.SHORT)
+    lasting = kept(ctx, "lasting")
+    assert collect(ctx) == 0
+    clock.advance(hours=6)
+    assert collect(ctx, dry_run=True) == 1 and find(ctx, brief.id).state is State.LIVING
+    assert collect(ctx) == 1 and collect(ctx) == 0
+    assert [memory.id for memory in archived(ctx)] == [brief.id]
+    assert find(ctx, lasting.id).state is State.LIVING and ctx.store.check() == []
+
+
+def test_without_an_archive_it_counts_as_forgotten_and_can_be_restored(ctx, clock):
+    ctx = replace(ctx, lives=Lives(archives=False))
+    brief = kept(ctx, "fleeting", tier=Tier.SHORT)
+    clock.advance(hours=6)
+    assert collect(ctx) == 1 and archived(ctx) == []
+    assert find(ctx, brief.id).state is State.FORGOTTEN
+    assert restore(ctx, [brief.id])[0].state is State.LIVING
+
+
+def test_what_lies_in_the_archive_too_long_is_deleted(ctx, clock):
+    ctx = replace(ctx, lives=Lives(archive_days=30))
+    old = kept(ctx, "old")
+    forget(ctx, [old.id], fate=Fate.ARCHIVED)
+    clock.advance(days=29)
+    young = kept(ctx, "young")
+    forget(ctx, [young.id], fate=Fate.ARCHIVED)
+    clock.advance(days=2)
+    assert collect(ctx) == 0
+    assert [memory.id for memory in archived(ctx)] == [young.id]
