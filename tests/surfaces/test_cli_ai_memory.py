@@ -255,6 +255,9 @@ def test_forget_by_filter_archives_and_by_id_does_not(cli, keep):
     got = cli.json("forget", "2", "--reason", "stale")
     assert (got["deleted"], got["archived"]) == (1, 0)
     assert [item["title"] for item in cli.json("archive", "list")["archived"]] == ["one"]
+    cli("restore", "2")
+    assert cli.json("forget", "2", "--archive")["archived"] == 1
+    assert cli("forget", "1", "--archive", "--purge").code == 2
 
 
 def test_forget_can_purge_what_a_filter_finds(cli, keep):
@@ -268,6 +271,16 @@ def test_forget_needs_ids_or_a_filter_and_not_both(cli, keep, words):
     keep("one")
     done = cli("forget", *words)
     assert done.code == 2 and "at least one of namespace, pattern, or tier is required" in done.err
+    assert cli.json("stats")["total"] == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["--tags", ""], ["--tags", ","], ["--kinds", " "], ["--until", ""], ["-p", ""], ["-p", "*"], ["-t", ""]],
+)
+def test_an_empty_filter_is_no_licence_to_forget_everything(cli, keep, words):
+    keep("one")
+    assert cli("forget", *words).code == 2
     assert cli.json("stats")["total"] == 1
 
 

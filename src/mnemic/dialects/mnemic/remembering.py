@@ -254,8 +254,10 @@ class ForgetRequest(Shape):
     def _one_way(self) -> ForgetRequest:
         if self.archive and self.purge:
             raise ValueError("archive and purge exclude each other")
-        parts = self.model_fields_set & {"namespace", "pattern", "kinds", "tags", "tier", "until"}
-        if bool(self.ids) == bool(parts):
+        parts = (self.namespace, self.pattern, self.kinds, self.tags, self.tier, self.until)
+        if bool(self.ids) == any(
+            parts
+        ):  # an empty part restricts nothing, and must not pass for one that does
             raise ValueError("give ids, or at least one of namespace, pattern, kinds, tags, tier, until")
         return self
 

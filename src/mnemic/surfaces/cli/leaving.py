@@ -10,10 +10,10 @@ import click
 
 from mnemic.core import archive as archives
 from mnemic.core import lifecycle, memories
-from mnemic.core.context import Context, wall_clock
+from mnemic.core.context import wall_clock
+from mnemic.core.memories import Fate
 from mnemic.errors import Invalid
 from mnemic.model.memory import Memory
-from mnemic.model.search import Filter
 from mnemic.model.values import DAY, State
 from mnemic.surfaces.cli import options, output
 from mnemic.surfaces.cli.memories import archived_entry, brief, one
@@ -24,6 +24,8 @@ from mnemic.surfaces.cli.views import memories as views
 
 NAMED = 50
 """So many of the forgotten are named in the answer."""
+FORGET = "forget"
+"""The reason that ai-memory gives for what a filter has found."""
 LONGEST_WAIT_DAYS = 1_000_000
 FILTERS = ("namespace", "pattern", "tier", "kinds", "tags", "until")
 
@@ -38,6 +40,7 @@ FILTERS = ("namespace", "pattern", "tier", "kinds", "tags", "until")
 @click.option("--until", type=WORDS, metavar="TIME", help="Created before then: 2026-01-31 or 30d.")
 @click.option("--reason", type=WORDS, help="Why.")
 @options.dry_run
+@click.option("--archive", is_flag=True, help="Into the archive, as what a filter finds.")
 @click.option("--purge", is_flag=True, help="Delete for good, history included.")
 @pass_session
 def forget(session: Session, /, **given: Any) -> None:
@@ -55,32 +58,34 @@ def forget(session: Session, /, **given: Any) -> None:
         raise Invalid(
             "give ids, or: at least one of namespace, pattern, or tier is required (or kinds, tags, until)"
         )
+    how: dict[str, Any] = {name: given[name] for name in ("reason", "dry_run")}
+    how["fate"] = _fate(named, given["archive"], given["purge"])
     wanted = narrowed(given, wall_clock())
     with session.open() as app:
-        gone, archived = _let_go(app.ctx, named, wanted, given)
-    output.present(session, _forgotten_facts(gone, archived, given), _forgotten(gone, given["dry_run"]))
+        if named:
+            gone = memories.forget(app.ctx, named, **how)
+        else:
+            where = replace(wanted, namespaces=app.ctx.scope(given["namespace"]))
+            how["reason"] = how["reason"] or FORGET
+            gone = memories.forget_matching(app.ctx, where, pattern=given["pattern"], **how)
+    facts = _forgotten_facts(gone, how["fate"], given["dry_run"])
+    output.present(session, facts, _forgotten(gone, given["dry_run"]))
 
 
-def _let_go(
-    ctx: Context, named: Sequence[str], wanted: Filter, given: dict[str, Any]
-) -> tuple[list[Memory], bool]:
-    """The memories it concerns, and whether they went to the archive."""
-    how: dict[str, Any] = {"dry_run": given["dry_run"]}
-    if named:
-        return memories.forget(ctx, named, reason=given["reason"], purge=given["purge"], **how), False
-    wanted = replace(wanted, namespaces=ctx.scope(given["namespace"]))
-    if given["purge"]:
-        how |= {"pattern": given["pattern"], "reason": given["reason"], "purge": True}
-        return memories.forget_matching(ctx, wanted, **how), False
-    reason = given["reason"] or "forget"
-    return archives.archive_matching(ctx, wanted, pattern=given["pattern"], reason=reason, **how), True
+def _fate(named: Sequence[str], archive: bool, purge: bool) -> Fate:
+    """What becomes of them: what a filter finds goes to the archive, as ai-memory has it."""
+    if archive and purge:
+        raise click.UsageError("Give --archive or --purge, not both.")
+    if purge:
+        return Fate.PURGED
+    return Fate.ARCHIVED if archive or not named else Fate.FORGOTTEN
 
 
-def _forgotten_facts(gone: Sequence[Memory], archived: bool, given: dict[str, Any]) -> dict[str, Any]:
+def _forgotten_facts(gone: Sequence[Memory], fate: Fate, dry_run: bool) -> dict[str, Any]:
     shown = [brief(memory) for memory in gone[:NAMED]]
-    if given["dry_run"]:
+    if dry_run:
         return {"deleted": 0, "archived": 0, "would_delete": len(gone), "dry_run": True, "memories": shown}
-    return {"deleted": len(gone), "archived": len(gone) if archived else 0, "memories": shown}
+    return {"deleted": len(gone), "archived": len(gone) if fate is Fate.ARCHIVED else 0, "memories": shown}
 
 
 def _forgotten(gone: Sequence[Memory], dry_run: bool) -> Iterator[str]:

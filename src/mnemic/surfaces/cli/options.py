@@ -75,12 +75,20 @@ def several(given: Sequence[str]) -> tuple[str, ...] | None:
 def narrowed(given: Mapping[str, Any], now: Moment) -> Filter:
     """The filter that the options ask for, whatever the namespace."""
     return Filter(
-        kinds=several(given.get("kinds", ())) or None,
-        tags=several(given.get("tags", ())) or None,
+        kinds=_some(given, "kinds"),
+        tags=_some(given, "tags"),
         tier=rules.tier(given["tier"]) if given.get("tier") is not None else None,
-        since=rules.moment(given["since"], "since", now) if given.get("since") else None,
-        until=rules.moment(given["until"], "until", now) if given.get("until") else None,
+        since=rules.moment(given["since"], "since", now) if given.get("since") is not None else None,
+        until=rules.moment(given["until"], "until", now) if given.get("until") is not None else None,
     )
+
+
+def _some(given: Mapping[str, Any], name: str) -> tuple[str, ...] | None:
+    """The parts of a list; one that was given and is empty is refused, lest a filter be none without a word."""
+    found = several(given.get(name, ()))
+    if found == ():
+        raise Invalid(f"{name}: is empty", name)
+    return found
 
 
 def spoken(words: Sequence[str], field: str) -> str:
