@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 from test_cli_program import loaded
@@ -73,6 +74,7 @@ def test_store_answers_with_the_memory_and_its_number(keep, cli):
     assert got["number"] == 1 and len(got["id"]) == 36
     fields = ("title", "content", "tier", "namespace", "tags", "priority", "source")
     assert [got[name] for name in fields] == ["Title", "Content", "short", "app", ["b", "a"], 7, "claude"]
+    assert "duplicate" not in got and keep("Title", "x", "-n", "app")["duplicate"] is True
     out = cli("store", "-T", "Title", "-c", "New content", "-n", "app").out
     assert out == f"stored: {got['id']} [mid] (ns=app)\n"
 
@@ -199,6 +201,17 @@ def test_recall_by_a_feature_tier_ranks_as_that_tier_does(cli, keep):
     assert got["memories"][0]["score"] > 8  # priority, confidence and tier are in it
     assert cli.json("recall", "walnut", "-T", "keyword", "--budget-tokens", "3")["count"] == 1
     assert cli("recall", "walnut", "-T", "psychic").code == 2
+
+
+def test_the_past_can_be_asked_by_either_ranking(cli, keep):
+    keep("Walnut", "x")
+    time.sleep(0.01)
+    moment = datetime.now(UTC).isoformat()
+    cli("delete", "1")
+    for words in ([], ["-T", "keyword"]):
+        assert cli.json("recall", "walnut", "--as-of", moment, *words)["count"] == 1
+        assert cli.json("recall", "walnut", *words)["count"] == 0
+    assert cli.json("stats", "--as-of", moment)["total"] == 1
 
 
 def test_search_wants_all_words(cli, keep):
@@ -369,6 +382,9 @@ def test_the_archive_is_listed_restored_counted_and_purged(cli, keep):
         "archived_total": 2,
         "by_namespace": [{"namespace": "app", "count": 2}],
     }
+    assert (
+        cli("archive", "--json", "list").json["count"] == cli("archive", "list", "--json").json["count"] == 2
+    )
     assert cli.json("archive", "restore", key[:8])["restored"] is True
     done = cli("archive", "restore", key)
     assert (done.code, done.err) == (1, f"not found in archive: {key}\n")

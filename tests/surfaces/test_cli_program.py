@@ -233,6 +233,9 @@ def test_completion_scripts_name_the_program(cli, shell):
         ("mnemic remember x --tier ", {"short", "mid", "long"}),
         ("mnemic install cl", {"claude-code", "claude-desktop"}),
         ("mnemic token ", {"create", "list", "revoke"}),
+        ("mnemic archive ", {"list", "restore", "purge", "stats"}),
+        ("mnemic store --tier ", {"short", "mid", "long"}),
+        ("mnemic link 1 2 --relation s", {"supersedes"}),
     ],
 )
 def test_the_shell_is_offered_what_fits(cli, words, expected):

@@ -25,6 +25,8 @@ from mnemic.surfaces.cli.text import INDENT, count, doubtful, faint, good, name,
 from mnemic.surfaces.cli.views.memories import remarks, short
 
 RELATED = rules.RELATIONS[0]
+PREVIEWED = 200
+"""So many characters of a summary that a model wrote are shown."""
 
 
 @click.command(cls=Verb)
@@ -129,14 +131,17 @@ def consolidate(session: Session, ids: str, title: str, summary: str | None, nam
     space = None if namespace is None else rules.namespace(namespace)
     with session.open() as app:
         parts = _distinct(app.ctx, wanted)
+        text = text or _summarised(app.ctx, parts)
         made = condensing.consolidate(
             app.ctx,
             [part.id for part in parts],
             title=title,
-            text=text or _summarised(app.ctx, parts),
+            text=text,
             namespace=space or app.ctx.namespace or parts[0].namespace,
         )
     facts = {"id": made.uid, "number": made.id, "consolidated": len(parts)}
+    if summary is None:
+        facts |= {"auto_summary": True, "summary_preview": text[:PREVIEWED]}
     told = f"{good('consolidated')} {count(len(parts), 'memory', 'memories')} into: {name(made.uid)}"
     output.tell(session, facts, told)
 

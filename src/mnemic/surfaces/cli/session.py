@@ -117,3 +117,7 @@ class VerbGroup(click.Group):
     """A command with commands of its own, such as `mnemic token`."""
 
     command_class = Verb
+
+    def __init__(self, *arguments: Any, **keywords: Any):
+        super().__init__(*arguments, **keywords)
+        self.params += global_options()

@@ -59,7 +59,7 @@ def shell(session: Session) -> None:
     """Look around and tidy up by short commands, one a line; `help` lists them."""
     with session.open() as app:
         talk = Shell(session, app.ctx)
-        for line in _typed(talk) if sys.stdin.isatty() else sys.stdin:
+        for line in _typed(talk) if sys.stdin.isatty() else _piped():
             if not talk.obeys(line):
                 break
 
@@ -147,6 +147,12 @@ def _help() -> Iterator[str]:
         shorter.setdefault(verb, []).append(word)
     rows = [(usage, text, shorter.get(usage.split()[0], [])) for usage, text in HELP.items()]
     yield from table([[name(usage), text, faint(", ".join(short))] for usage, text, short in rows])
+
+
+def _piped() -> Iterator[str]:
+    """The lines of standard input; one that is no text is told as it comes, and the next is read."""
+    for line in sys.stdin.buffer:
+        yield line.decode(errors="surrogateescape")
 
 
 def _typed(talk: Shell) -> Iterator[str]:

@@ -58,9 +58,7 @@ def store(session: Session, /, **given: Any) -> None:
     note = rules.note(_fields(given), wall_clock(), default_source=ACTOR)
     with session.open() as app:
         kept = storing.store(app.ctx, note)
-    doubts = {"potential_contradictions": [other.uid for other in kept.contradictions]}
-    facts = {**entry(kept.memory), **(doubts if kept.contradictions else {})}
-    output.present(session, facts, _stored(kept))
+    output.present(session, _stored_facts(kept), _stored(kept))
 
 
 def _fields(given: dict[str, Any]) -> dict[str, Any]:
@@ -68,6 +66,15 @@ def _fields(given: dict[str, Any]) -> dict[str, Any]:
     tags = options.several(given["tags"])
     metadata = options.json_object(given["metadata"], "metadata")
     return {**given, "tags": tags, "metadata": metadata, "content": options.body(given["content"])}
+
+
+def _stored_facts(kept: Stored) -> dict[str, Any]:
+    facts = entry(kept.memory)
+    if kept.is_known:
+        facts |= {"duplicate": True, "action": "updated existing memory"}
+    if kept.contradictions:
+        facts["potential_contradictions"] = [other.uid for other in kept.contradictions]
+    return facts
 
 
 def _stored(kept: Stored) -> Iterator[str]:
