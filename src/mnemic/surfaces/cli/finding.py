@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -208,7 +209,7 @@ def tell_stats(session: Session, ctx: Context, namespace: str | None = None) -> 
     output.present(session, facts, views.counted(seen))
 
 
-def _counted(by_namespace: Any) -> list[dict[str, Any]]:
+def _counted(by_namespace: Mapping[str, int]) -> list[dict[str, Any]]:
     return [{"namespace": name, "count": count} for name, count in by_namespace.items()]
 
 
