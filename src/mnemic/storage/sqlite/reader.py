@@ -15,7 +15,7 @@ from mnemic.model.graph import Direction, Edge, Entity, Relation
 from mnemic.model.journal import Change, Subject
 from mnemic.model.memory import Memory
 from mnemic.model.search import Filter
-from mnemic.model.values import HOUR, Moment, State, Tier
+from mnemic.model.values import HOUR, Moment, State
 from mnemic.storage import text
 from mnemic.storage.base import Companionship, Counts, Merit, Nearness, Outline, Pending, Traits, Usage
 from mnemic.storage.sqlite import companions, edges, journal, memories, substrings, tokens, words
@@ -404,7 +404,7 @@ class SqliteReader:
     def merits(self, memory_ids: Sequence[int]) -> dict[int, Merit]:
         """See Reader."""
         found = rows(self._connection, MERITS, (as_json(list(memory_ids)),))
-        return {one[0]: Merit(one[1], one[2], one[3], Tier(one[4]), one[5]) for one in found}
+        return {one[0]: Merit._make(one[1:]) for one in found}
 
     def openings(self, statement_ids: Sequence[int], characters: int) -> dict[int, str]:
         """See Reader."""
