@@ -19,7 +19,7 @@ from mnemic.surfaces.cli.program import sections
 NOWHERE = "00000000-0000-4000-8000-000000000000"
 COMMANDS = (
     "serve mcp store update recall search get list delete promote forget link consolidate resolve shell "
-    "auto-consolidate gc stats namespaces export import completions man archive"
+    "auto-consolidate sync mine gc stats namespaces export import completions man archive"
 ).split()
 
 

@@ -20,7 +20,6 @@ from mnemic.errors import Invalid
 from mnemic.surfaces.cli import output
 from mnemic.surfaces.cli.files import written_whole
 from mnemic.surfaces.cli.progress import progress
-from mnemic.surfaces.cli.reading import from_json
 from mnemic.surfaces.cli.session import Session, Verb, pass_session
 from mnemic.surfaces.cli.text import safe
 
