@@ -19,7 +19,7 @@ from mnemic.model.session import Session
 from mnemic.model.values import HOUR, Moment, State
 from mnemic.model.workspace import Workspace
 from mnemic.storage import text
-from mnemic.storage.base import Companionship, Counts, Merit, Nearness, Outline, Pending, Traits, Usage
+from mnemic.storage.base import Companionship, Counts, Match, Merit, Nearness, Outline, Pending, Traits, Usage
 from mnemic.storage.sqlite import (
     companions,
     edges,
@@ -264,6 +264,11 @@ class SqliteReader:
         """See Reader."""
         spaces = self._namespace_ids(wanted)
         return words.search(self._connection, terms, wanted, spaces, every=every, limit=limit)
+
+    def matches(self, terms: Sequence[str], wanted: Filter, *, every: bool, limit: int) -> list[Match]:
+        """See Reader."""
+        spaces = self._namespace_ids(wanted)
+        return words.matches(self._connection, terms, wanted, spaces, every=every, limit=limit)
 
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
         """See Reader."""
