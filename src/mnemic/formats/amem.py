@@ -170,7 +170,7 @@ def _text(data: bytes, start: int, length: int, number: int) -> bytes:
     (claimed,) = _LENGTH.unpack_from(data, start)
     if claimed > LONGEST_TEXT:
         raise _damaged(f"the text of node {number} is said to have {claimed} bytes")
-    from lz4.block import LZ4BlockError, decompress
+    from lz4.block import LZ4BlockError, decompress  # type: ignore[import-untyped]
 
     try:
         text: bytes = decompress(data[start : start + length])
@@ -202,9 +202,7 @@ def _links(data: bytes, header: _Header, ids: set[int]) -> Iterator[Link]:
             raise _damaged(f"link {place} leads from {source} to {target}, and one of them is not there")
         if type >= len(LINK_TYPES) or not math.isfinite(weight) or created > LATEST:
             raise _damaged(f"link {place} has a type, weight or time that cannot be")
-        yield Link(
-            source=source, target=target, type=LINK_TYPES[type], weight=weight, created_at=created
-        )
+        yield Link(source=source, target=target, type=LINK_TYPES[type], weight=weight, created_at=created)
 
 
 def write(brain: Brain) -> bytes:
@@ -252,9 +250,7 @@ def _packed(text: str) -> bytes:
     return packed
 
 
-def _node_table(
-    nodes: Sequence[Node], texts: Sequence[bytes], links: Mapping[int, int]
-) -> tuple[bytes, int]:
+def _node_table(nodes: Sequence[Node], texts: Sequence[bytes], links: Mapping[int, int]) -> tuple[bytes, int]:
     """The table of the nodes, and where in the file it ends."""
     rows, start, edge = [], 0, 0
     for node, text in zip(nodes, texts, strict=True):
