@@ -62,6 +62,18 @@ class Merit(NamedTuple):
     updated_at: Moment
 
 
+class Standing(NamedTuple):
+    """A memory without its text: what it is, how sure it is, whether it is in use, and how it was used."""
+
+    memory_id: int
+    kind: str
+    confidence: float
+    state: State
+    created_at: Moment
+    accessed_at: Moment | None
+    access_count: int
+
+
 class Companionship(NamedTuple):
     """How often two memories were answered together, and when last."""
 
@@ -146,6 +158,23 @@ class Reader(Protocol):
     ) -> list[int]:
         """The numbers of the memories that pass *wanted*, in this order."""
 
+    def passing(self, memory_ids: Sequence[int], wanted: Filter) -> set[int]:
+        """Those of these memories that pass *wanted*."""
+
+    def standings(self, wanted: Filter) -> list[Standing]:
+        """Every memory that passes *wanted*, without its text, by number."""
+
+    def tally(self, wanted: Filter) -> dict[str, int]:
+        """How many memories of each kind pass *wanted*."""
+
+    def unlinked(
+        self, wanted: Filter, direction: Direction = ..., types: Sequence[str] | None = None
+    ) -> list[int]:
+        """The memories that pass *wanted* and have no link in this direction, of these types or of any, by number.
+
+        A link that has ended is none, nor is one to a memory that has left (a superseded one has not).
+        """
+
     def left(
         self,
         state: State,
@@ -179,6 +208,9 @@ class Reader(Protocol):
 
     def counts(self, namespaces: Sequence[str] | None, now: Moment) -> Counts:
         """The store in numbers, of these namespaces or of all; expired memories are not counted as living."""
+
+    def size_bytes(self) -> int:
+        """How much room the store takes."""
 
     def count(self) -> int:
         """How many memories are living."""
@@ -222,6 +254,15 @@ class Reader(Protocol):
         self, memory_ids: Sequence[int], direction: Direction, types: Sequence[str] | None = None
     ) -> list[Edge]:
         """The living links that touch any of *memory_ids*, ended ones included, by number."""
+
+    def edges_between(self, memory_ids: Sequence[int]) -> list[Edge]:
+        """The living links that have not ended and lead from one of *memory_ids* to another, by number."""
+
+    def edges_typed(self, type: str, wanted: Filter) -> list[Edge]:
+        """The living links of this type that have not ended and whose ends both pass *wanted*, by number."""
+
+    def edge_tally(self, wanted: Filter) -> dict[str, int]:
+        """How many living links of each type have not ended and lead between memories that pass *wanted*."""
 
     def edge(self, edge_id: int) -> Edge | None:
         """The link with this number, in whatever state, or None."""

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import orjson
+from pydantic import Field
 
+from mnemic.core.context import Context
+from mnemic.core.memories import KNOWN
 from mnemic.core.sessions import TURN, TURN_OF
 from mnemic.errors import Invalid, NotFound
 from mnemic.model.graph import Edge
 from mnemic.model.memory import Memory
+from mnemic.model.search import Filter
 from mnemic.model.values import Moment, State
 from mnemic.retrieval.decay import decay
 
@@ -20,8 +24,15 @@ EDGE_TYPES = (
     *("caused_by", "derived_from", "supports", "contradicts"),
     *("supersedes", "related_to", "part_of", "temporal_next"),
 )
+LARGEST = 2**63 - 1
+MOST_RESULTS = 100_000
 CONVERSATION = "[conversation_meta] "
 CHANNEL = "conversation"
+
+Number = Annotated[int, Field(ge=0, le=LARGEST)]
+"""A node, or a moment in microseconds."""
+Share = Annotated[float, Field(ge=0, le=1)]
+Count = Annotated[int, Field(ge=0, le=MOST_RESULTS)]
 
 
 def event_type(kind: str) -> str:
@@ -92,9 +103,31 @@ def known_event_type(name: str) -> str:
     return name
 
 
-def known_event_types(names: Sequence[str] | None) -> tuple[str, ...] | None:
-    """Those of *names* that are types of events; None, which does not restrict, if none is."""
-    return tuple(dict.fromkeys(name for name in names or () if name in EVENT_TYPES)) or None
+def of_types(names: Sequence[str] | None) -> dict[str, Any]:
+    """The part of a Filter that lets these types of events pass. Unknown ones are ignored; none known restrict nothing.
+
+    What is no type of its own is a fact, so of facts it can only be said what they are not.
+    """
+    wanted = {name for name in names or () if name in EVENT_TYPES}
+    if not wanted:
+        return {}
+    if FACT in wanted:
+        return {"not_kinds": _kinds(set(EVENT_TYPES) - wanted)}
+    return {"kinds": _kinds(wanted)}
+
+
+def _kinds(types: set[str]) -> tuple[str, ...]:
+    return (*sorted(types), *((TURN,) if INFERENCE in types else ()))
+
+
+def readable(ctx: Context, types: Sequence[str] | None = None, **more: Any) -> Filter:
+    """What this vocabulary shows: the living and what they have superseded, of these types of events."""
+    return Filter(namespaces=ctx.scope(), states=KNOWN, alive_at=ctx.now(), **of_types(types), **more)
+
+
+def findable(ctx: Context, types: Sequence[str] | None = None) -> Filter:
+    """What can be searched for: the living, of these types of events."""
+    return Filter(namespaces=ctx.scope(), alive_at=ctx.now(), **of_types(types))
 
 
 def missing(operation: str, number: int) -> NotFound:

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 from pydantic import BaseModel, RootModel, ValidationError
 
-from mnemic.dialects.operation import Dialect, Operation, Rendered, hints, invalid
+from mnemic.dialects.operation import Dialect, Operation, Rendered, Unknown, hints, invalid
 from mnemic.dialects.schemas import whole_schema
 from mnemic.errors import Invalid, MnemicError
 
@@ -59,4 +59,18 @@ def pretty(content: object) -> str:
     return orjson.dumps(content, option=orjson.OPT_INDENT_2).decode()
 
 
-AGENTIC_MEMORY = AgenticMemory(name="agentic-memory", title="AgenticMemory", instructions="")
+AGENTIC_MEMORY = AgenticMemory(
+    name="agentic-memory",
+    title="AgenticMemory",
+    instructions=(
+        "A graph of what happened and what is known: facts, decisions, inferences, corrections, skills and episodes, "
+        "linked by cause, support and time. Call memory_session_resume at the start of a conversation, memory_ground "
+        "before you claim to remember something, memory_correct when a belief proves wrong, session_end when done."
+    ),
+    server={"name": "agentic-memory-mcp"},
+    unknown={
+        "tool": Unknown(-32803, "Tool not found"),
+        "prompt": Unknown(-32804, "Prompt not found"),
+        "resource": Unknown(-32802, "Resource not found"),
+    },
+)
