@@ -47,8 +47,8 @@ class Shelf:
         Without a stamp the store itself notices changes.
         """
         with self._lock:
-            self._tidy()
             kept = self._kept.pop(path, None)
+            self._tidy()
             if kept is None or kept.stamp != stamp:
                 kept = _Kept(opened(), stamp, 0.0)
             # Those used longest ago come first.

@@ -9,18 +9,17 @@ from pathlib import Path
 from mnemic.core.carrying import FIRST, fill, load
 from mnemic.core.context import Context
 from mnemic.core.files import allowed
+from mnemic.core.memories import KNOWN
 from mnemic.core.shelf import Stamp
 from mnemic.errors import Denied, Invalid, MnemicError, NotFound
 from mnemic.formats.amem import is_amem
 from mnemic.model.search import Filter, Hit
-from mnemic.model.values import Moment, State
+from mnemic.model.values import Moment
 from mnemic.model.workspace import Member, Role, Workspace
 from mnemic.retrieval.text import exact_terms
 from mnemic.storage.base import Asked, Reader
 
 SQLITE = b"SQLite format 3\0"
-KEPT = frozenset({State.LIVING, State.SUPERSEDED})
-"""What counts as a node: what is superseded can still be walked through."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +80,8 @@ def sizes(ctx: Context, workspace: Workspace) -> list[Answer]:
 
 
 def _size(reader: Reader, now: Moment) -> Size:
-    counts = reader.counts(None, now)
-    return Size(sum(counts.by_state.get(state, 0) for state in KEPT), counts.edges)
+    wanted = Filter(states=KNOWN, alive_at=now)
+    return Size(sum(reader.tally(wanted).values()), sum(reader.edge_tally(wanted).values()))
 
 
 def search(ctx: Context, workspace: Workspace, text: str, limit: int) -> list[Answer]:
