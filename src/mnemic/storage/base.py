@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
 
 from mnemic.model.access import Grant, Token
-from mnemic.model.graph import Direction, Edge, Entity, Relation
+from mnemic.model.graph import Direction, Edge, Entity, Link, Relation
 from mnemic.model.journal import Change, Subject
 from mnemic.model.memory import Draft, Memory
 from mnemic.model.search import Filter, Order
@@ -64,12 +64,12 @@ class Merit(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """A memory without its text: what it is, how sure it is, whether it is in use, and how it was used."""
+    """A memory without its text: what it is, how sure it is, whether it is living, and how it was used."""
 
     memory_id: int
     kind: str
     confidence: float
-    state: State
+    is_living: bool
     created_at: Moment
     accessed_at: Moment | None
     access_count: int
@@ -256,7 +256,12 @@ class Reader(Protocol):
     ) -> list[Edge]:
         """The living links that touch any of *memory_ids*, ended ones included, by number."""
 
-    def edges_between(self, memory_ids: Sequence[int]) -> list[Edge]:
+    def links(
+        self, memory_ids: Sequence[int], direction: Direction, types: Sequence[str] | None = None
+    ) -> list[Link]:
+        """The living links that touch any of *memory_ids* and have not ended, by number."""
+
+    def links_between(self, memory_ids: Sequence[int]) -> list[Link]:
         """The living links that have not ended and lead from one of *memory_ids* to another, by number."""
 
     def edges_typed(self, type: str, wanted: Filter) -> list[Edge]:

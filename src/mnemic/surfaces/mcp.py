@@ -124,7 +124,7 @@ class Endpoint:
         """The address that a client asks to be told the changes of, or ProtocolError if there is no such thing."""
         uri = _text(params, "uri")
         if uri not in self._live:
-            raise ProtocolError(RESOURCE_NOT_FOUND, "Resource not found", {"uri": uri[:200]})
+            raise self._unknown("resource", uri, RESOURCE_NOT_FOUND, "Resource not found", {"uri": uri[:200]})
         return uri
 
     def live_addresses(self, params: Params) -> set[str]:

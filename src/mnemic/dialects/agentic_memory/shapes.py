@@ -12,7 +12,7 @@ from mnemic.core.context import Context
 from mnemic.core.memories import KNOWN
 from mnemic.core.sessions import TURN, TURN_OF
 from mnemic.errors import Invalid, NotFound
-from mnemic.model.graph import Edge
+from mnemic.model.graph import Edge, Link
 from mnemic.model.memory import Memory
 from mnemic.model.search import Filter
 from mnemic.model.values import Moment, State
@@ -79,7 +79,7 @@ def node(memory: Memory, now: Moment) -> dict[str, Any]:
     }
 
 
-def edge(link: Edge) -> dict[str, Any]:
+def edge(link: Edge | Link) -> dict[str, Any]:
     """A link by the numbers of its ends."""
     return {
         "source_id": link.source_id,
@@ -133,3 +133,8 @@ def findable(ctx: Context, types: Sequence[str] | None = None) -> Filter:
 def missing(operation: str, number: int) -> NotFound:
     """What is said of a node that an operation looked for in vain."""
     return NotFound(f"AgenticMemory error: {operation} failed: Node ID {number} not found")
+
+
+def pretty(content: object) -> str:
+    """*content* as JSON over several lines."""
+    return orjson.dumps(content, option=orjson.OPT_INDENT_2).decode()
