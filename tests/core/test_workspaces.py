@@ -13,7 +13,7 @@ from brains import CORRECTED, GREENHOUSE, a_file
 from mnemic.core import workspaces
 from mnemic.core.context import Context
 from mnemic.core.memories import forget
-from mnemic.core.shelf import IDLE_SECONDS, MOST, Shelf
+from mnemic.core.shelf import IDLE_SECONDS, MOST, Shelf, Stamp
 from mnemic.core.workspaces import Answer, Size, add, create, find, search, sizes
 from mnemic.errors import Denied, Invalid, MnemicError, NotFound, StoreUnusable
 from mnemic.formats import amem
@@ -298,7 +298,7 @@ def test_the_shelf_lets_go_of_what_is_idle_and_of_the_oldest():
             opened.append(name)
             return name
 
-        return shelf.take(Path(name), None, opening)  # type: ignore[arg-type]
+        return shelf.take(Path(name), Stamp(1, 1, 1), opening)  # type: ignore[arg-type]
 
     for n in range(MOST):
         take(str(n))
@@ -322,5 +322,5 @@ def test_a_store_that_cannot_be_opened_is_not_kept():
         raise MnemicError("no")
 
     with pytest.raises(MnemicError):
-        shelf.take(Path("x"), None, failing)  # type: ignore[arg-type]
+        shelf.take(Path("x"), Stamp(1, 1, 1), failing)  # type: ignore[arg-type]
     assert len(shelf) == 0

@@ -26,7 +26,7 @@ class Stamp(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class _Kept:
     store: Asked
-    stamp: Stamp | None
+    stamp: Stamp
     used_at: float
 
 
@@ -41,11 +41,8 @@ class Shelf:
     _kept: dict[Path, _Kept] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def take(self, path: Path, stamp: Stamp | None, opened: Callable[[], Asked]) -> Asked:
-        """The store of the file at *path*, *opened* now unless it is here with the same *stamp*.
-
-        Without a stamp the store itself notices changes.
-        """
+    def take(self, path: Path, stamp: Stamp, opened: Callable[[], Asked]) -> Asked:
+        """The store of the file at *path*, *opened* now unless it is here with the same *stamp*."""
         with self._lock:
             kept = self._kept.pop(path, None)
             self._tidy()
