@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import threading
+import time
+import weakref
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from brains import CORRECTED, GREENHOUSE, a_file
+from mnemic.core import shelf as shelf_module
 from mnemic.core import workspaces
 from mnemic.core.context import Context
 from mnemic.core.memories import forget
@@ -313,6 +316,20 @@ def test_the_shelf_lets_go_of_what_is_idle_and_of_the_oldest():
     watch.now += IDLE_SECONDS + 1
     take("new")
     assert len(shelf) == 1
+
+
+def test_what_is_idle_goes_even_if_nobody_asks_any_more(confined: Context, folder: Path, monkeypatch):
+    monkeypatch.setattr(shelf_module, "IDLE_SECONDS", 0.05)
+    workspace = a_workspace(confined, a_file(folder / "a.amem"))
+    kept_store = weakref.ref(next(iter(confined.shelf._kept.values())).store)
+    deadline = time.monotonic() + 20
+    while len(confined.shelf) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert len(confined.shelf) == 0
+    assert kept_store() is None
+    assert len(search(confined, workspace, "greenhouse", 5)[0].hits) == 3
+    confined.shelf.clear()
+    assert confined.shelf._timer is None
 
 
 def test_a_store_that_cannot_be_opened_is_not_kept():
