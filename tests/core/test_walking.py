@@ -46,6 +46,7 @@ def test_a_walk_goes_breadth_first_and_tells_the_links_it_followed(ctx, web):
         (Way(direction=Direction.OUT, depth=0), "a"),
         (Way(direction=Direction.OUT, limit=2), "ab"),
         (Way(direction=Direction.OUT, limit=1), "a"),
+        (Way(direction=Direction.OUT, limit=0), ""),
     ],
 )
 def test_a_way_bounds_the_walk(ctx, web, way, places):

@@ -191,6 +191,13 @@ def test_memories_of_other_vocabularies_are_facts(ctx, speak):
     }
 
 
+def test_what_was_given_a_name_shows_it(ctx, speak):
+    kept(ctx, "likes tea", title="Anna")
+    add(speak, "Cedar resists rot. It lasts.")
+    speak.ok("conversation_log", user_message="Why?")
+    assert [one.get("title") for one in nodes(speak)] == [None, None, "Anna"]
+
+
 def test_a_query_shows_nodes_whole_and_counts_as_use(speak, clock):
     add(speak, "one", "episode", confidence=0.5)
     [first] = nodes(speak)
@@ -310,11 +317,20 @@ def facts(speak):
         ("Marta leads the shipping team", "partial"),
         ("Marta does not lead the payments team", "partial"),
         ("The budget of 2027 is 500 euros", "partial"),
+        ("Marta copied backups to Oslo", "partial"),
         ("Volcanic eruptions enlarged Iceland", "ungrounded"),
     ],
 )
 def test_a_claim_is_grounded_as_far_as_memory_backs_it(facts, claim, status):
     assert facts.ok("memory_ground", claim=claim)["status"] == status
+
+
+def test_facts_of_one_session_are_not_mixed_but_those_that_support_each_other_are(facts):
+    claim = "The payments team copied the backups to Oslo"
+    facts.ok("session_end", summary="Talked about the team and backups")
+    assert facts.ok("memory_ground", claim=claim)["status"] == "partial"
+    add(facts, "The payments team looks after backups copied to places", to=[("supports", 2)])
+    assert facts.ok("memory_ground", claim=claim)["status"] == "verified"
 
 
 def test_a_verified_claim_shows_its_evidence(facts):
@@ -375,6 +391,10 @@ def test_suggestions_are_what_was_probably_meant(facts):
         "leads",
     ]
     assert set(first) >= {"node_id", "event_type", "confidence", "relevance_score", "session_id"}
+
+
+def test_a_misspelt_word_is_understood(facts):
+    assert facts.ok("memory_suggest", query="paymants")["suggestions"][0]["node_id"] == 1
 
 
 def test_without_a_model_words_are_enough(ctx, facts):

@@ -81,6 +81,8 @@ def _measured(reader: Reader, distance: dict[int, int]) -> tuple[tuple[Memory, i
 
 def reached(reader: Reader, ctx: Context, start: int, way: Way) -> tuple[dict[int, int], list[Link]]:
     """How far from *start* each place is that *way* leads to, breadth first, and the links between these places."""
+    if way.limit < 1:
+        return {}, []
     passable = replace(known(ctx), min_confidence=way.min_confidence)
     distance = {start: 0}
     followed: dict[int, Link] = {}

@@ -15,6 +15,7 @@ from mnemic.dialects.agentic_memory.shapes import (
     EDGE_TYPES,
     EVENT_TYPES,
     Count,
+    Microseconds,
     Number,
     Share,
     findable,
@@ -90,8 +91,12 @@ class MemoryQuery(Shape):
     min_confidence: Annotated[float | None, Field(description="Minimum confidence")] = None
     max_confidence: Annotated[float | None, Field(description="Maximum confidence")] = None
     session_ids: Annotated[list[Number] | None, Field(description="Sessions to look in")] = None
-    created_after: Annotated[Number | None, Field(description="Created after (Unix microseconds)")] = None
-    created_before: Annotated[Number | None, Field(description="Created before (Unix microseconds)")] = None
+    created_after: Annotated[Microseconds | None, Field(description="Created after (Unix microseconds)")] = (
+        None
+    )
+    created_before: Annotated[
+        Microseconds | None, Field(description="Created before (Unix microseconds)")
+    ] = None
     max_results: Annotated[Count, Field(description="Maximum results")] = 20
     sort_by: Annotated[
         Literal["most_recent", "highest_confidence", "most_accessed", "most_important"],

@@ -89,9 +89,9 @@ def _preview(memory: Memory) -> str:
 
 
 def _meant(ctx: Context, text: str, limit: int) -> list[Match]:
-    """What resembles *text* and shares a word with it or comes near it in meaning."""
+    """What resembles *text*: it shares a word with it, however that is spelt, or comes near it in meaning."""
     found = resemblance.resembling(ctx, text, findable(ctx), limit)
-    return [match for match in found if match.terms or match.cosine >= NEAR]
+    return [match for match in found if match.terms or match.bm25 or match.cosine >= NEAR]
 
 
 class MemoryEvidence(Shape):
