@@ -70,6 +70,10 @@ class WordEmbedder:
         self._window = window
         self._known: dict[str, np.ndarray] = {}
 
+    def problem(self) -> str | None:
+        """Nothing."""
+        return None
+
     def windows(self, text: str) -> Sequence[tuple[int, int]]:
         """Stretches of at most so many characters."""
         return character_windows(text, self._window, self._window // 8)
@@ -94,6 +98,10 @@ class WordEmbedder:
 
 class AbsentEmbedder(WordEmbedder):
     """A model whose server does not answer."""
+
+    def problem(self) -> str | None:
+        """That it does not."""
+        return "The embedding server does not answer"
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
         """Nothing but the failure."""

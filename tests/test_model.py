@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from mnemic.errors import Invalid
 from mnemic.model.memory import Memory, Statement, is_beginning
 from mnemic.model.search import Filter
+from mnemic.model.texts import cut, fitted
 from mnemic.model.values import (
     DAY,
     HOUR,
@@ -132,3 +133,24 @@ def test_a_title_that_was_made_repeats_how_the_body_begins(title, body, beginnin
 )
 def test_a_plain_filter_is_one_the_indexes_answer_alone(wanted, plain):
     assert Filter(**wanted).is_plain is plain
+
+
+# -- texts cut to a size
+
+
+@pytest.mark.parametrize(
+    "texts, limit, expected",
+    [
+        (["aaa", "b"], 10, ["aaa", "b"]),
+        (["aaaa", "b", "cccc"], 7, ["aaa", "b", "ccc"]),
+        (["aaaa", "b"], 5, ["aaaa", "b"]),
+        ([], 5, []),
+        (["éé"], 3, ["é"]),
+    ],
+)
+def test_texts_are_cut_to_fit_together(texts, limit, expected):
+    assert fitted(texts, limit) == expected
+
+
+def test_a_cut_leaves_no_half_character():
+    assert [cut("aé", size) for size in range(4)] == ["", "a", "a", "aé"]

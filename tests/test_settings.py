@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from mnemic.app import allowed_folders, dialect, open_app, open_embedder, open_store
+from mnemic.app import allowed_folders, dialect, lives, open_app, open_embedder, open_language, open_store
 from mnemic.embedding.local import LocalEmbedder
 from mnemic.embedding.remote import OllamaEmbedder, OpenAIEmbedder
 from mnemic.errors import Invalid, NotFound
+from mnemic.model.lives import Lives
+from mnemic.model.values import DAY, SECOND, YEAR
 from mnemic.settings import Settings, data_folder, load
 
 
@@ -142,3 +144,133 @@ def test_a_dialect_is_known_by_its_name():
     assert dialect("mnemic").name == "mnemic"
     with pytest.raises(NotFound, match=r"Unknown dialect: klingon\. There are: .*mnemic"):
         dialect("klingon")
+
+
+# -- ai-memory's configuration beside ours
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Both files where they are looked for, to be written, and the settings that they give."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+
+    def load_with(*, ours="", theirs="", **variables):
+        for folder, text in (("mnemic", ours), ("ai-memory", theirs)):
+            (tmp_path / folder).mkdir(exist_ok=True)
+            (tmp_path / folder / "config.toml").write_text(text)
+        return load({}, {"XDG_CONFIG_HOME": str(tmp_path), **variables})
+
+    return load_with
+
+
+def test_both_files_are_read_and_ours_counts_first(files):
+    settings = files(
+        ours='tier = "keyword"\n', theirs='tier = "smart"\nllm_model = "gemma4:e4b"\nunknown = 1\n'
+    )
+    assert (settings.tier, settings.llm_model) == ("keyword", "gemma4:e4b")
+
+
+def test_their_file_is_left_alone_on_demand(files):
+    assert files(theirs='tier = "smart"', AI_MEMORY_NO_CONFIG="1").tier == "semantic"
+    assert files(ours='tier = "smart"', AI_MEMORY_NO_CONFIG="1").tier == "smart"
+
+
+def test_their_database_is_not_opened_as_ours(files):
+    assert files(theirs='db = "/home/me/ai-memory.db"').db == ""
+    assert files(ours='db = "/home/me/mine.db"').db == "/home/me/mine.db"
+
+
+def test_lives_stand_in_a_table_of_their_own(files):
+    settings = files(
+        theirs="archive_on_gc = false\narchive_max_days = 90\n[ttl]\nshort_ttl_secs = 60\nmid_ttl_secs = 0\n"
+        "long_ttl_secs = 86400\nshort_extend_secs = 5\nmid_extend_secs = -1\n"
+    )
+    assert lives(settings) == Lives(
+        short=60 * SECOND,
+        mid=None,
+        long=DAY,
+        short_extension=5 * SECOND,
+        mid_extension=0,
+        archives=False,
+        archive_days=90,
+    )
+
+
+def test_a_life_is_ten_years_at_most(files):
+    assert lives(files(theirs="[ttl]\nmid_ttl_secs = 99999999999\n")).mid == 10 * YEAR
+
+
+def test_a_table_of_lives_that_is_none_sets_nothing(files):
+    assert files(theirs="ttl = 5\n") == Settings()
+
+
+def test_their_variables_count_behind_ours(loaded):
+    assert loaded(AI_MEMORY_DB="theirs.db").db == "theirs.db"
+    assert loaded(AI_MEMORY_DB="theirs.db", MNEMIC_DB="ours.db").db == "ours.db"
+    assert loaded(OLLAMA_HOST="box:1").ollama_url == "box:1"
+    assert loaded(OLLAMA_HOST="box:1", MNEMIC_OLLAMA_URL="http://other").ollama_url == "http://other"
+
+
+def test_their_variables_beat_the_files(files):
+    assert files(theirs='ollama_url = "http://file"', OLLAMA_HOST="box").ollama_url == "box"
+
+
+def test_their_key_is_our_token(files):
+    assert files(theirs='api_key = "secret"').token == "secret"
+    assert files(ours='token = "ours"', theirs='api_key = "secret"').token == "ours"
+
+
+@pytest.mark.parametrize(
+    "theirs, kind, url",
+    [
+        ('embedding_model = "mini_lm_l6_v2"', LocalEmbedder, None),
+        ('embedding_model = "nomic_embed_v15"', OllamaEmbedder, "http://localhost:11434/api/embed"),
+        (
+            'embedding_model = "nomic_embed_v15"\nollama_url = "box"',
+            OllamaEmbedder,
+            "http://box:11434/api/embed",
+        ),
+        (
+            'embedding_model = "nomic_embed_v15"\nollama_url = "http://box"\nembed_url = "http://other:1/"',
+            OllamaEmbedder,
+            "http://other:1/api/embed",
+        ),
+    ],
+)
+def test_their_embedding_model_chooses_our_embedder(files, theirs, kind, url):
+    embedder = open_embedder(files(theirs=theirs))
+    assert type(embedder) is kind
+    if url:
+        assert (embedder._url, embedder.name) == (url, "ollama:nomic-embed-text")
+
+
+def test_an_embedding_model_that_neither_knows_is_refused(files):
+    with pytest.raises(Invalid, match="embedder: must be local, openai, ollama or none, not 'bge'"):
+        open_embedder(files(theirs='embedding_model = "bge"'))
+
+
+@pytest.mark.parametrize(
+    "settings, model",
+    [
+        ({"tier": "semantic"}, None),
+        ({"tier": "smart"}, "gemma4:e2b"),
+        ({"tier": "autonomous"}, "gemma4:e4b"),
+        ({"tier": "autonomous", "llm_model": "llama3.2"}, "llama3.2"),
+    ],
+)
+def test_the_language_model_is_that_of_the_tier(settings, model):
+    language = open_language(Settings(**settings))
+    assert (language.name if language else None) == model
+
+
+def test_a_tier_and_an_address_that_cannot_be_are_refused_by_name():
+    with pytest.raises(
+        Invalid, match="tier: must be one of keyword, semantic, smart, autonomous, not 'magic'"
+    ):
+        open_embedder(Settings(tier="magic"))
+    with pytest.raises(Invalid, match="ollama_url: not an address: 'ftp://box'"):
+        open_language(Settings(tier="smart", ollama_url="ftp://box"))
+
+
+def test_the_keyword_tier_has_no_embedder():
+    assert open_embedder(Settings(tier="keyword")) is None

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mnemic.core.context import Context
 from mnemic.errors import Invalid, NotFound
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 DIALECTS = ("mnemic", "anthropic", "simple-memory", "mcp-memory", "ai-memory", "lorekeeper", "agentic-memory")
 VARIABLES = ("LORE_", "AMEM_")
 """How the variables begin by which vocabularies are tuned."""
+FOREIGN = {"ai-memory": "mnemic.storage.sqlite.ai_memory"}
+"""Who reads the databases of other memory systems; their JSON documents are read like ours."""
 LONGEST_LIFE = 10 * YEAR
 LANGUAGE_MODELS = {Features.SMART: "gemma4:e2b", Features.AUTONOMOUS: "gemma4:e4b"}
 
@@ -86,6 +89,15 @@ def open_store(settings: Settings) -> Store:
     return SqliteStore(Path(settings.database).expanduser(), durable=not settings.fast_writes)
 
 
+def read_foreign(system: str, file: Path) -> dict[str, Any]:
+    """What another memory system keeps in *file*, as a JSON document."""
+    try:
+        reader: Callable[[Path], dict[str, Any]] = import_module(FOREIGN[system]).read
+        return reader(file)
+    except OSError as error:
+        raise Invalid(f"{file.name} cannot be read: {error.strerror}", "file") from None
+
+
 def features(settings: Settings) -> Features:
     """The feature tier the settings name."""
     try:
@@ -135,10 +147,10 @@ def open_embedder(settings: Settings) -> Embedder | None:
             return LocalEmbedder()
         case "ollama":
             from mnemic.embedding.remote import OllamaEmbedder
+            from mnemic.language.ollama import normalised
 
-            return OllamaEmbedder(
-                settings.embed_url or "http://127.0.0.1:11434", settings.embed_model or "nomic-embed-text"
-            )
+            where = normalised(settings.embed_url or settings.ollama_url)
+            return OllamaEmbedder(where, settings.embed_model or "nomic-embed-text")
         case "openai":
             from mnemic.embedding.remote import OpenAIEmbedder
 

@@ -67,8 +67,12 @@ class Settings:
 
 ALIASES: Mapping[str, tuple[str, ...]] = {"db": ("AI_MEMORY_DB",), "ollama_url": ("OLLAMA_HOST",)}
 """Variables of other programs that mean one of our settings. Our own variable counts first."""
-KEYS: Mapping[str, tuple[str, ...]] = {"token": ("api_key",)}
+KEYS: Mapping[str, tuple[str, ...]] = {"token": ("api_key",), "embedder": ("embedding_model",)}
 """Other names that a setting may have in a file."""
+MEANINGS: Mapping[str, Mapping[str, str]] = {
+    "embedder": {"mini_lm_l6_v2": "local", "nomic_embed_v15": "ollama"}
+}
+"""Values of ai-memory that mean one of ours: the model that ships with us, and the one its Ollama serves."""
 
 
 def load(flags: Mapping[str, Any], environment: Mapping[str, str] | None = None) -> Settings:
@@ -149,4 +153,4 @@ def _typed(name: str, value: Any, default: Any) -> Any:
         return tuple(value.split(os.pathsep)) if isinstance(value, str) else tuple(map(str, value))
     if not isinstance(value, str):
         raise Invalid(f"{name}: must be a text", name)
-    return value
+    return MEANINGS.get(name, {}).get(value, value)

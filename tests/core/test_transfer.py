@@ -10,13 +10,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mnemic.core.context import Context
+from mnemic.core.entities import Taken, create
 from mnemic.core.graph import end_link, link
 from mnemic.core.history import undo
-from mnemic.core.memories import Fate, Note, Revision, forget, remember, revise, supersede
+from mnemic.core.memories import Fate, Note, Revision, forget, note_use, remember, revise, supersede
 from mnemic.core.recall import recall
 from mnemic.core.transfer import export_json, export_lines, import_json, import_lines
+from mnemic.dialects.ai_memory import rules
 from mnemic.errors import Conflict, Denied, Invalid, MnemicError
 from mnemic.model.access import Grant
+from mnemic.model.graph import Sketch
 from mnemic.model.values import HOUR, State, Tier
 from support import START, Clock, Uids, WordEmbedder, a_query, everything, kept, open_store
 
@@ -47,6 +50,8 @@ def story(ctx, clock):
     recall(ctx, a_query("first", now=clock()))
     with ctx.write("use") as tx:
         tx.note_together([1, 2, 3], clock())
+        tx.set_standard("work", 3, "global")
+        tx.set_standard("global", None, "work")
     return ctx
 
 
@@ -77,6 +82,7 @@ def test_what_went_out_comes_in_the_same(story, elsewhere, journal):
     assert everything(elsewhere.store) == everything(story.store)
     assert with_counters(elsewhere) == with_counters(story)
     assert elsewhere.store.read().sessions() == story.store.read().sessions()
+    assert elsewhere.store.read().standards() == story.store.read().standards()
     assert elsewhere.store.check() == []
     assert list(export_lines(elsewhere, journal=journal)) == lines
     query = a_query("first and more", now=story.now())
@@ -283,7 +289,20 @@ def test_a_document_without_memories_is_refused(ctx, document):
         {},
         {"content": ""},
         {"content": 5},
-        {"content": "x", "id": "no uid"},
+        {"content": "x", "id": ["no", "id"]},
+        {"content": "x", "id": True},
+        {"content": "x", "priority": 11},
+        {"content": "x", "priority": 10**30},
+        {"content": "x", "confidence": 1.5},
+        {"content": "x", "confidence": float("nan")},
+        {"content": "x", "access_count": -1},
+        {"content": "\ud800"},
+        {"content": "x", "statements": [5]},
+        {"content": " ", "statements": ["x"]},
+        {"content": "", "statements": []},
+        {"content": "x", "session": 5},
+        {"content": "x", "expires_at": "soon"},
+        {"content": "x", "archived_at": 5},
         {"content": "x", "priority": "high"},
         {"content": "x", "tier": "eternal"},
         {"content": "x", "created_at": "yesterday"},
@@ -305,6 +324,67 @@ def test_an_entry_that_cannot_be_taken_in_is_told_and_leaves_nothing(ctx, entry)
     assert done.errors[0].startswith("memories.0: ") and done.errors[1].startswith("links.0: ")
     assert [memory.content for memory in ctx.store.read().all_memories()] == ["fine"]
     assert ctx.store.check() == []
+
+
+def test_what_is_told_of_an_entry_can_be_written(ctx):
+    [told] = import_json(ctx, {"memories": [{"content": "x", "title": "half \ud800"}]}).errors
+    assert told == "half ?: title: is not valid Unicode"
+
+
+def test_a_document_holds_an_entity_without_observations(ctx, elsewhere):
+    create(ctx, [Sketch("Ada", "person")], Taken.MERGE)
+    [told] = export_json(ctx)["memories"]
+    assert (told["content"], told["statements"]) == ("", [])
+    assert import_json(elsewhere, export_json(ctx)).errors == []
+    assert everything(elsewhere.store)[0][1]["statements"] == []
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"namespace": "a project/with words"},
+        {"text": "form\x0cfeed"},
+        {"title": "t" * 600},
+        {"text": "é" * 40_000},
+        {"tags": tuple(f"t{n}" for n in range(51))},
+    ],
+    ids=lambda odd: next(iter(odd)),
+)
+def test_what_only_ai_memory_would_refuse_is_marked_as_ours(ctx, elsewhere, odd):
+    kept(ctx, **{"text": "plain", **odd})
+    document = export_json(ctx)
+    assert import_json(elsewhere, document, check=rules.entry).errors == []
+    assert everything(elsewhere.store) == everything(ctx.store)
+    del document["memories"][0]["statements"]
+    assert len(import_json(elsewhere, document, check=rules.entry).errors) == 1
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"title": ""},
+        {"title": None},
+        {"title": "t" * 513},
+        {"content": ""},
+        {"content": None},
+        {"content": "x" * 65_537},
+        {"namespace": "a b"},
+        {"namespace": "a/b"},
+        {"tags": [""]},
+        {"tags": ["t"] * 51},
+        {"priority": 0},
+        {"confidence": 2},
+        {"tier": "eternal"},
+        {"source": "s" * 129},
+        {"metadata": []},
+        {"statements": [], "content": "", "title": " "},
+    ],
+    ids=lambda broken: ", ".join(broken),
+)
+def test_a_document_for_ai_memory_keeps_its_rules(ctx, broken):
+    fine = {"title": "T", "content": "x", "source": "mine-slack"}
+    done = import_json(ctx, {"memories": [{**fine, **broken}, fine]}, check=rules.entry)
+    assert (done.imported, len(done.errors)) == (1, 1)
 
 
 notes = st.builds(
@@ -341,5 +421,35 @@ def test_export_then_import_changes_nothing(engine, tmp_path_factory, written, f
     assert everything(target.store) == everything(source.store)
     assert list(export_lines(target, journal=journal)) == lines
     assert target.store.check() == []
+    for store in stores:
+        store.close()
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@given(
+    written=st.lists(notes, max_size=8),
+    appended=st.sets(st.integers(1, 8), max_size=3),
+    linked=st.sets(st.tuples(st.integers(1, 8), st.integers(1, 8), st.floats(0.1, 1)), max_size=4),
+    used=st.sets(st.integers(1, 8), max_size=3),
+)
+def test_a_document_out_and_in_changes_nothing(engine, tmp_path_factory, written, appended, linked, used):
+    stores = [open_store(engine, tmp_path_factory.mktemp("document"), durable=False) for _ in range(2)]
+    source, target = (Context(store=s, embedder=None, now=Clock(START), new_uid=Uids()) for s in stores)
+    remember(source, written, force=True)
+    for number in appended & set(range(1, len(written) + 1)):
+        revise(source, number, Revision(append="and more", summary="short"))
+    for one, other, weight in linked:
+        if one != other and max(one, other) <= len(written):
+            link(source, one, other, "knows", weight, "met")
+    note_use(source, [number for number in used if number <= len(written)])
+    document = json.loads(json.dumps(export_json(source)))
+    assert import_json(source, document).skipped == len(written)
+    assert import_json(target, document).errors == []
+    assert everything(target.store) == everything(source.store)
+    assert with_counters(target) == with_counters(source)
+    sequence = target.store.sequence()
+    again = import_json(target, document)
+    assert (again.imported, again.errors) == (0, []) and target.store.sequence() == sequence
+    assert export_json(target) == document and target.store.check() == []
     for store in stores:
         store.close()

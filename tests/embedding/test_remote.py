@@ -10,6 +10,7 @@ from threading import Thread
 import numpy as np
 import pytest
 
+from mnemic.embedding import remote
 from mnemic.embedding.remote import (
     ATTEMPTS,
     BATCH_TEXTS,
@@ -177,3 +178,15 @@ def test_a_long_text_is_cut(embedder):
     stretches = embedder.windows("A sentence of some length. " * 200)
     assert len(stretches) > 3
     assert all(end - start <= 1200 for start, end in stretches)
+
+
+def test_whether_it_works_is_asked_once_and_of_a_server_that_is_down_again_later(
+    server, embedder, monkeypatch
+):
+    server.failures = [(503, {})] * 2
+    assert "answered 503" in embedder.problem() and "answered 503" in embedder.problem()
+    assert len(server.requests) == 1 and embedder.pauses == []
+    monkeypatch.setattr(remote, "BAD_FOR_SECONDS", 0.0)
+    later = type(embedder)(server.url, "m")
+    assert later.problem() and later.problem() is None and later.problem() is None
+    assert len(server.requests) == 3 and later.dimension == 3

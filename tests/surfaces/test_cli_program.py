@@ -55,6 +55,13 @@ def test_commands_that_need_no_model_load_none(cli):
     assert loaded(cli, "recall", "fact") <= {"pydantic"}
 
 
+def test_carrying_memories_loads_nothing_heavy(cli):
+    cli("remember", "one fact", "--db", "other.db")
+    cli("export", "--db", "other.db", "-o", "facts.json")
+    for words in (["import", "facts.json"], ["export"], ["sync", "other.db"]):
+        assert loaded(cli, *words) == set()
+
+
 def test_version_is_the_package_s(cli):
     from mnemic import __version__
 

@@ -11,6 +11,7 @@ import sys
 import urllib.request
 
 import pytest
+from wires import Process
 
 HELLO = {
     "jsonrpc": "2.0",
@@ -97,3 +98,11 @@ def test_serve_refuses_a_taken_port(cli, served):
 def test_serve_refuses_other_addresses_without_a_token(cli):
     done = cli.process("serve", "--host", "0.0.0.0", "--port", "0")
     assert done.code != 0 and "token" in done.err and "Traceback" not in done.err
+
+
+def test_mcp_answers_and_then_says_on_standard_error_what_is_missing_of_the_tier(tmp_path):
+    command = ("-m", "mnemic", "mcp", "--in-process", "--tier", "smart")
+    with Process(tmp_path, *command, OLLAMA_HOST="127.0.0.1:9") as server:
+        assert server.ask("ping")["result"] == {}
+        assert b"gemma4:e2b cannot be reached" in server.process.stderr.readline()
+        assert server.end() == ([], 0)

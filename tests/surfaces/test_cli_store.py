@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from ai_memory_file import closed_ai_memory
 from mnemic.errors import Unavailable
 from mnemic.storage.sqlite.store import SqliteStore
 
@@ -49,6 +50,80 @@ def test_what_is_invalid_is_skipped_and_told(known):
     document["memories"].append({"id": "x", "title": "", "content": ""})
     done = known("import", "--db", str(known.home / "other.db"), stdin=json.dumps(document))
     assert (done.code, done.out) == (0, "Imported 2.\n") and done.err.startswith("Skipped: memories.2")
+
+
+def test_a_document_keeps_the_rules_of_ai_memory(known):
+    document = json.loads(known("export").out)
+    model = document["memories"][0]
+    document["memories"] += [
+        {**model, "id": "b", "title": "B", "priority": 99},
+        {**model, "id": "c", "title": ""},
+    ]
+    done = known("import", "--json", "--db", str(known.home / "other.db"), stdin=json.dumps(document)).json
+    assert (done["imported"], done["skipped"]) == (2, 0)
+    assert [error.partition(":")[0] for error in done["errors"]] == ["B", "memories.3"]
+
+
+def test_a_number_that_is_too_long_spoils_one_memory_only(cli):
+    entries = [{"title": "A", "content": "x", "metadata": {"n": 10**25}}, {"title": "B", "content": "x"}]
+    done = cli.json("import", stdin=json.dumps({"memories": entries}))
+    assert done["imported"] == 1 and done["errors"][0].startswith("A: metadata")
+
+
+def test_a_newer_version_is_taken_over(known):
+    document = json.loads(known("export").out)
+    document["memories"][0] |= {"content": "First fact, edited", "updated_at": "2100-01-01T00:00:00Z"}
+    assert known("import", "--dry-run", stdin=json.dumps(document)).out == "Would import 1, 1 are known.\n"
+    assert known.json("open", "1")["memories"][0]["content"] == "First fact"
+    assert known("import", stdin=json.dumps(document)).out == "Imported 1, 1 were known.\n"
+    assert known.json("open", "1")["memories"][0]["content"] == "First fact, edited"
+
+
+def test_a_dry_run_makes_no_database(known):
+    document = known("export").out
+    done = known("import", "--dry-run", "--json", "--db", str(known.home / "other.db"), stdin=document)
+    assert done.json == {"imported": 2, "skipped": 0, "errors": [], "dry_run": True}
+    assert not (known.home / "other.db").exists()
+
+
+def test_a_database_of_ai_memory_is_imported(cli):
+    file = closed_ai_memory(cli.home / "ai-memory.db")
+    before = file.read_bytes()
+    come = ("import", "--from", "ai-memory", str(file))
+    assert cli.json(*come, "--dry-run")["imported"] == 4 and not (cli.home / "memory.db").exists()
+    assert cli(*come).out == "Imported 4.\n"
+    assert cli(*come).out == "Imported 0, 4 were known.\n"
+    held = {memory["title"] for memory in json.loads(cli("export").out)["memories"]}
+    assert held == {"Project uses Axum", "Rules"}
+    assert file.read_bytes() == before and not list(cli.home.glob("ai-memory.db-*"))
+
+
+def test_an_export_of_ai_memory_is_imported_whatever_its_namespaces(cli):
+    entry = {"id": "x", "title": "T", "content": "c", "namespace": "a/b", "source": "mine-slack"}
+    assert cli("import", stdin=json.dumps({"memories": [entry]})).code == 1
+    assert (
+        cli("import", "--from", "ai-memory", stdin=json.dumps({"memories": [entry]})).out == "Imported 1.\n"
+    )
+
+
+def test_a_database_is_not_taken_for_an_export(cli):
+    file = closed_ai_memory(cli.home / "ai-memory.db")
+    done = cli("import", str(file))
+    assert done.code == 2 and "--from ai-memory" in done.err
+    assert cli("import", "--from", "ai-memory", stdin=file.read_bytes()).code == 2
+    cli("remember", "a fact")
+    done = cli(
+        "import", "--from", "ai-memory", str(cli.home / "memory.db"), "--db", str(cli.home / "other.db")
+    )
+    assert done.code == 2 and "memory.db is no database of ai-memory" in done.err
+    done = cli("import", "--from", "ai-memory", stdin="rubbish")
+    assert done.code == 2 and "not valid JSON" in done.err
+
+
+def test_a_database_of_ai_memory_is_not_opened_as_ours(cli):
+    file = closed_ai_memory(cli.home / "ai-memory.db")
+    done = cli("stats", "--db", str(file))
+    assert done.code == 1 and "mnemic import --from ai-memory ai-memory.db" in done.err
 
 
 def test_lines_hold_everything(known):
@@ -203,7 +278,7 @@ def test_config_says_where_each_setting_comes_from(cli):
     settings = done.json["settings"]
     assert settings["namespace"] == {"value": "app", "from": "--namespace"}
     assert settings["db"]["from"] == "MNEMIC_DB"
-    assert settings["port"] == {"value": 9999, "from": "file"}
+    assert settings["port"] == {"value": 9999, "from": str(cli.home / "config.toml")}
     assert settings["host"]["from"] == "default"
     assert "very secret" not in done.out + cli("config", MNEMIC_CONFIG=str(cli.home / "config.toml")).out
 

@@ -10,7 +10,8 @@ from dataclasses import replace
 
 import pytest
 
-from mnemic.model.values import State
+from mnemic.language.ollama import Ollama
+from mnemic.model.values import Features, State
 from mnemic.surfaces import jobs
 from mnemic.surfaces.jobs import Worker
 from support import AbsentEmbedder, kept
@@ -89,3 +90,12 @@ def test_stopping_does_not_wait_for_the_next_look(worker):
 
 def test_a_worker_that_never_began_can_be_stopped(worker):
     worker.stop()
+
+
+@pytest.mark.parametrize("features, told", [(Features.SMART, 1), (Features.SEMANTIC, 0)])
+def test_what_is_missing_of_the_tier_is_told_once_even_if_the_end_comes_early(ctx, caplog, features, told):
+    worker = Worker(replace(ctx, features=features, language=Ollama("127.0.0.1:9", "gemma4:e2b")))
+    with caplog.at_level(logging.WARNING):
+        worker.start()
+        worker.stop(30)
+    assert [("gemma4:e2b cannot be reached" in record.message) for record in caplog.records] == [True] * told

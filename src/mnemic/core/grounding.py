@@ -27,9 +27,10 @@ from mnemic.storage.base import Reader
 VERIFIED, PARTIAL, UNGROUNDED = "verified", "partial", "ungrounded"
 MOST = 0.8
 LOOKED_AT = 20
-_NEGATION = re.compile(
+NEGATION = re.compile(
     r"\b(?:not|never|no|none|nobody|nothing|without|cannot|neither|nor|\w+n['’]t)\b", re.IGNORECASE
 )
+"""Words by which a sentence denies something."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +102,7 @@ def _is_firm(claim: str, word: str) -> bool:
 
 
 def _denies(text: str) -> bool:
-    return bool(_NEGATION.search(text))
+    return bool(NEGATION.search(text))
 
 
 def _evidence(reader: Reader, memory: Memory, stems: dict[str, frozenset[str]]) -> Evidence:

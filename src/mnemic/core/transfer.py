@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import groupby
 from types import NoneType
 from typing import Any
 
+from mnemic.core.arrivals import BATCH, LABEL_LENGTH, SAID, Arrival, Imported, Intake, Rules, Tie
 from mnemic.core.context import Context
 from mnemic.core.history import typed
 from mnemic.core.memories import faithful, is_in_use, title_of
+from mnemic.core.upkeep import EXPIRED
 from mnemic.errors import Conflict, Denied, Invalid, MnemicError
 from mnemic.formats import document, lines
 from mnemic.model.graph import Edge
 from mnemic.model.journal import Change, Subject
 from mnemic.model.memory import Memory, Statement
-from mnemic.model.values import State, Tier
-from mnemic.storage.base import Progress, Writer
-
-BATCH = 500
+from mnemic.model.values import State
+from mnemic.storage.base import Progress, Reader, Writer
 
 _TEXT, _NUMBER, _REAL = (str,), (int,), (int, float)
 _MAYBE_TEXT, _MAYBE_NUMBER, _MAYBE_REAL = (str, NoneType), (int, NoneType), (int, float, NoneType)
@@ -52,15 +52,6 @@ EDGE_TYPES: Mapping[str, tuple[type, ...]] = {
 }
 
 
-@dataclass(slots=True)
-class Imported:
-    """What an import did. *skipped* were known already."""
-
-    imported: int = 0
-    skipped: int = 0
-    errors: list[str] = field(default_factory=list)
-
-
 def export_lines(ctx: Context, *, journal: bool = False) -> Iterator[str]:
     """Every memory and link in every state, or every change, as lines of our own format."""
     _must_see_all(ctx)
@@ -70,11 +61,13 @@ def export_lines(ctx: Context, *, journal: bool = False) -> Iterator[str]:
             yield from map(lines.change_line, reader.journal())
             yield from (lines.use_line(memory) for memory in reader.all_memories() if memory.access_count)
             yield from (lines.together_line(*pair) for pair in reader.all_companions())
+            yield from (lines.standard_line(*held) for held in reader.standards())
             return
         yield from map(lines.session_line, reader.sessions())
         yield from map(lines.memory_line, reader.all_memories())
         yield from map(lines.edge_line, reader.all_edges())
         yield from (lines.together_line(*pair) for pair in reader.all_companions())
+        yield from (lines.standard_line(*held) for held in reader.standards())
 
 
 def import_lines(ctx: Context, source: Iterable[str], progress: Progress | None = None) -> Imported:
@@ -227,12 +220,24 @@ def _take_together(
         tx.set_together(one, other, int(content["count"]), int(content["last"]))
 
 
+def _take_standard(
+    tx: Writer, ctx: Context, content: Mapping[str, Any], numbers: Numbers, done: Imported
+) -> None:
+    """What is set for a namespace; what is set here already stays."""
+    namespace, number, parent = content["namespace"], content.get("memory_id"), content.get("parent")
+    if not isinstance(namespace, str) or not isinstance(parent, str | None):
+        raise Invalid("namespace, parent: must be texts")
+    if namespace not in {held for held, _, _ in tx.standards()}:
+        tx.set_standard(namespace, None if number is None else numbers["memory"][number], parent)
+
+
 TAKING = {
     "session": _take_session,
     "memory": _take_memory,
     "edge": _take_edge,
     "use": _take_use,
     "together": _take_together,
+    "standard": _take_standard,
 }
 
 
@@ -294,71 +299,129 @@ def export_json(ctx: Context) -> dict[str, Any]:
     now = ctx.now()
     with ctx.store.snapshot() as reader:
         living = (memory for memory in reader.all_memories() if is_in_use(ctx, memory))
-        current = (
-            edge for edge in reader.all_edges() if edge.state is State.LIVING and edge.valid_to is None
-        )
-        return document.document(living, current, now)
+        sessions = {session.id: session.name for session in reader.sessions()}
+        content = document.document(living, current_edges(reader), sessions, now)
+        standards = [
+            {"namespace": rules.namespace, "standard_id": rules.standard, "parent": rules.parent}
+            for rules in rules_of(ctx, reader)
+        ]
+    return {**content, "standards": standards} if standards else content
 
 
-def import_json(ctx: Context, content: object) -> Imported:
-    """Take in a JSON document. An entry that cannot be read is reported and skipped."""
-    if not isinstance(content, dict) or not isinstance(content.get("memories"), list):
+def rules_of(ctx: Context, reader: Reader) -> Iterator[Rules]:
+    """What is set for the namespaces that may be seen, as far as the memory meant is in use."""
+    for namespace, number, parent in reader.standards():
+        memory = None if number is None else reader.memory(number)
+        is_seen = ctx.may_see(namespace) and (memory is None or is_in_use(ctx, memory))
+        if is_seen and (memory or parent):
+            yield Rules(namespace, namespace, memory.uid if memory else None, parent)
+
+
+def current_edges(reader: Reader) -> Iterator[Edge]:
+    """The links that stand."""
+    return (edge for edge in reader.all_edges() if edge.state is State.LIVING and edge.valid_to is None)
+
+
+Check = Callable[[Mapping[str, Any]], None]
+"""Raises Invalid for an entry that breaks the rules of a vocabulary."""
+
+
+def import_json(
+    ctx: Context,
+    content: object,
+    *,
+    check: Check | None = None,
+    progress: Progress | None = None,
+    keeps_forgotten: bool = False,
+) -> Imported:
+    """Take in a JSON document. What is known is brought up to date; what cannot be read or linked is reported.
+
+    With *keeps_forgotten* a memory that was forgotten here stays so, unless it changed there since.
+    """
+    if not isinstance(content, Mapping) or not isinstance(content.get("memories"), list):
         raise Invalid("The document has no list of memories", "memories")
-    done = Imported()
-    numbers: dict[str, int] = {}
-    with ctx.write("import") as tx:
-        for index, entry in enumerate(content["memories"]):
-            try:
-                _take_entry(tx, ctx, entry, numbers, done)
-            except (MnemicError, KeyError, TypeError, ValueError, AttributeError) as error:
-                done.errors.append(f"memories.{index}: {_told(error)}")
-        for index, link in enumerate(content.get("links") or []):
-            try:
-                _take_link(tx, link, numbers)
-            except (KeyError, TypeError) as error:
-                done.errors.append(f"links.{index}: {_told(error)}")
+    links = content.get("links") or []
+    if not isinstance(links, list):
+        raise Invalid("The document's links are no list", "links")
+    intake = Intake(ctx, keeps_forgotten)
+    entries = content["memories"]
+    intake.take(_arrivals(ctx, entries, check, intake.done), len(entries), progress)
+    intake.tie(_ties(ctx, links, intake.done))
+    intake.set_standards(_rules(content.get("standards"), intake.done))
     ctx.wake()
-    return done
+    return intake.done
 
 
-def _take_entry(tx: Writer, ctx: Context, entry: Any, numbers: dict[str, int], done: Imported) -> None:
-    now = ctx.now()
-    body = entry["content"]
-    if not isinstance(body, str) or not body.strip():
-        raise Invalid("content: must be a text that is not empty")
-    uid = str(uuid.UUID(entry["id"])) if entry.get("id") else ctx.new_uid()
-    known = tx.ids_with_uid(uid, 1)
-    if known:
-        numbers[uid] = known[0]
-        done.skipped += 1
-        return
-    namespace = ctx.home(entry.get("namespace"))
-    created = document.moment(entry, "created_at", now) or now
-    memory = Memory(
-        id=0,
-        uid=uid,
-        namespace=namespace,
-        title=tx.unused_title(namespace, entry.get("title") or title_of(body)),
-        kind=entry.get("kind") or "note",
-        tags=tuple(entry.get("tags") or ()),
-        priority=int(entry.get("priority", 5)),
-        confidence=float(entry.get("confidence", 1.0)),
-        tier=Tier(entry.get("tier", "mid")),
-        source=entry.get("source"),
-        metadata=dict(entry.get("metadata") or {}),
-        created_at=created,
-        updated_at=document.moment(entry, "updated_at", now) or created,
-        accessed_at=document.moment(entry, "last_accessed_at", now),
-        access_count=int(entry.get("access_count", 0)),
-        expires_at=document.moment(entry, "expires_at", now),
-        statements=(Statement(0, body),),
+def _arrivals(ctx: Context, entries: Iterable[Any], check: Check | None, done: Imported) -> Iterator[Arrival]:
+    """The entries that can be read; the others are told in *done*."""
+    for index, entry in enumerate(entries):
+        try:
+            yield _arrival(ctx, index, entry, check)
+        except (Invalid, Denied) as error:
+            done.errors.append(f"{_label(index, entry)}: {error}")
+
+
+def _arrival(ctx: Context, index: int, entry: Any, check: Check | None) -> Arrival:
+    if not isinstance(entry, Mapping):
+        raise Invalid("must be an object")
+    if check:
+        check(entry)
+    memory = document.memory_of(entry, ctx.now())
+    faithful(memory.metadata)
+    if not memory.title.strip() and not memory.content.strip():
+        raise Invalid("title: must be a text that is not empty", "title")
+    memory = replace(
+        memory,
+        uid=memory.uid or ctx.new_uid(),
+        namespace=ctx.home(memory.namespace.strip()),
+        title=memory.title if memory.title.strip() else title_of(memory.content),
     )
-    numbers[uid] = tx.take_in(_checked_memory(memory)).id
-    done.imported += 1
+    session = document.text(entry, "session") if entry.get("session") is not None else None
+    says = SAID.intersection(name for name, value in entry.items() if value is not None)
+    key = document.key_of(entry) if entry.get("id") is not None else ""
+    return Arrival(_label(index, entry), key, _over(ctx, memory), session, says)
 
 
-def _take_link(tx: Writer, link: Any, numbers: dict[str, int]) -> None:
-    source, target = numbers[link["source_id"]], numbers[link["target_id"]]
-    relation = link.get("relation") or "related_to"
-    if not tx.edge_between(source, target, relation):
-        tx.add_edge(source, target, relation)
+def _over(ctx: Context, memory: Memory) -> Memory:
+    """*memory*, in the archive if its time is over."""
+    if memory.state is not State.LIVING or memory.expires_at is None or memory.expires_at > ctx.now():
+        return memory
+    return replace(memory, state=State.ARCHIVED, state_reason=EXPIRED, state_at=ctx.now())
+
+
+def _label(index: int, entry: Any) -> str:
+    title = entry.get("title") if isinstance(entry, Mapping) else None
+    if not isinstance(title, str) or not title.strip():
+        return f"memories.{index}"
+    return title[:LABEL_LENGTH].encode(errors="replace").decode()
+
+
+def _ties(ctx: Context, links: Iterable[Any], done: Imported) -> Iterator[Tie]:
+    """The links that can be read; the others are told in *done*."""
+    for index, link in enumerate(links):
+        label = f"links.{index}"
+        try:
+            if not isinstance(link, Mapping):
+                raise Invalid("must be an object")
+            source, target = (document.key_of(link, name) for name in ("source_id", "target_id"))
+            if not source or not target:
+                raise Invalid("source_id, target_id: both are needed")
+            yield Tie(label, source, target, document.edge_of(link, ctx.now()))
+        except Invalid as error:
+            done.errors.append(f"{label}: {error}")
+
+
+def _rules(standards: Any, done: Imported) -> Iterator[Rules]:
+    """What is set for namespaces, as far as it can be read; the rest is told in *done*."""
+    for index, entry in enumerate(standards if isinstance(standards, list) else ()):
+        label = f"standards.{index}"
+        try:
+            if not isinstance(entry, Mapping):
+                raise Invalid("must be an object")
+            told = {name: value for name, value in entry.items() if value is not None}
+            namespace, parent = document.text(told, "namespace"), document.text(told, "parent")
+            if not namespace:
+                raise Invalid("namespace: must be a text that is not empty")
+            yield Rules(label, namespace, document.key_of(told, "standard_id") or None, parent or None)
+        except Invalid as error:
+            done.errors.append(f"{label}: {error}")

@@ -23,6 +23,9 @@ class Embedder(Protocol):
     def dimension(self) -> int:
         """How many numbers a vector has."""
 
+    def problem(self) -> str | None:
+        """What keeps it from working, in a sentence, found out without loading anything; None if nothing does."""
+
     def windows(self, text: str) -> Sequence[tuple[int, int]]:
         """The stretches (start, end) of *text* that one vector each should stand for.
 

@@ -21,6 +21,7 @@ FILES = Path(__file__).parent / "files"
 TOKENS = 256
 INNER_TOKENS = TOKENS - 2  # without [CLS] and [SEP]
 OVERLAP_TOKENS = 32
+TOKENIZER, MODEL = "tokenizer.json", "model.onnx"
 BATCH_TEXTS = 32
 BATCH_TOKENS = 512  # small enough for the cache: 2048 took 25 % longer and 70 MB more
 
@@ -35,6 +36,16 @@ class LocalEmbedder:
         self._folder = folder
         self._lock = Lock()
         self._model: _Model | None = None
+
+    def problem(self) -> str | None:
+        """What is missing: a part that runs the model, or one of its files."""
+        from importlib.util import find_spec
+
+        parts = [name for name in ("numpy", "onnxruntime", "tokenizers") if find_spec(name) is None]
+        files = [name for name in (TOKENIZER, MODEL) if not (self._folder / name).is_file()]
+        if not parts and not files:
+            return None
+        return f"The embedding model lacks {', '.join(parts + files)}: install Mnemic again."
 
     def load(self) -> None:
         """Read the model now (150 ms), so that the first text need not wait for it."""
@@ -87,7 +98,7 @@ class _Model:
     @classmethod
     def load(cls, folder: Path) -> _Model:
         try:
-            return cls(_tokenizer(folder / "tokenizer.json"), _session(folder / "model.onnx"))
+            return cls(_tokenizer(folder / TOKENIZER), _session(folder / MODEL))
         except Exception as error:  # tokenizers raises bare Exception
             raise Unavailable(f"The embedding model could not be loaded: {error}") from error
 

@@ -23,6 +23,8 @@ ATTEMPTS = 4
 FIRST_PAUSE_SECONDS = 0.5
 LONGEST_PAUSE_SECONDS = 20.0
 TIMEOUT_SECONDS = 30.0
+BAD_FOR_SECONDS = 30.0
+"""How long a server that gave no vectors is not asked again whether it works."""
 
 
 class RemoteEmbedder:
@@ -50,6 +52,8 @@ class RemoteEmbedder:
         self._sleep = sleep
         self._lock = Lock()
         self._client: httpx.Client | None = None
+        self._problem: str | None = None
+        self._ask_again_at = 0.0
 
     @property
     def dimension(self) -> int:
@@ -57,6 +61,17 @@ class RemoteEmbedder:
         if self._dimension is None:
             self.embed(["dimension"])
         return self._dimension or 0
+
+    def problem(self) -> str | None:
+        """Why the server gives no vectors, asked once and, if it does not answer, again after a while."""
+        if self._dimension is None and time.monotonic() >= self._ask_again_at:
+            try:
+                self._batch(["dimension"], attempts=1)
+                self._problem = None
+            except Unavailable as error:
+                self._problem = str(error)
+                self._ask_again_at = time.monotonic() + BAD_FOR_SECONDS
+        return None if self._dimension else self._problem
 
     def windows(self, text: str) -> Sequence[Stretch]:
         """Stretches of some 300 tokens, counted in characters: the model's tokens are unknown here."""
@@ -78,19 +93,19 @@ class RemoteEmbedder:
                 self._client.close()
             self._client = None
 
-    def _batch(self, texts: Sequence[str]) -> Vectors:
+    def _batch(self, texts: Sequence[str], attempts: int = ATTEMPTS) -> Vectors:
         # A lone surrogate is no JSON, and several servers refuse an empty text.
         sendable = [text.encode(errors="replace").decode() or " " for text in texts]
-        answer = self._answer({"model": self._model, "input": sendable})
+        answer = self._answer({"model": self._model, "input": sendable}, attempts)
         return self._checked(answer, len(texts))
 
-    def _answer(self, body: Mapping[str, object]) -> object:
+    def _answer(self, body: Mapping[str, object], attempts: int) -> object:
         """The server's answer, asked for again while it is overloaded."""
-        for attempt in range(1, ATTEMPTS + 1):
+        for attempt in range(1, attempts + 1):
             response, problem = self._attempt(body)
             if response is not None and response.status_code == 200:
                 return self._json(response)
-            if attempt == ATTEMPTS or not may_pass(response):
+            if attempt == attempts or not may_pass(response):
                 break
             self._sleep(pause_seconds(attempt, response))
         raise Unavailable(f"The embedding server at {self._url} {problem}")

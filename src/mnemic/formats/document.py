@@ -1,22 +1,46 @@
-"""The JSON document of an export: memories and links in one object, as ai-memory writes and reads it."""
+"""The JSON document of an export: memories and links in one object, as ai-memory writes and reads it.
+
+What ai-memory has no word for travels under further names, and only where there is something to say.
+"""
 
 from __future__ import annotations
 
+import math
+import re
+import uuid
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mnemic.errors import Invalid
 from mnemic.model.graph import Edge
-from mnemic.model.memory import Memory
-from mnemic.model.values import Moment, iso, parse_moment
+from mnemic.model.memory import Memory, Statement
+from mnemic.model.values import Moment, State, Tier, iso, parse_moment
+
+NO_SOURCE = "mnemic"
+"""What stands for the source of a memory that has none."""
+ORIGINAL_ID = "original_id"
+"""Where the metadata of a memory keeps the id it came with, if that was no UUID."""
+MANY = 2**53
+
+_PLAIN_NAME = re.compile(r"[^\s/\\]{1,128}")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_PLAIN_SIZE = 65_536
+_PLAIN_TITLE = 512
+_PLAIN_TAGS = 50
 
 
-def document(memories: Iterable[Memory], edges: Iterable[Edge], now: Moment) -> dict[str, Any]:
+def document(
+    memories: Iterable[Memory], edges: Iterable[Edge], sessions: Mapping[int, str], now: Moment
+) -> dict[str, Any]:
     """Everything living, in one object."""
     told = {memory.id: memory for memory in memories}
-    links = [link_entry(edge, told) for edge in edges if edge.source_id in told and edge.target_id in told]
+    links = [
+        {**link_entry(edge, told), **_more_of_link(edge)}
+        for edge in edges
+        if edge.source_id in told and edge.target_id in told
+    ]
     return {
-        "memories": [memory_entry(memory) for memory in told.values()],
+        "memories": [{**memory_entry(memory), **_more(memory, sessions)} for memory in told.values()],
         "links": links,
         "count": len(told),
         "exported_at": iso(now),
@@ -34,7 +58,7 @@ def memory_entry(memory: Memory) -> dict[str, Any]:
         "tags": list(memory.tags),
         "priority": memory.priority,
         "confidence": memory.confidence,
-        "source": memory.source or "mnemic",
+        "source": memory.source or NO_SOURCE,
         "access_count": memory.access_count,
         "created_at": iso(memory.created_at),
         "updated_at": iso(memory.updated_at),
@@ -48,6 +72,42 @@ def memory_entry(memory: Memory) -> dict[str, Any]:
     return entry
 
 
+def _more(memory: Memory, sessions: Mapping[int, str]) -> dict[str, Any]:
+    """What an entry says beyond ai-memory's words, so that nothing is lost on the way.
+
+    With `statements` it is marked as ours: it has several or none, or breaks a limit that only ai-memory has.
+    """
+    more: dict[str, Any] = {
+        name: value
+        for name in ("summary", "quality", "rating")
+        if (value := getattr(memory, name)) is not None
+    }
+    more |= {name: value for name in ("rating_count", "days_used") if (value := getattr(memory, name))}
+    more |= {
+        name: iso(moment)
+        for name in ("valid_from", "valid_to")
+        if (moment := getattr(memory, name)) is not None
+    }
+    if memory.session_id is not None:
+        more["session"] = sessions[memory.session_id]
+    if not _is_plain(memory):
+        more["statements"] = [statement.text for statement in memory.statements]
+    return more
+
+
+def _is_plain(memory: Memory) -> bool:
+    """Whether ai-memory could have written *memory* itself."""
+    texts = (memory.title, memory.content, *memory.tags)
+    return (
+        len(memory.statements) == 1
+        and _PLAIN_NAME.fullmatch(memory.namespace) is not None
+        and all(text.strip() and not _CONTROL.search(text) for text in texts)
+        and len(memory.title) <= _PLAIN_TITLE
+        and len(memory.tags) <= _PLAIN_TAGS
+        and (len(memory.content) * 4 <= _PLAIN_SIZE or len(memory.content.encode()) <= _PLAIN_SIZE)
+    )
+
+
 def link_entry(edge: Edge, memories: Mapping[int, Memory]) -> dict[str, Any]:
     """A link in the document."""
     return {
@@ -58,11 +118,166 @@ def link_entry(edge: Edge, memories: Mapping[int, Memory]) -> dict[str, Any]:
     }
 
 
+def _more_of_link(edge: Edge) -> dict[str, Any]:
+    more: dict[str, Any] = {} if edge.weight == 1.0 else {"weight": edge.weight}
+    if edge.reason is not None:
+        more["reason"] = edge.reason
+    if edge.valid_from is not None:
+        more["valid_from"] = iso(edge.valid_from)
+    return more
+
+
+def uid_of(id: str) -> str:
+    """The uid of the memory that has *id* in a document: the same, or one made of what is no UUID."""
+    try:
+        return str(uuid.UUID(id))
+    except ValueError:
+        return str(uuid.uuid5(uuid.NAMESPACE_OID, id))
+
+
+def memory_of(entry: Mapping[str, Any], now: Moment) -> Memory:
+    """The memory an entry tells of, or Invalid. Its uid, title and namespace are empty where it has none."""
+    told = {name: value for name, value in entry.items() if value is not None}
+    id, source = key_of(told), text(told, "source", NO_SOURCE)
+    uid = uid_of(id) if id else ""
+    metadata = told.get("metadata", {})
+    if not isinstance(metadata, dict):
+        raise Invalid("metadata: must be an object", "metadata")
+    created = moment(told, "created_at", now)
+    return Memory(
+        id=0,
+        uid=uid,
+        namespace=text(told, "namespace"),
+        title=text(told, "title"),
+        kind=text(told, "kind") or "note",
+        summary=text(told, "summary") or None,
+        tags=tuple(dict.fromkeys(_texts(told, "tags"))),
+        priority=_whole(told, "priority", 5, 1, 10),
+        confidence=_number(told, "confidence", 1.0, 0, 1),
+        quality=_number(told, "quality", 0, 0, 10) if "quality" in told else None,
+        rating=_number(told, "rating", 0, -MANY, MANY) if "rating" in told else None,
+        rating_count=_whole(told, "rating_count", 0, 0, MANY),
+        tier=_tier(told),
+        source=None if source == NO_SOURCE else source,
+        metadata={**metadata, ORIGINAL_ID: id} if id and not _is_uuid(id) else metadata,
+        created_at=now if created is None else created,
+        updated_at=next((at for at in (moment(told, "updated_at", now), created) if at is not None), now),
+        accessed_at=moment(told, "last_accessed_at", now),
+        access_count=_whole(told, "access_count", 0, 0, MANY),
+        days_used=_whole(told, "days_used", 0, 0, MANY),
+        expires_at=moment(told, "expires_at", now),
+        valid_from=moment(told, "valid_from", now),
+        valid_to=moment(told, "valid_to", now),
+        statements=tuple(Statement(0, said) for said in _statements(told)),
+        **_state(told, now),
+    )
+
+
+def _is_uuid(id: str) -> bool:
+    try:
+        uuid.UUID(id)
+    except ValueError:
+        return False
+    return True
+
+
+def key_of(told: Mapping[str, Any], name: str = "id") -> str:
+    """The id that an entry gives under *name*; empty if it gives none."""
+    id = told.get(name, "")
+    return str(id) if isinstance(id, int) and not isinstance(id, bool) else text(told, name)
+
+
+def _statements(told: Mapping[str, Any]) -> list[str]:
+    """The body: its statements where they are told and still say the same as the content."""
+    content = text(told, "content")
+    if "statements" in told:
+        statements = _texts(told, "statements")
+        if "\n".join(statements) == content:
+            return statements
+    if not content.strip():
+        raise Invalid("content: must be a text that is not empty", "content")
+    return [content]
+
+
+def _state(told: Mapping[str, Any], now: Moment) -> dict[str, Any]:
+    archived_at = moment(told, "archived_at", now)
+    if archived_at is None:
+        return {}
+    return {
+        "state": State.ARCHIVED,
+        "state_at": archived_at,
+        "state_reason": text(told, "archive_reason") or None,
+    }
+
+
+def _tier(told: Mapping[str, Any]) -> Tier:
+    try:
+        return Tier(told.get("tier", Tier.MID))
+    except ValueError:
+        raise Invalid(f"tier: must be short, mid or long, not {str(told['tier'])[:40]!r}", "tier") from None
+
+
+def text(told: Mapping[str, Any], name: str, default: str = "") -> str:
+    """The text under *name*, or Invalid if it is something else."""
+    value = told.get(name, default)
+    if not isinstance(value, str):
+        raise Invalid(f"{name}: must be a text", name)
+    _encodable(value, name)
+    return value
+
+
+def _texts(told: Mapping[str, Any], name: str) -> list[str]:
+    values = told.get(name, [])
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise Invalid(f"{name}: must be a list of texts", name)
+    for value in values:
+        _encodable(value, name)
+    return values
+
+
+def _encodable(value: str, name: str) -> None:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise Invalid(f"{name}: is not valid Unicode", name) from None
+
+
+def _whole(told: Mapping[str, Any], name: str, default: int, low: int, high: int) -> int:
+    value = told.get(name, default)
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise Invalid(f"{name}: must be a whole number from {low} to {high}", name)
+    return value
+
+
+def _number(told: Mapping[str, Any], name: str, default: float, low: float, high: float) -> float:
+    value = told.get(name, default)
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not is_number or not math.isfinite(value) or not low <= value <= high:
+        raise Invalid(f"{name}: must be a number from {low} to {high}", name)
+    return float(value)
+
+
+def edge_of(link: Mapping[str, Any], now: Moment) -> Edge:
+    """What a link says of itself; its ends, which are told by id, are left open."""
+    told = {name: value for name, value in link.items() if value is not None}
+    created = moment(told, "created_at", now)
+    return Edge(
+        id=0,
+        source_id=0,
+        target_id=0,
+        type=text(told, "relation") or "related_to",
+        weight=_number(told, "weight", 1.0, -MANY, MANY),
+        reason=text(told, "reason") or None,
+        created_at=now if created is None else created,
+        valid_from=moment(told, "valid_from", now),
+    )
+
+
 def moment(entry: Mapping[str, Any], name: str, now: Moment) -> Moment | None:
     """The moment an entry gives under *name*, or None."""
-    text = entry.get(name)
-    if text is None:
+    given = entry.get(name)
+    if given is None:
         return None
-    if not isinstance(text, str):
+    if not isinstance(given, str):
         raise Invalid(f"{name}: must be a text", name)
-    return parse_moment(text, name, now)
+    return parse_moment(given, name, now)

@@ -2,7 +2,8 @@
 
 The first line names the format. A plain export then holds sessions, memories and links as they stand;
 one with the journal holds every change instead, from which the store can be built again, and then how
-often each memory was used. Both end with the pairs of memories that were answered together.
+often each memory was used. Both end with the pairs of memories that were answered together and with the
+standards of namespaces.
 """
 
 from __future__ import annotations
@@ -106,6 +107,12 @@ def together_line(one_id: int, other_id: int, companionship: tuple[int, Moment])
     """That two memories were answered together."""
     count, last = companionship
     return line("together", {"one_id": one_id, "other_id": other_id, "count": count, "last": last})
+
+
+def standard_line(namespace: str, memory_id: int | None, parent: str | None) -> str:
+    """What is set for a namespace: its standard and its parent."""
+    held = {"namespace": namespace, "memory_id": memory_id, "parent": parent}
+    return line("standard", {name: value for name, value in held.items() if value is not None})
 
 
 def change_line(change: Change) -> str:

@@ -20,9 +20,9 @@ from mnemic.storage.base import Merit, Reader
 if TYPE_CHECKING:
     from mnemic.embedding.base import Vectors
 
-DEPTH = 400
+DEPTH = 300
 """So many of the best by words are put in order by the other factors too."""
-TIER_BOOST = {Tier.LONG: 3.0, Tier.MID: 1.0, Tier.SHORT: 0.0}
+TIER_BOOST: Mapping[str, float] = {Tier.LONG: 3.0, Tier.MID: 1.0, Tier.SHORT: 0.0}
 MOST_USES = 50
 
 
@@ -44,7 +44,7 @@ class SixFactor:
     """What holds any of the words, or every one, by the sum of six factors."""
 
     every: bool = False
-    boosts: Mapping[Tier, float] = field(default_factory=lambda: TIER_BOOST)
+    boosts: Mapping[str, float] = field(default_factory=lambda: TIER_BOOST)
 
     def candidates(self, reader: Reader, query: Query, vector: Vectors | None) -> Mapping[int, Candidate]:
         """See Profile."""
@@ -58,11 +58,31 @@ class SixFactor:
 
     def scored(self, reader: Reader, query: Query, candidates: Mapping[int, Candidate]) -> list[Scored]:
         """See Profile."""
-        told = {
-            number: factors(candidates[number].bm25, merit, query.now, self.boosts.get(merit.tier, 0.0))
-            for number, merit in reader.merits(list(candidates)).items()
+        merits = reader.merits(list(candidates))
+        scores = self.scores(candidates, merits, query.now)
+        best = heapq.nlargest(query.limit, scores, key=lambda number: (scores[number], number))
+        return [
+            Scored(number, scores[number], self._terms(candidates[number], merits[number], query.now))
+            for number in best
+        ]
+
+    def _terms(self, candidate: Candidate, merit: Merit, now: Moment) -> dict[str, float]:
+        return factors(candidate.bm25, merit, now, self.boosts.get(merit.tier, 0.0))
+
+    def scores(
+        self, candidates: Mapping[int, Candidate], merits: Mapping[int, Merit], now: Moment
+    ) -> dict[int, float]:
+        """The sum of the factors for each: `factors` in one line, since there are hundreds and few are shown."""
+        boosts = self.boosts
+        return {
+            number: candidates[number].bm25
+            + 0.5 * priority
+            + 0.1 * (uses if uses < MOST_USES else MOST_USES)
+            + 2.0 * confidence
+            + boosts.get(tier, 0.0)
+            + (1.0 / (1.0 + 0.1 * (now - changed) / DAY) if now > changed else 1.0)
+            for number, (priority, confidence, uses, tier, changed) in merits.items()
         }
-        return [Scored(number, sum(terms.values()), terms) for number, terms in told.items()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +111,7 @@ class Hybrid:
 
     def scored(self, reader: Reader, query: Query, candidates: Mapping[int, Candidate]) -> list[Scored]:
         """See Profile."""
-        by_words = {one.memory_id: one.score for one in RECALLED.scored(reader, query, candidates)}
+        by_words = RECALLED.scores(candidates, reader.merits(list(candidates)), query.now)
         best = max(by_words.values(), default=1.0)
         scores = []
         for number, value in by_words.items():

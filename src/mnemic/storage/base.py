@@ -14,7 +14,7 @@ from mnemic.model.journal import Change, Subject
 from mnemic.model.memory import Draft, Memory
 from mnemic.model.search import Filter, Order
 from mnemic.model.session import Session
-from mnemic.model.values import Moment, State, Tier
+from mnemic.model.values import Moment, State
 from mnemic.model.workspace import Member, Role, Workspace
 
 if TYPE_CHECKING:
@@ -56,7 +56,8 @@ class Merit(NamedTuple):
     priority: int
     confidence: float
     access_count: int
-    tier: Tier
+    tier: str
+    """A Tier as text: to make hundreds of them takes longer than to compare them."""
     updated_at: Moment
 
 
@@ -447,8 +448,12 @@ class Writer(Reader, Protocol):
     def change_edge(self, edge: Edge, **fields: Any) -> Edge:
         """*edge* with these fields changed."""
 
-    def take_in(self, memory: Memory) -> Memory:
-        """A memory from elsewhere, with its uid, times, state and counters; its number too if that is free."""
+    def take_in(self, memory: Memory, *, is_checked: bool = False) -> Memory:
+        """A memory from elsewhere, with its uid, times, state and counters; its number too if that is free.
+
+        One that cannot be taken in leaves nothing behind. If it *is_checked*, each field of its type and uid and title
+        free, that costs less.
+        """
 
     def set_standard(self, namespace: str, memory_id: int | None, parent: str | None) -> None:
         """Say which memory is the standard of a namespace and which one is its parent. Not part of the journal."""

@@ -18,6 +18,8 @@ log = logging.getLogger(__name__)
 BATCH = 64
 FIRST_LOOK_SECONDS = 2.0
 """A server answers its first questions before it looks for work."""
+NOTICE_SECONDS = 0.2
+"""So much later it is told what is missing, so that the first answer does not wait for finding out."""
 EXPIRY_SECONDS = 30 * 60.0
 LONGEST_PAUSE_SECONDS = 300.0
 
@@ -49,6 +51,9 @@ class Worker:
             self._thread.join(seconds)
 
     def _run(self) -> None:
+        if self._ctx.features.has_language:
+            self._stopped.wait(NOTICE_SECONDS)
+            self._attempt("start", self._tell_missing)
         expire_at = time.monotonic() + FIRST_LOOK_SECONDS
         self._woken.wait(FIRST_LOOK_SECONDS)
         while not self._stopped.is_set():
@@ -58,6 +63,13 @@ class Worker:
                 self._attempt("expiry", self._expire)
                 expire_at = time.monotonic() + EXPIRY_SECONDS
             self._woken.wait(max(0.0, expire_at - time.monotonic()))
+
+    def _tell_missing(self) -> None:
+        """Say what of the feature tier that was asked for is not there."""
+        from mnemic.core.capabilities import capabilities
+
+        if message := capabilities(self._ctx).message:
+            log.warning("%s", message)
 
     def _embed(self) -> None:
         from mnemic.core import upkeep

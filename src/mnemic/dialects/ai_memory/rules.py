@@ -23,6 +23,7 @@ MAX_NAMESPACE = 128
 MAX_ID = 128
 MAX_TAGS = 50
 MAX_TAG = 128
+MAX_SOURCE = 128
 MAX_METADATA = 65_536
 MAX_DEPTH = 32
 MAX_TTL_SECS = 31_536_000
@@ -234,6 +235,31 @@ def note(given: Mapping[str, Any], now: Moment, *, default_source: str) -> Note:
         source=source(told.get("source", default_source)),
         metadata=metadata(told.get("metadata", {})),
     )
+
+
+def entry(given: Mapping[str, Any]) -> None:
+    """Invalid if a memory in a JSON document breaks a rule.
+
+    Its source may be any: mined and consolidated memories have others, and so have those of our other vocabularies.
+    An entry with `statements` is one that Mnemic wrote because it does not fit ai-memory's rules for texts.
+    """
+    told = {name: value for name, value in given.items() if value is not None}
+    for name in ("title", "content"):
+        if name not in told:
+            _refuse(name, f"{name} is required")
+    if not isinstance(told.get("statements"), list):
+        title(told["title"])
+        content(told["content"])
+        namespace(told.get("namespace", "global"))
+        tags(told.get("tags", ()))
+    elif not isinstance(told["title"], str) or not told["title"].strip():
+        _refuse("title", "title cannot be empty")
+    if len(_text(told.get("source", ""), "source").encode()) > MAX_SOURCE:
+        _refuse("source", f"source exceeds max length of {MAX_SOURCE} bytes")
+    tier(told.get("tier", "mid"))
+    priority(told.get("priority", 5))
+    confidence(told.get("confidence", 1.0))
+    metadata(told.get("metadata", {}))
 
 
 def revision(given: Mapping[str, Any], now: Moment) -> Revision:

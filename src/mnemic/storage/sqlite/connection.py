@@ -206,11 +206,23 @@ def _refuse_foreign(path: Path, header: bytes, size: int, *, has_log: bool) -> N
     application = int.from_bytes(header[68:72], "big")
     version = int.from_bytes(header[60:64], "big")
     if application not in (0, APPLICATION_ID) or (application == 0 and (pages > 1 or version)):
-        raise StoreUnusable(
-            f"{path.name} belongs to another program. It was not changed. Choose another with --db."
-        )
+        raise _foreign(path)
     if version > len(MIGRATIONS):
         raise newer(path, version)
+
+
+def _foreign(path: Path) -> MnemicError:
+    """The refusal of a file that another program has written."""
+    from mnemic.storage.sqlite import ai_memory
+
+    if ai_memory.is_one(path):
+        return StoreUnusable(
+            f"{path.name} is a database of ai-memory. It was not changed. Choose another file with --db and bring its "
+            f"memories over with `mnemic import --from ai-memory {path.name}`."
+        )
+    return StoreUnusable(
+        f"{path.name} belongs to another program. It was not changed. Choose another with --db."
+    )
 
 
 def newer(path: Path, version: int) -> MnemicError:

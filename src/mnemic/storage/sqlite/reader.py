@@ -18,7 +18,7 @@ from mnemic.model.journal import Change, Subject
 from mnemic.model.memory import Memory
 from mnemic.model.search import Filter, Order
 from mnemic.model.session import Session
-from mnemic.model.values import HOUR, Moment, State, Tier
+from mnemic.model.values import HOUR, Moment, State
 from mnemic.model.workspace import Workspace
 from mnemic.storage import text
 from mnemic.storage.base import (
@@ -479,7 +479,7 @@ class SqliteReader:
     def merits(self, memory_ids: Sequence[int]) -> dict[int, Merit]:
         """See Reader."""
         found = rows(self._connection, MERITS, (as_json(list(memory_ids)),))
-        return {one[0]: Merit(one[1], one[2], one[3], Tier(one[4]), one[5]) for one in found}
+        return {one[0]: Merit._make(one[1:]) for one in found}
 
     def reputes(self, memory_ids: Sequence[int]) -> dict[int, Repute]:
         """See Reader."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mnemic.dialects.operation import Dialect
 
 
-@click.command(cls=Verb)
+@click.command(cls=Verb, params=[tier_option()])
 @click.option("--host", metavar="ADDRESS", help="Where to listen. [default: 127.0.0.1]")
 @click.option("--port", type=click.IntRange(0, 65535), metavar="N", help="[default: 9077]")
 @click.option("--token", metavar="SECRET", help="A token that may do everything. [env: MNEMIC_TOKEN]")

@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+import json
+import re
 import sys
-from collections.abc import Iterable, Iterator
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 import orjson
 
+from mnemic.app import FOREIGN
+from mnemic.errors import Invalid
 from mnemic.surfaces.cli import output
-from mnemic.surfaces.cli.fields import from_json
 from mnemic.surfaces.cli.files import written_whole
 from mnemic.surfaces.cli.progress import progress
 from mnemic.surfaces.cli.session import Session, Verb, pass_session
+from mnemic.surfaces.cli.text import safe
 
 if TYPE_CHECKING:
+    from mnemic.core.arrivals import Imported
     from mnemic.core.context import Context
-    from mnemic.core.transfer import Imported
+    from mnemic.storage.base import Progress
+
+SQLITE = b"SQLite format 3\0"
+"""How every SQLite database begins."""
+LONG_NUMBER = re.compile(rb"\d{19}")
+MOST_ERRORS = 20
 
 
 class Format(StrEnum):
@@ -79,24 +90,77 @@ def _sink(target: Path | None) -> Iterator[IO[bytes]]:
 
 
 @click.command("import", cls=Verb)
-@click.argument("file", type=click.File("rb"), default="-", metavar="[FILE]")
+@click.argument(
+    "file",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False, allow_dash=True),
+    default="-",
+    metavar="[FILE]",
+)
+@click.option(
+    "--from", "system", type=click.Choice(list(FOREIGN)), help="FILE is another system's database or export."
+)
 @click.option(
     "--format",
     "form",
     type=click.Choice([form.value for form in Format]),
     help="How FILE is written. [default: as it looks]",
 )
+@click.option("--dry-run", is_flag=True, help="Say what would come, and change nothing.")
 @pass_session
-def import_(session: Session, file: IO[bytes], form: str | None) -> int:
+def import_(session: Session, file: Path, system: str | None, form: str | None, dry_run: bool) -> int:
     """Read memories and links from FILE or standard input.
 
-    What is already known by the same id stays; what is invalid is skipped and told.
+    What is known by the same id or title is brought up to date, the newer version winning; what is invalid is
+    skipped and told. With --from ai-memory, FILE is ai-memory's database, which is only read, or its export.
     """
-    first = file.readline()
-    with session.open() as app:
-        done = _taken_in(app.ctx, first, file, Format(form) if form else _looks_like(first))
-    _report(session, done)
+    with _source(file) as stream:
+        first = stream.readline()
+        _must_be_text(file, first, system)
+        with _target(session, dry_run) as ctx, progress("Importing") as told:
+            if first.startswith(SQLITE):
+                done = _from_database(ctx, file, system or "", told)
+            else:
+                chosen = Format.JSON if system else Format(form) if form else _looks_like(first)
+                done = _taken_in(ctx, first, stream, chosen, told, is_foreign=system is not None)
+    _report(session, done, dry_run)
     return 1 if done.errors and not done.imported else 0
+
+
+@contextmanager
+def _source(file: Path) -> Iterator[IO[bytes]]:
+    if str(file) == "-":
+        yield sys.stdin.buffer
+    else:
+        with file.open("rb") as stream:
+            yield stream
+
+
+def _must_be_text(file: Path, first: bytes, system: str | None) -> None:
+    """Refuse a database, unless someone is there to read it."""
+    if not first.startswith(SQLITE):
+        return
+    if system is None:
+        raise click.UsageError(
+            f"{file.name} is a database. --from ai-memory reads one of ai-memory's; `mnemic sync` one of ours."
+        )
+    if str(file) == "-":
+        raise click.UsageError("A database cannot be read from standard input; name its file.")
+
+
+@contextmanager
+def _target(session: Session, dry_run: bool) -> Iterator[Context]:
+    """Where memories go; on a dry run a copy, so that what it says is what would happen."""
+    if not dry_run:
+        with session.open() as app:
+            yield app.ctx
+        return
+    with tempfile.TemporaryDirectory(prefix="mnemic-") as folder:
+        copy = Path(folder) / "copy.db"
+        if Path(session.settings().database).expanduser().exists():
+            with session.open() as app:
+                app.ctx.store.backup(copy)
+        with session.open(db=str(copy), embedder="none", fast_writes=True) as app:
+            yield app.ctx
 
 
 def _looks_like(first: bytes) -> Format:
@@ -108,13 +172,33 @@ def _looks_like(first: bytes) -> Format:
     return Format.JSON if isinstance(record, dict) and "memories" in record else Format.JSONL
 
 
-def _taken_in(ctx: Context, first: bytes, rest: IO[bytes], form: Format) -> Imported:
+def _from_database(ctx: Context, file: Path, system: str, told: Progress) -> Imported:
+    from mnemic.app import read_foreign
     from mnemic.core import transfer
 
+    return transfer.import_json(ctx, read_foreign(system, file), progress=told)
+
+
+def _taken_in(
+    ctx: Context, first: bytes, rest: IO[bytes], form: Format, told: Progress, *, is_foreign: bool
+) -> Imported:
+    """Everything another system wrote is welcome; a document of no known origin has to keep ai-memory's rules."""
+    from mnemic.core import transfer
+    from mnemic.dialects.ai_memory import rules
+
     if form is Format.JSON:
-        return transfer.import_json(ctx, from_json(first + rest.read(), "file"))
-    with progress("Importing") as told:
-        return transfer.import_lines(ctx, _texts(first, rest), told)
+        check = None if is_foreign else rules.entry
+        return transfer.import_json(ctx, _document(first + rest.read()), check=check, progress=told)
+    return transfer.import_lines(ctx, _texts(first, rest), told)
+
+
+def _document(text: bytes) -> Any:
+    """The JSON value in *text*."""
+    try:
+        # orjson turns an integer of more than 64 bits into a float without a word.
+        return json.loads(text) if LONG_NUMBER.search(text) else orjson.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Invalid(f"file: not valid JSON: {str(error)[:200]}", "file") from None
 
 
 def _texts(first: bytes, rest: Iterable[bytes]) -> Iterator[str]:
@@ -123,12 +207,21 @@ def _texts(first: bytes, rest: Iterable[bytes]) -> Iterator[str]:
         yield line.decode(errors="replace")
 
 
-def _report(session: Session, done: Imported) -> None:
+def _report(session: Session, done: Imported, dry_run: bool) -> None:
     facts = {"imported": done.imported, "skipped": done.skipped, "errors": list(done.errors)}
-    known = f", {done.skipped:,} were known" if done.skipped else ""
-    output.tell(session, facts, f"Imported {done.imported:,}{known}.")
-    if not session.as_json:
-        for error in done.errors[:20]:
-            print(f"Skipped: {error}", file=sys.stderr)
-        if len(done.errors) > 20:
-            print(f"Skipped: {len(done.errors) - 20:,} more", file=sys.stderr)
+    known = f", {done.skipped:,} {'are' if dry_run else 'were'} known" if done.skipped else ""
+    verb = "Would import" if dry_run else "Imported"
+    output.tell(
+        session, {**facts, "dry_run": True} if dry_run else facts, f"{verb} {done.imported:,}{known}."
+    )
+    tell_errors(session, done.errors)
+
+
+def tell_errors(session: Session, errors: Sequence[str]) -> None:
+    """Say on standard error what was passed over, unless the answer in JSON has it."""
+    if session.as_json:
+        return
+    for error in errors[:MOST_ERRORS]:
+        print(f"Skipped: {safe(error)}", file=sys.stderr)
+    if len(errors) > MOST_ERRORS:
+        print(f"Skipped: {len(errors) - MOST_ERRORS:,} more", file=sys.stderr)

@@ -1,0 +1,252 @@
+"""What becomes of memories and links that come from elsewhere: new ones are taken in, known ones brought up to date."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import islice
+from typing import Any, TypeVar
+
+from mnemic.core.context import Context
+from mnemic.core.upkeep import write_after_expiry
+from mnemic.errors import Conflict, Denied, Invalid
+from mnemic.formats.document import uid_of
+from mnemic.model.graph import Edge
+from mnemic.model.memory import Memory
+from mnemic.model.values import Moment, State, Tier
+from mnemic.storage.base import Progress, Reader, Writer
+
+BATCH = 500
+LABEL_LENGTH = 80
+SAID = frozenset({"title", "namespace", "content", "kind", "summary", "tags", "source", "metadata"})
+"""What the newer of two memories says for both."""
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Imported:
+    """What an import did: *imported* are new or changed something, *skipped* were known as they are."""
+
+    imported: int = 0
+    skipped: int = 0
+    errors: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A memory from elsewhere: how to speak of it, the id it goes by there, and which of SAID its teller knows of."""
+
+    label: str
+    key: str
+    memory: Memory
+    session: str | None = None
+    says: frozenset[str] = SAID
+
+
+@dataclass(frozen=True, slots=True)
+class Tie:
+    """A link from elsewhere, its ends by the ids they go by there."""
+
+    label: str
+    source: str
+    target: str
+    edge: Edge
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What is set for a namespace elsewhere: its standard by the id it goes by there, and its parent."""
+
+    label: str
+    namespace: str
+    standard: str | None
+    parent: str | None
+
+
+@dataclass(slots=True)
+class Intake:
+    """One run of taking in: the numbers that ids from elsewhere have here, and how it went so far."""
+
+    ctx: Context
+    keeps_forgotten: bool = False
+    """Whether what was forgotten here stays so, unless it changed there since."""
+    done: Imported = field(default_factory=Imported)
+    numbers: dict[str, int] = field(default_factory=dict)
+
+    def take(self, arrivals: Iterable[Arrival], total: int, progress: Progress | None = None) -> None:
+        """Take in memories, a transaction for every few hundred, each of them whole or not at all."""
+        for count, batch in _batches(arrivals):
+            with write_after_expiry(self.ctx, "import") as tx:
+                self._each(batch, partial(self._settle, tx))
+            if progress:
+                progress(min(count, total), total)
+
+    def tie(self, ties: Iterable[Tie]) -> None:
+        """Make the links that are not there. One whose end is unknown is reported."""
+        for _, batch in _batches(ties):
+            with self.ctx.write("import") as tx:
+                self._each(batch, partial(self._link, tx))
+
+    def set_standards(self, rules: Iterable[Rules]) -> None:
+        """Set the standards of namespaces that have none. One that is unknown is reported."""
+        waiting = list(rules)
+        if not waiting:
+            return
+        with self.ctx.write("import") as tx:
+            held = {namespace for namespace, _, _ in tx.standards()}
+            self._each([item for item in waiting if item.namespace not in held], partial(self._set, tx))
+
+    def _set(self, tx: Writer, rules: Rules) -> None:
+        if not self.ctx.may_see(rules.namespace):
+            raise Denied(f"namespace: this token may not use {rules.namespace!r}.")
+        number = None if rules.standard is None else self._number(tx, rules.standard)
+        tx.set_standard(rules.namespace, number, rules.parent)
+
+    def _each(self, batch: Sequence[Any], take: Callable[[Any], None]) -> None:
+        for item in batch:
+            try:
+                take(item)
+            except (Invalid, Conflict, Denied) as error:
+                self.done.errors.append(f"{item.label}: {error}")
+
+    def _settle(self, tx: Writer, arrival: Arrival) -> None:
+        coming = arrival.memory
+        if coming.state is State.NAMED:
+            self.numbers[arrival.key] = tx.named(coming.namespace, coming.title)
+            return
+        known = self._known(tx, coming)
+        if known is None:
+            number, is_news = _taken_in(tx, arrival), True
+        else:
+            number, is_news = known.id, self._updated(tx, known, arrival)
+        self.numbers[arrival.key] = number
+        self.done.imported += is_news
+        self.done.skipped += not is_news
+
+    def _known(self, tx: Reader, coming: Memory) -> Memory | None:
+        """What is known by its uid, or bears its title while it lives."""
+        known = tx.memories(tx.ids_with_uid(coming.uid, 1))
+        same = known[0] if known else None
+        if same and not self.ctx.may_see(same.namespace):
+            raise Conflict("id: is taken by a memory that this token may not use")
+        if coming.state is not State.LIVING or (same and same.state in (State.LIVING, State.SUPERSEDED)):
+            return same
+        titled = tx.memories(tx.ids_titled(coming.title, (coming.namespace,)))
+        return titled[0] if titled else same
+
+    def _updated(self, tx: Writer, known: Memory, arrival: Arrival) -> bool:
+        """Bring *known* up to date; whether that changed anything. What has left elsewhere changes nothing here."""
+        coming = arrival.memory
+        if (
+            coming.state is not State.LIVING
+            or known.state is State.SUPERSEDED
+            or self._stays_away(known, coming)
+        ):
+            return False
+        changes = {**merged(known, arrival), **_named_anew(tx, known, arrival)}
+        if known.state is not State.LIVING:
+            changes |= {"state": State.LIVING, "state_reason": None, "state_at": None}
+        changed = tx.change(known, **changes)
+        return _use_raised(tx, known, coming) or changed is not known
+
+    def _stays_away(self, known: Memory, coming: Memory) -> bool:
+        """Whether *known* was forgotten here after it last changed there, and that counts."""
+        left_at = known.state_at or known.updated_at
+        return self.keeps_forgotten and known.state is not State.LIVING and left_at >= coming.updated_at
+
+    def _link(self, tx: Writer, tie: Tie) -> None:
+        source, target = (self._number(tx, key) for key in (tie.source, tie.target))
+        if source == target and tie.source != tie.target:
+            return  # two that were one and the same here
+        edge = tie.edge
+        if tx.edge_between(source, target, edge.type):
+            return
+        if self.keeps_forgotten and tx.has_edge(source, target, edge.type, edge.created_at):
+            return
+        tx.add_edge(
+            source,
+            target,
+            edge.type,
+            weight=edge.weight,
+            reason=edge.reason,
+            valid_from=edge.valid_from,
+            created_at=edge.created_at,
+        )
+
+    def _number(self, tx: Reader, key: str) -> int:
+        if key in self.numbers:
+            return self.numbers[key]
+        for memory in tx.memories(tx.ids_with_uid(uid_of(key), 1)):
+            if self.ctx.may_see(memory.namespace):
+                return memory.id
+        raise Invalid(f"no memory has the id {key[:LABEL_LENGTH]!r}")
+
+
+def _batches(items: Iterable[T]) -> Iterator[tuple[int, list[T]]]:
+    """A few hundred of *items* at a time, with how many that makes so far."""
+    waiting, count = iter(items), 0
+    while batch := list(islice(waiting, BATCH)):
+        count += len(batch)
+        yield count, batch
+
+
+def _taken_in(tx: Writer, arrival: Arrival) -> int:
+    memory = arrival.memory
+    if arrival.session:
+        session = tx.session(memory.namespace, arrival.session, memory.created_at)
+        memory = replace(memory, session_id=session)
+    return tx.take_in(memory, is_checked=True).id
+
+
+def merged(known: Memory, arrival: Arrival) -> dict[str, Any]:
+    """The changes that bring *known* up to date: the newer speaks for both, nothing is lowered or shortened."""
+    coming = arrival.memory
+    changes: dict[str, Any] = {
+        "priority": max(known.priority, coming.priority),
+        "confidence": max(known.confidence, coming.confidence),
+        "tier": max(known.tier, coming.tier, key=lambda tier: tier.rank),
+        "expires_at": _later_end(known, coming),
+        "updated_at": max(known.updated_at, coming.updated_at),
+    }
+    # At the same moment the one from elsewhere wins: then two that sync hold the same afterwards.
+    if coming.updated_at < known.updated_at:
+        return changes
+    plain = arrival.says & {"kind", "summary", "tags", "source", "metadata"}
+    changes |= {name: getattr(coming, name) for name in plain}
+    if coming.content != known.content:
+        changes["texts"] = [statement.text for statement in coming.statements]
+    return changes
+
+
+def _later_end(known: Memory, coming: Memory) -> Moment | None:
+    is_promoted = known.tier is not coming.tier and Tier.LONG in (known.tier, coming.tier)
+    if known.expires_at is None or coming.expires_at is None or is_promoted:
+        return None
+    return max(known.expires_at, coming.expires_at)
+
+
+def _named_anew(tx: Reader, known: Memory, arrival: Arrival) -> dict[str, Any]:
+    """The title and namespace that a newer memory has by now, unless someone else bears it here."""
+    coming = arrival.memory
+    if (
+        known.uid != coming.uid
+        or coming.updated_at < known.updated_at
+        or not {"title", "namespace"} <= arrival.says
+    ):
+        return {}
+    if tx.ids_titled(coming.title, (coming.namespace,)):
+        return {}
+    return {"title": coming.title, "namespace": coming.namespace}
+
+
+def _use_raised(tx: Writer, known: Memory, coming: Memory) -> bool:
+    """Count the uses of whichever was used more; whether that is the one from elsewhere."""
+    ours = (known.access_count, known.accessed_at, known.days_used)
+    accessed = max((at for at in (known.accessed_at, coming.accessed_at) if at is not None), default=None)
+    both = (max(known.access_count, coming.access_count), accessed, max(known.days_used, coming.days_used))
+    if both == ours:
+        return False
+    tx.set_use(known.id, *both)
+    return True

@@ -1,0 +1,166 @@
+"""Making memories of conversations held elsewhere, one each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from mnemic.core.context import Context
+from mnemic.core.memories import Note
+from mnemic.core.storing import put
+from mnemic.core.upkeep import write_after_expiry
+from mnemic.formats.conversations import Broken, Conversation, Found, Message
+from mnemic.model.memory import Memory
+from mnemic.model.search import Filter
+from mnemic.model.texts import cut
+from mnemic.model.values import State, Tier
+from mnemic.storage.base import Progress, Writer
+from mnemic.storage.text import digest
+
+CONVERSATION_ID = "conversation_id"
+"""Where a memory's metadata says which conversation it was made of."""
+BATCH = 100
+TITLE_BYTES = 100
+CONTENT_BYTES = 65_535
+CONFIDENCE = 0.8
+PRIORITY = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A conversation that makes a memory, and the memory to be."""
+
+    note: Note
+    messages: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mined:
+    """What became of the conversations. Those skipped were too short, or are known as they are."""
+
+    total: int
+    imported: int
+    skipped: int
+    planned: tuple[Planned, ...]
+    errors: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """The memory that a conversation was made into, and what stands for its text."""
+
+    memory_id: int
+    digest: int
+
+
+def mine(
+    ctx: Context,
+    found: Sequence[Found],
+    *,
+    source: str,
+    namespace: str,
+    tier: Tier = Tier.MID,
+    min_messages: int = 3,
+    dry_run: bool = False,
+    progress: Progress | None = None,
+) -> Mined:
+    """Store one memory for each conversation of at least *min_messages*; what is broken is told and passed over.
+
+    A conversation that was mined before is known by its id: it changes its memory only if it has grown since.
+    """
+    errors = tuple(str(item) for item in found if isinstance(item, Broken))
+    known = _known(ctx, source, namespace)
+    plans = {
+        _id_of(talk): Planned(_note(talk, source, namespace, tier), len(talk.messages))
+        for talk in found
+        if isinstance(talk, Conversation) and talk.messages and len(talk.messages) >= min_messages
+    }
+    fresh = {
+        number: plan
+        for number, plan in plans.items()
+        if number not in known or known[number].digest != digest(plan.note.text)
+    }
+    if not dry_run:
+        _store(ctx, fresh, known, progress)
+    skipped = len(found) - len(errors) - len(fresh)
+    return Mined(len(found), 0 if dry_run else len(fresh), skipped, tuple(fresh.values()), errors)
+
+
+def _known(ctx: Context, source: str, namespace: str) -> dict[object, _Known]:
+    """The memories that were mined before, by their conversations' ids."""
+    reader, after = ctx.store.read(), 0
+    wanted = Filter(namespaces=(ctx.home(namespace),), alive_at=ctx.now())
+    known: dict[object, _Known] = {}
+    while page := reader.page(wanted, after=after, limit=BATCH):
+        for memory in page:
+            if memory.source == source:
+                known[memory.metadata.get(CONVERSATION_ID)] = _Known(memory.id, digest(memory.content))
+        after = page[-1].id
+    return known
+
+
+def _store(
+    ctx: Context, fresh: Mapping[str, Planned], known: Mapping[object, _Known], progress: Progress | None
+) -> None:
+    """Store what is new or has grown, in batches."""
+    numbers = list(fresh)
+    for start in range(0, len(numbers), BATCH):
+        batch = numbers[start : start + BATCH]
+        with write_after_expiry(ctx, "mine") as tx:
+            for number in batch:
+                before = tx.memory(known[number].memory_id) if number in known else None
+                put(tx, ctx, _titled(tx, ctx, fresh[number].note, before))
+        ctx.wake()
+        if progress:
+            progress(start + len(batch), len(numbers))
+
+
+def _titled(tx: Writer, ctx: Context, note: Note, before: Memory | None) -> Note:
+    """*note* under the title of the memory it brings up to date, else under one that is free."""
+    if before is None or before.state is not State.LIVING:
+        return replace(note, title=tx.unused_title(ctx.home(note.namespace), note.title or ""))
+    return replace(
+        note,
+        title=before.title,
+        tags=(*before.tags, *note.tags),
+        metadata={**before.metadata, **note.metadata},
+    )
+
+
+def _note(talk: Conversation, source: str, namespace: str, tier: Tier) -> Note:
+    return Note(
+        title=_title(talk),
+        text=_content(talk.messages),
+        tags=(source,),
+        namespace=namespace,
+        tier=tier,
+        confidence=CONFIDENCE,
+        priority=PRIORITY,
+        source=source,
+        metadata={CONVERSATION_ID: _id_of(talk)},
+        created_at=talk.created_at,
+    )
+
+
+def _title(talk: Conversation) -> str:
+    """What it is called, else what the user said first."""
+    first = next((message for message in talk.messages if message.role == "user"), talk.messages[0])
+    return cut(talk.title or " ".join(first.text.split()), TITLE_BYTES).strip()
+
+
+def _content(messages: Sequence[Message]) -> str:
+    """A line for each message, as many whole ones as there is room for, and some of the first in any case."""
+    lines: list[str] = []
+    room = CONTENT_BYTES
+    for message in messages:
+        line = f"[{message.role}]: {message.text}"
+        room -= len(line.encode()) + 1
+        if room < -1:
+            break
+        lines.append(line)
+    return "\n".join(lines) or cut(f"[{messages[0].role}]: {messages[0].text}", CONTENT_BYTES)
+
+
+def _id_of(talk: Conversation) -> str:
+    """Its id; for one that has none: when it began, and with what."""
+    return talk.id or f"{talk.created_at or 0}-{digest(talk.messages[0].text):x}"

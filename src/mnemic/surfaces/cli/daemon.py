@@ -1,0 +1,140 @@
+"""Another daemon as a peer to sync with, reached over its REST API."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from mnemic.core.arrivals import Imported
+from mnemic.core.syncing import Carried
+from mnemic.core.transfer import export_json, import_json
+from mnemic.errors import Denied, Invalid, Unavailable
+
+if TYPE_CHECKING:
+    import httpx
+
+    from mnemic.core.context import Context
+    from mnemic.storage.base import Progress
+
+API = "/api/v1"
+ITEMS, BYTES = 1_000, 2_000_000
+"""How much a daemon takes at once: it reads bodies of up to 2 MiB."""
+TIMEOUT_SECONDS = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Daemon:
+    """The peer that is a running daemon."""
+
+    address: str
+    token: str | None = None
+
+    def pull(self, ctx: Context, *, keeps_forgotten: bool, progress: Progress | None = None) -> Carried:
+        """See Peer."""
+        with self._client() as client:
+            document = self._call(client, "GET", "/export")
+        done = import_json(ctx, document, keeps_forgotten=keeps_forgotten, progress=progress)
+        return Carried(len(document["memories"]), done)
+
+    def push(self, ctx: Context, *, keeps_forgotten: bool, progress: Progress | None = None) -> Carried:
+        """See Peer. A daemon cannot be told to keep what it has forgotten."""
+        document = export_json(ctx)
+        done = Imported()
+        memories, sent = document["memories"], 0
+        with self._client() as client:
+            for piece in pieces(memories, done):
+                self._send(client, {"memories": piece, "links": []}, done)
+                sent += len(piece)
+                if progress:
+                    progress(sent, len(memories))
+            if document["links"] or document.get("standards"):
+                self._tie(client, document, done)
+        return Carried(len(memories), done)
+
+    def _tie(self, client: httpx.Client, document: Mapping[str, Any], done: Imported) -> None:
+        """Send links and standards by the ids the memories have there: one known by its title keeps its own."""
+        there = self._call(client, "GET", "/export")["memories"]
+        ids = {(entry.get("namespace"), entry.get("title")): entry.get("id") for entry in there}
+        known = set(ids.values())
+        renamed = {
+            entry["id"]: ids.get((entry["namespace"], entry["title"]), entry["id"])
+            for entry in document["memories"]
+            if entry["id"] not in known
+        }
+        ends = ("source_id", "target_id", "standard_id")
+        links, standards = (
+            [_translated(item, ends, renamed) for item in document.get(name, ())]
+            for name in ("links", "standards")
+        )
+        for piece in pieces([link for link in links if link["source_id"] != link["target_id"]], done):
+            self._send(client, {"memories": [], "links": piece}, done)
+        if standards:
+            self._send(client, {"memories": [], "links": [], "standards": standards}, done)
+
+    def _send(self, client: httpx.Client, body: Mapping[str, Any], done: Imported) -> None:
+        answer = self._call(client, "POST", "/import", body)
+        done.imported += int(answer.get("imported", 0))
+        done.skipped += int(answer.get("skipped", 0))
+        done.errors += map(str, answer.get("errors", ()))
+
+    def _client(self) -> httpx.Client:
+        import httpx
+
+        headers = {"Content-Type": "application/json", **({"X-API-Key": self.token} if self.token else {})}
+        base = self.address.rstrip("/").removesuffix(API) + API
+        try:
+            return httpx.Client(base_url=base, headers=headers, timeout=TIMEOUT_SECONDS)
+        except httpx.InvalidURL as error:
+            raise Invalid(f"{self.address} is no address: {error}", "remote") from None
+
+    def _call(self, client: httpx.Client, method: str, path: str, body: Any = None) -> dict[str, Any]:
+        import httpx
+
+        try:
+            response = client.request(method, path, content=None if body is None else orjson.dumps(body))
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise Unavailable(f"{self.address} cannot be reached: {error}") from None
+        if response.status_code in (401, 403):
+            raise Denied(f"{self.address} does not let us in: {_problem(response)}. --token gives a token.")
+        answer = _json(response)
+        if not response.is_success or not isinstance(answer, dict):
+            raise Unavailable(f"{self.address} answered {response.status_code}: {_problem(response)}")
+        return answer
+
+
+def pieces(items: Sequence[dict[str, Any]], done: Imported) -> Iterator[list[dict[str, Any]]]:
+    """*items* in lists that a daemon takes at once. One that is too large by itself is told in *done*."""
+    piece: list[dict[str, Any]] = []
+    size = 0
+    for item in items:
+        length = len(orjson.dumps(item)) + 1
+        if length > BYTES:
+            done.errors.append(f"{item.get('title', 'link')}: is too large to be sent")
+            continue
+        if piece and (len(piece) == ITEMS or size + length > BYTES):
+            yield piece
+            piece, size = [], 0
+        piece.append(item)
+        size += length
+    if piece:
+        yield piece
+
+
+def _translated(item: Mapping[str, Any], names: Sequence[str], ids: Mapping[str, str]) -> dict[str, Any]:
+    return {name: ids.get(value, value) if name in names else value for name, value in item.items()}
+
+
+def _json(response: httpx.Response) -> Any:
+    try:
+        return orjson.loads(response.content)
+    except orjson.JSONDecodeError:
+        return None
+
+
+def _problem(response: httpx.Response) -> str:
+    answer = _json(response)
+    told = answer.get("error") if isinstance(answer, dict) else None
+    return told[:200].rstrip(".") if isinstance(told, str) else response.reason_phrase
