@@ -103,17 +103,20 @@ class Lore:
         return [one for one in scores if one is not None]
 
     def _scored(self, candidate: Candidate, repute: Repute, now: Moment) -> Scored | None:
-        signals = {
-            "semantic": min(1.0, max(0.0, candidate.cosine)),
-            "keyword": candidate.bm25,
-            "quality": (UNRATED if repute.quality is None else repute.quality) / HIGHEST_QUALITY,
-            "usage": self._usage(repute.access_count),
-        }
-        combined = sum(getattr(self, name) * value for name, value in signals.items())
+        semantic = min(1.0, max(0.0, candidate.cosine))
+        quality = (UNRATED if repute.quality is None else repute.quality) / HIGHEST_QUALITY
+        usage = self._usage(repute.access_count)
+        combined = (
+            self.semantic * semantic
+            + self.keyword * candidate.bm25
+            + self.quality * quality
+            + self.usage * usage
+        )
         if combined < self.least:
             return None
         decay = self.faded(repute.accessed_at or repute.created_at, now)
-        return Scored(candidate.memory_id, combined * decay, {**signals, "decay": decay})
+        terms = {"semantic": semantic, "keyword": candidate.bm25, "quality": quality, "usage": usage}
+        return Scored(candidate.memory_id, combined * decay, {**terms, "decay": decay})
 
     def _usage(self, uses: int) -> float:
         return min(1.0, log2(1 + uses) / log2(1 + self.usage_cap))

@@ -118,15 +118,17 @@ REPUTES = """
 SELECT id, quality, access_count, accessed_at, created_at FROM memory
 WHERE id IN (SELECT value FROM json_each(?))
 """
+# That nothing living is meant must stand here, or SQLite would not use the index of those that have left.
 LEFT = """
 SELECT id FROM memory
-WHERE state = :state AND (:before IS NULL OR state_at < :before)
+WHERE state = :state AND state != 'living' AND (:before IS NULL OR state_at < :before)
   AND (:namespaces IS NULL OR namespace IN (SELECT value FROM json_each(:namespaces)))
 ORDER BY state_at DESC, id DESC LIMIT :limit OFFSET :offset
 """
 LEFT_BY_NAMESPACE = """
 SELECT namespace, count(*) FROM memory
-WHERE state = :state AND (:namespaces IS NULL OR namespace IN (SELECT value FROM json_each(:namespaces)))
+WHERE state = :state AND state != 'living'
+  AND (:namespaces IS NULL OR namespace IN (SELECT value FROM json_each(:namespaces)))
 GROUP BY namespace
 """
 STANDARDS = """

@@ -1,0 +1,28 @@
+"""Names in a text: what counts as one, and what has its capital only for where it stands."""
+
+from __future__ import annotations
+
+import pytest
+
+from mnemic.retrieval.names import names
+
+
+@pytest.mark.parametrize(
+    "text, found",
+    [
+        ("We met Anna Berg in New York.", {"anna berg", "new york"}),
+        ("Steam the milk. Then pour it.\n- Wait a while", set()),
+        ("The API of GitHub is slow", {"api", "github"}),
+        ("NASA launched it", {"nasa"}),
+        ("The New York Times wrote", {"new york times"}),
+        ("I'm sure It was Zürich", {"zürich"}),
+        ("set max_retries and fetchAll in core/lore.py", {"max_retries", "fetchall", "core/lore.py"}),
+        ("ticket XK-4471 on 2026-05-19", {"xk-4471", "2026-05-19"}),
+        ("it takes 12 ms and 3.5 kg, or 40%", {"12 ms", "3.5 kg", "40%"}),
+        ('called "hybrid search" or `uv run`', {"hybrid search", "uv run"}),
+        ("on 3 March 2025", {"3 march 2025", "march"}),
+        ("", set()),
+    ],
+)
+def test_names_are_known_by_how_they_are_written(text, found):
+    assert names(text) == found
