@@ -136,4 +136,4 @@ def test_our_own_flag_and_variable_count_before_lorekeepers_folder(cli):
 
 def test_a_bad_variable_of_lorekeeper_stops_the_server_before_it_starts(cli):
     _, done = spoken(cli, LORE_SEARCH_LIMIT="many")
-    assert (done.code, done.out) == (1, "") and "LORE_SEARCH_LIMIT" in done.err
+    assert (done.code, done.out) == (2, "") and "LORE_SEARCH_LIMIT" in done.err

@@ -70,6 +70,18 @@ class Repute(NamedTuple):
     created_at: Moment
 
 
+class Match(NamedTuple):
+    """A memory that holds words, how well, and what speaks for it whatever the question."""
+
+    memory_id: int
+    bm25: float
+    priority: int
+    confidence: float
+    access_count: int
+    tier: str
+    updated_at: Moment
+
+
 class Companionship(NamedTuple):
     """How often two memories were answered together, and when last."""
 
@@ -208,6 +220,9 @@ class Reader(Protocol):
 
         A term is one word or a phrase; no character in it is syntax. Higher is better.
         """
+
+    def matches(self, terms: Sequence[str], wanted: Filter, *, every: bool, limit: int) -> list[Match]:
+        """What `words` finds, with what speaks for each."""
 
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
         """In how many living memories each term stands, of frequent ones to within a tenth; a term in none has 0."""
@@ -508,6 +523,9 @@ class Store(Protocol):
 
     def backup(self, target: Path, progress: Progress | None = None) -> None:
         """A complete copy in *target*, taken while others read and write."""
+
+    def probe(self) -> None:
+        """Read the newest memory and find it by its words, which takes no time; StoreUnusable if that fails."""
 
     def check(self) -> list[str]:
         """What is wrong with the file and between its tables and indexes; empty if nothing is."""

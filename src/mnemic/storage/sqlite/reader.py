@@ -24,6 +24,7 @@ from mnemic.storage import text
 from mnemic.storage.base import (
     Companionship,
     Counts,
+    Match,
     Merit,
     Nearness,
     Outline,
@@ -292,6 +293,11 @@ class SqliteReader:
         """See Reader."""
         spaces = self._namespace_ids(wanted)
         return words.search(self._connection, terms, wanted, spaces, every=every, limit=limit)
+
+    def matches(self, terms: Sequence[str], wanted: Filter, *, every: bool, limit: int) -> list[Match]:
+        """See Reader."""
+        spaces = self._namespace_ids(wanted)
+        return words.matches(self._connection, terms, wanted, spaces, every=every, limit=limit)
 
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
         """See Reader."""
