@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from mnemic.retrieval.names import names
@@ -26,3 +28,10 @@ from mnemic.retrieval.names import names
 )
 def test_names_are_known_by_how_they_are_written(text, found):
     assert names(text) == found
+
+
+@pytest.mark.parametrize("piece", ["a/", "1,", "A ", "a1-", "_a", "aA", "x.", '"', "A'"])
+def test_no_text_takes_long(piece):
+    begun = time.process_time()
+    names(piece * 30_000)
+    assert time.process_time() - begun < 2
