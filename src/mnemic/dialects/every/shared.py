@@ -57,7 +57,14 @@ class Shared(Dialect):
         }
 
 
-SHARED = Shared(name="all", title="What several vocabularies share", instructions="")
+SHARED = Shared(
+    name="all",
+    title="All vocabularies at once",
+    instructions=(
+        "`all` has every tool of every vocabulary. These names are used by several: each takes the arguments of all "
+        "who have it and answers with the keys of all. Every other tool is what its own vocabulary says."
+    ),
+)
 
 
 class Reply(RootModel[dict[str, Any]]):
