@@ -76,9 +76,9 @@ def test_the_schema_of_a_shared_name_takes_every_shape(speak, tool):
 def test_prompts_and_resources_of_all(speak):
     prompts = [prompt["name"] for prompt in speak.say("prompts/list")["prompts"]]
     assert len(prompts) == len(set(prompts)) == sum(len(one.prompts) for one in spoken().values())
-    assert {"recall-first", "ai-memory-recall-first", "memory-workflow", "summarize"} <= set(prompts)
+    assert {"recall-first", "mnemic-recall-first", "memory-workflow", "summarize"} <= set(prompts)
     [house, other] = (
-        speak.say("prompts/get", name=name)["messages"] for name in ("recall-first", "ai-memory-recall-first")
+        speak.say("prompts/get", name=name)["messages"] for name in ("mnemic-recall-first", "recall-first")
     )
     assert "`recall`" in str(house) and "memory_recall" in str(other)
     addresses = [one["uri"] for one in speak.say("resources/list")["resources"]]

@@ -9,7 +9,8 @@ import orjson
 import pytest
 from hypothesis import strategies as st
 
-from mnemic.app import DIALECTS, dialect
+from mnemic.app import DIALECTS, EVERY, dialect
+from mnemic.dialects.every.shared import SHARED
 from mnemic.dialects.operation import input_schema
 from mnemic.errors import MnemicError
 from mnemic.surfaces.bridge import answer, perform
@@ -80,6 +81,7 @@ def objects(schema: dict[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
 
 
 TOOLS = [(name, tool) for name in DIALECTS for tool in dialect(name).operations]
+TOOLS += [(EVERY, tool) for tool in SHARED.operations]
 
 
 @pytest.mark.parametrize("vocabulary, tool", TOOLS)

@@ -26,7 +26,7 @@ from mnemic.dialects.pages import After, Limit, note_on
 from mnemic.dialects.schemas import whole_schema
 from mnemic.dialects.texts import Words
 from mnemic.errors import Invalid, MnemicError, NotFound
-from mnemic.formats.graphs import linked
+from mnemic.formats.graphs import linked, shown
 from mnemic.model.graph import Entity, Sketch, Triple
 from mnemic.model.memory import Memory
 
@@ -303,7 +303,7 @@ def read_graph(ctx: Context, request: ReadGraph) -> Reply:
     """Read the entire knowledge graph: all entities and all relations."""
     graph = core.read_graph(ctx, request.after, request.limit)
     return answer(
-        entities=[told(entity) for entity in graph.entities],
+        entities=[shown(entity) for entity in graph.entities],
         relations=[linked(relation) for relation in graph.relations],
     )
 

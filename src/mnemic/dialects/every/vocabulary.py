@@ -13,7 +13,7 @@ from mnemic.dialects.every.shared import SHARED
 from mnemic.dialects.operation import Dialect, Operation, Prompt
 from mnemic.dialects.simple_memory import SIMPLE_MEMORY
 
-NAME = "all"
+NAME, HOUSE = "all", "mnemic"
 INSTRUCTIONS = """\
 All vocabularies of Mnemic over one store: what is kept through one is found through every other. The brackets at the \
 end of a tool's description name those it belongs to. Keep to the vocabulary your prompts speak; without one, use the \
@@ -61,9 +61,9 @@ def every(dialects: Sequence[Dialect]) -> Every:
 
 
 def _prompts(dialects: Sequence[Dialect]) -> Iterator[Prompt]:
-    """Every prompt; one whose name is taken bears that of its vocabulary before its own."""
+    """Every prompt; one whose name is taken bears that of its vocabulary before its own. The house gives way."""
     taken: set[str] = set()
-    for dialect in dialects:
+    for dialect in sorted(dialects, key=lambda one: one.name == HOUSE):
         for prompt in dialect.prompts:
             name = f"{dialect.name}-{prompt.name}" if prompt.name in taken else prompt.name
             taken.add(name)
