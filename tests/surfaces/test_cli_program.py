@@ -106,7 +106,7 @@ def test_without_a_command_it_shows_help(cli):
         (["recall"], "CONTEXT"),
         (["recall", "x", "--limit", "100000"], "--limit"),
         (["recall", "x", "--limit", "many"], "--limit"),
-        (["recall", "x", "--since", "yesterdayish"], "since: not a time"),
+        (["recall", "x", "--since", "yesterdayish"], "since is not a valid time"),
         (["remember", "x", "--tier", "eternal"], "--tier"),
         (["remember", "x", "--ttl", "soon"], "ttl"),
         (["remember", "x", "--confidence", "nan"], "--confidence"),
