@@ -42,20 +42,18 @@ def lore(bench: Bench) -> Iterator[Figure]:
 def agentic(bench: Bench) -> Iterator[Figure]:
     """memory_traverse five links deep among five links a memory, and memory_ground."""
     size = bench.sizes[-1]
-    with copied(bench.stores.kept(f"linked-{size}.db", partial(build_linked, bench, size))) as path:
-        with open_store(path, "local") as app:
-            walks = spent(
-                partial(_call, app.ctx, "agentic-memory", "memory_traverse", start_id=n + 1, max_depth=DEPTH)
-                for n in _numbers(bench, size)
-            )
-            yield timed(
-                f"memory_traverse, depth {DEPTH}, {size:,} and {LINKS_EACH * size:,} links", walks, 10
-            )
-            claims = [texts.text(n)[:80] for n in _numbers(bench, size)]
-            grounds = spent(
-                partial(_call, app.ctx, "agentic-memory", "memory_ground", claim=claim) for claim in claims
-            )
-            yield timed(f"memory_ground over {size:,}", grounds, 40)
+    linked = bench.stores.kept(f"linked-{size}.db", partial(build_linked, bench, size))
+    with copied(linked) as path, open_store(path, "local") as app:
+        walks = spent(
+            partial(_call, app.ctx, "agentic-memory", "memory_traverse", start_id=n + 1, max_depth=DEPTH)
+            for n in _numbers(bench, size)
+        )
+        claims = [texts.text(n)[:80] for n in _numbers(bench, size)]
+        grounds = spent(
+            partial(_call, app.ctx, "agentic-memory", "memory_ground", claim=claim) for claim in claims
+        )
+    yield timed(f"memory_traverse, depth {DEPTH}, {size:,} and {LINKS_EACH * size:,} links", walks, 10)
+    yield timed(f"memory_ground over {size:,}", grounds, 40)
 
 
 def workspace(bench: Bench) -> Iterator[Figure]:
