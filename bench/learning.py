@@ -106,11 +106,12 @@ def _similar(ctx: Context, asked: Sequence[str]) -> Spent:
 
 def _inserts(ctx: Context, size: int) -> Spent:
     assert ctx.embedder
-    new = [texts.text(size + number) for number in range(INSERTS)]
-    known = replace(ctx, embedder=Remembering(ctx.embedder))
-    items = [{"title": text[:60], "content": text} for text in new]
-    for item in items:
-        known.embedder.embed([f"{item['title']}\n{item['content']}"])  # type: ignore[union-attr]
+    texts_of = [texts.text(size + number) for number in range(INSERTS)]
+    items = [{"title": text[:60], "content": text} for text in texts_of]
+    remembering = Remembering(ctx.embedder)
+    with scratch() as folder, open_store(folder / "first.db") as app:
+        _call(replace(app.ctx, embedder=remembering), "lorekeeper", "lore_insert", memories=items)
+    known = replace(ctx, embedder=remembering)
     return spent(partial(_call, known, "lorekeeper", "lore_insert", memories=[item]) for item in items)
 
 
