@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from mnemic.storage.base import Store
 
 DIALECTS = ("mnemic", "anthropic", "simple-memory", "mcp-memory", "ai-memory", "lorekeeper", "agentic-memory")
+EVERY = "all"
+"""The view of them all, which is no vocabulary of its own: whoever lists the vocabularies leaves it out."""
 VARIABLES = ("LORE_", "AMEM_")
 """How the variables begin by which vocabularies are tuned."""
 FOREIGN = {"ai-memory": "mnemic.storage.sqlite.ai_memory"}
@@ -41,7 +43,11 @@ def dialect(name: str, part: str | None = None) -> Dialect:
             import_module(f"{home}.vocabulary" if parts else home), name.replace("-", "_").upper()
         )
         return spoken
-    raise NotFound(f"Unknown dialect: {name[:40]}. There are: {', '.join(DIALECTS)}")
+    if name == EVERY:
+        from mnemic.dialects.every.vocabulary import every
+
+        return every([dialect(each) for each in DIALECTS])
+    raise NotFound(f"Unknown dialect: {name[:40]}. There are: {', '.join((*DIALECTS, EVERY))}")
 
 
 @dataclass(slots=True)
