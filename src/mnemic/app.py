@@ -58,7 +58,8 @@ class App:
         self.close()
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Let go of the store, and of those that workspaces looked into."""
+        self.ctx.shelf.clear()
         self.ctx.store.close()
 
 

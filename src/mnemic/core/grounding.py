@@ -35,9 +35,10 @@ NEGATION = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """A memory that bears on a claim and the share of the claim's content words it backs."""
+    """A memory that bears on a claim, the content words of the claim it backs, and their share."""
 
     memory: Memory
+    words: tuple[str, ...]
     support: float
     is_outdated: bool = False
 
@@ -109,6 +110,7 @@ def _evidence(reader: Reader, memory: Memory, stems: dict[str, frozenset[str]]) 
     backed = _backs(reader, [memory], stems)
     return Evidence(
         memory=memory,
+        words=tuple(word for word in stems if word in backed),
         support=len(backed) / len(stems) if stems else 0.0,
         is_outdated=memory.state is State.SUPERSEDED,
     )

@@ -27,6 +27,7 @@ class Filter:
 
     namespaces: tuple[str, ...] | None = None
     kinds: tuple[str, ...] | None = None
+    not_kinds: tuple[str, ...] | None = None
     without: tuple[tuple[str, str], ...] | None = None
     """Leave out memories of a kind whose metadata has a key: pairs of both."""
     tags: tuple[str, ...] | None = None
@@ -46,6 +47,7 @@ class Filter:
         """True when nothing but the namespace restricts and little is left out, so the indexes alone can answer."""
         narrow = (
             self.kinds,
+            self.not_kinds,
             self.tags,
             self.tier,
             self.session_ids,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
 
 from mnemic.model.access import Grant, Token
 from mnemic.model.graph import Direction, Edge, Entity, Relation
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from mnemic.embedding.base import Vectors
+
+T = TypeVar("T")
 
 
 # A recall makes hundreds of these, and a frozen dataclass takes four times as long to make as a tuple.
@@ -59,6 +61,18 @@ class Merit(NamedTuple):
     tier: str
     """A Tier as text: to make hundreds of them takes longer than to compare them."""
     updated_at: Moment
+
+
+class Standing(NamedTuple):
+    """A memory without its text: what it is, how sure it is, whether it is in use, and how it was used."""
+
+    memory_id: int
+    kind: str
+    confidence: float
+    state: State
+    created_at: Moment
+    accessed_at: Moment | None
+    access_count: int
 
 
 class Companionship(NamedTuple):
@@ -145,6 +159,23 @@ class Reader(Protocol):
     ) -> list[int]:
         """The numbers of the memories that pass *wanted*, in this order."""
 
+    def passing(self, memory_ids: Sequence[int], wanted: Filter) -> set[int]:
+        """Those of these memories that pass *wanted*."""
+
+    def standings(self, wanted: Filter) -> list[Standing]:
+        """Every memory that passes *wanted*, without its text, by number."""
+
+    def tally(self, wanted: Filter) -> dict[str, int]:
+        """How many memories of each kind pass *wanted*."""
+
+    def unlinked(
+        self, wanted: Filter, direction: Direction = ..., types: Sequence[str] | None = None
+    ) -> list[int]:
+        """The memories that pass *wanted* and have no link in this direction, of these types or of any, by number.
+
+        A link that has ended is none, nor is one to a memory that has left (a superseded one has not).
+        """
+
     def left(
         self,
         state: State,
@@ -178,6 +209,9 @@ class Reader(Protocol):
 
     def counts(self, namespaces: Sequence[str] | None, now: Moment) -> Counts:
         """The store in numbers, of these namespaces or of all; expired memories are not counted as living."""
+
+    def size_bytes(self) -> int:
+        """How much room the store takes."""
 
     def count(self) -> int:
         """How many memories are living."""
@@ -221,6 +255,15 @@ class Reader(Protocol):
         self, memory_ids: Sequence[int], direction: Direction, types: Sequence[str] | None = None
     ) -> list[Edge]:
         """The living links that touch any of *memory_ids*, ended ones included, by number."""
+
+    def edges_between(self, memory_ids: Sequence[int]) -> list[Edge]:
+        """The living links that have not ended and lead from one of *memory_ids* to another, by number."""
+
+    def edges_typed(self, type: str, wanted: Filter) -> list[Edge]:
+        """The living links of this type that have not ended and whose ends both pass *wanted*, by number."""
+
+    def edge_tally(self, wanted: Filter) -> dict[str, int]:
+        """How many living links of each type have not ended and lead between memories that pass *wanted*."""
 
     def edge(self, edge_id: int) -> Edge | None:
         """The link with this number, in whatever state, or None."""
@@ -481,6 +524,15 @@ class Store(Protocol):
     def at(self, sequence: int) -> Store:
         """The store as it stood after change *sequence*: readable like any other, never writable."""
 
+    def elsewhere(self, path: Path) -> Asked:
+        """The database in another file, to be read and never changed: nothing in it, and nothing left beside it.
+
+        StoreUnusable if there is none, or it is damaged, not ours or of another format than this program's.
+        """
+
+    def in_memory(self) -> Scratch:
+        """An empty store of its own that lives in memory until nobody holds it."""
+
     def use_model(self, name: str) -> None:
         """Compare vectors of this model only; statements that have none become pending."""
 
@@ -492,6 +544,20 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Let go of everything. Safe to call twice."""
+
+
+class Asked(Protocol):
+    """A database of someone else's that can be asked. Safe to use from several threads."""
+
+    def asked(self, question: Callable[[Reader], T]) -> T:
+        """What *question* makes of the newest committed state, all of it from the same moment.
+
+        It may be asked twice, if someone writes meanwhile.
+        """
+
+
+class Scratch(Store, Asked, Protocol):
+    """A store in memory. There is no looking back in it, and no backup of it."""
 
 
 class Progress(Protocol):

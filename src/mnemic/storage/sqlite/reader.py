@@ -19,7 +19,17 @@ from mnemic.model.session import Session
 from mnemic.model.values import HOUR, Moment, State
 from mnemic.model.workspace import Workspace
 from mnemic.storage import text
-from mnemic.storage.base import Companionship, Counts, Merit, Nearness, Outline, Pending, Traits, Usage
+from mnemic.storage.base import (
+    Companionship,
+    Counts,
+    Merit,
+    Nearness,
+    Outline,
+    Pending,
+    Standing,
+    Traits,
+    Usage,
+)
 from mnemic.storage.sqlite import (
     companions,
     edges,
@@ -51,6 +61,16 @@ ORDERS = {
 }
 ALL_IDS = """
 SELECT m.id FROM memory m WHERE {conditions}
+"""
+PASSING = """
+SELECT m.id FROM memory m WHERE m.id IN (SELECT value FROM json_each(:ids)) AND {conditions}
+"""
+STANDINGS = """
+SELECT m.id, m.kind, m.confidence, m.state, m.created_at, m.accessed_at, m.access_count
+FROM memory m WHERE {conditions} ORDER BY m.id
+"""
+TALLY = """
+SELECT m.kind, count(*) FROM memory m WHERE {conditions} GROUP BY m.kind
 """
 # One walk for all the counts. What has expired but is not yet collected has left as far as anyone can see.
 COUNTS = """
@@ -134,6 +154,7 @@ SELECT value FROM meta WHERE key = ?
 """
 ALL_LIVING = Filter()
 ALL = Filter(states=frozenset(State))
+_STATES = {str(state): state for state in State}
 
 
 @in_our_words
@@ -187,6 +208,31 @@ class SqliteReader:
         conditions, values = memories.where(wanted)
         sql = SELECT_IDS.format(conditions=conditions, order=ORDERS[order])
         return column(self._connection, sql, {**values, "limit": limit, "offset": offset})
+
+    def passing(self, memory_ids: Sequence[int], wanted: Filter) -> set[int]:
+        """See Reader."""
+        if not memory_ids:
+            return set()
+        conditions, values = memories.where(wanted)
+        sql = PASSING.format(conditions=conditions)
+        return set(column(self._connection, sql, {**values, "ids": as_json(list(memory_ids))}))
+
+    def standings(self, wanted: Filter) -> list[Standing]:
+        """See Reader."""
+        conditions, values = memories.where(wanted)
+        found = rows(self._connection, STANDINGS.format(conditions=conditions), values)
+        return [Standing._make((*one[:3], _STATES[one[3]], *one[4:])) for one in found]
+
+    def tally(self, wanted: Filter) -> dict[str, int]:
+        """See Reader."""
+        conditions, values = memories.where(wanted)
+        return dict(rows(self._connection, TALLY.format(conditions=conditions), values))
+
+    def unlinked(
+        self, wanted: Filter, direction: Direction = Direction.BOTH, types: Sequence[str] | None = None
+    ) -> list[int]:
+        """See Reader."""
+        return edges.unlinked(self._connection, wanted, direction, types)
 
     def left(
         self,
@@ -244,11 +290,15 @@ class SqliteReader:
             edges=self._number(EDGE_COUNT, {"namespaces": spaces}),
             pending=self.pending_count(here),
             changes=journal.last(self._connection)[0],
-            size_bytes=self._number(SIZE),
+            size_bytes=self.size_bytes(),
         )
 
     def _number(self, sql: str, values: dict[str, Any] | None = None) -> int:
         return int(value(self._connection, sql, values or {}))
+
+    def size_bytes(self) -> int:
+        """See Reader."""
+        return self._number(SIZE)
 
     def count(self) -> int:
         """See Reader."""
@@ -332,6 +382,18 @@ class SqliteReader:
     ) -> list[Edge]:
         """See Reader."""
         return edges.touching(self._connection, memory_ids, direction, types)
+
+    def edges_between(self, memory_ids: Sequence[int]) -> list[Edge]:
+        """See Reader."""
+        return edges.between(self._connection, memory_ids)
+
+    def edges_typed(self, type: str, wanted: Filter) -> list[Edge]:
+        """See Reader."""
+        return edges.typed(self._connection, type, wanted)
+
+    def edge_tally(self, wanted: Filter) -> dict[str, int]:
+        """See Reader."""
+        return edges.tally(self._connection, wanted)
 
     def edge(self, edge_id: int) -> Edge | None:
         """See Reader."""
