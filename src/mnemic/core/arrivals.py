@@ -110,9 +110,9 @@ class Intake:
         for _, batch in _batches(pairs):
             with self.ctx.write("import") as tx:
                 for one, other, count, last in batch:
-                    ends = sorted({self.numbers[key] for key in (one, other) if key in self.numbers})
-                    if len(ends) == 2 and not tx.companions(ends):
-                        tx.set_together(*ends, count, last)
+                    first, second = self.numbers.get(one), self.numbers.get(other)
+                    if first and second and first != second and not tx.companions([first, second]):
+                        tx.set_together(first, second, count, last)
 
     def set_standards(self, rules: Iterable[Rules]) -> None:
         """Set the standards of namespaces that have none. One that is unknown is reported."""
@@ -247,8 +247,8 @@ def merged(known: Memory, arrival: Arrival) -> dict[str, Any]:
         "updated_at": max(known.updated_at, coming.updated_at),
     }
     if arrival.adds:
-        known_texts = [statement.text for statement in known.statements]
-        changes["texts"] = list(dict.fromkeys([*known_texts, *(one.text for one in coming.statements)]))
+        texts = [statement.text for statement in known.statements]
+        changes["texts"] = [*texts, *(one.text for one in coming.statements if one.text not in texts)]
     # At the same moment the one from elsewhere wins: then two that sync hold the same afterwards.
     if coming.updated_at < known.updated_at:
         return changes

@@ -5,11 +5,14 @@ What ai-memory has no word for travels under further names, and only where there
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import uuid
 from collections.abc import Iterable, Mapping
 from typing import Any
+
+import orjson
 
 from mnemic.errors import Invalid
 from mnemic.model.graph import Edge
@@ -27,11 +30,21 @@ LEFT = (
 )
 """How an entry says that a memory is no longer in use, since when and why."""
 
+_LONG_NUMBER = re.compile(rb"\d{19}")
 _PLAIN_NAME = re.compile(r"[^\s/\\]{1,128}")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _PLAIN_SIZE = 65_536
 _PLAIN_TITLE = 512
 _PLAIN_TAGS = 50
+
+
+def loaded(data: bytes) -> Any:
+    """The JSON value in *data*, or Invalid."""
+    try:
+        # orjson turns an integer of more than 64 bits into a float without a word.
+        return json.loads(data) if _LONG_NUMBER.search(data) else orjson.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise Invalid(f"file: not valid JSON: {str(error)[:200]}", "file") from None
 
 
 def document(
