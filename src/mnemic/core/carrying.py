@@ -208,12 +208,15 @@ def write_amem(ctx: Context, path: Path) -> Carried:
     return done
 
 
-def packed(ctx: Context) -> tuple[bytes, Carried]:
-    """What write_amem writes, and what it tells."""
+def packed(ctx: Context, *, with_superseded: bool = True) -> tuple[bytes, Carried]:
+    """What write_amem writes, and what it tells; if need be *with_superseded* ones left out."""
     done = Carried()
     with ctx.store.snapshot() as reader:
         edges = [edge for edge in reader.all_edges() if edge.state is State.LIVING and edge.valid_to is None]
-        brain = _brain(ctx, reader.all_memories(), edges, done)
+        chosen = reader.all_memories()
+        brain = _brain(
+            ctx, chosen if with_superseded else (one for one in chosen if is_in_use(ctx, one)), edges, done
+        )
     return amem.write(brain), done
 
 
