@@ -11,7 +11,19 @@ from pathlib import Path
 import apsw
 import platformdirs
 
-from bench import contention, embedding, finding, graph, growth, starting, surfaces, tidying, weight, writing
+from bench import (
+    contention,
+    embedding,
+    finding,
+    graph,
+    growth,
+    serving,
+    starting,
+    surfaces,
+    tidying,
+    weight,
+    writing,
+)
 from bench.bench import Bench
 from bench.figures import Figure, table
 from bench.reference import installed
@@ -39,6 +51,7 @@ BUDGETS: dict[str, Callable[[Bench], Iterator[Figure]]] = {
     "start": starting.start,
     "cli": starting.cli,
     "surface": surfaces.surface,
+    "http": serving.http,
     "processes": contention.processes,
 }
 NOTES = """

@@ -66,13 +66,14 @@ def _cpu(pid: int) -> float:
 class Daemon:
     """`mnemic serve` on *path* in a process of its own, and a connection to it. Use it in a `with` block."""
 
-    def __init__(self, path: Path):
-        command = [sys.executable, "-m", "mnemic", "serve", "--port", "0", "--db", str(path)]
-        environment = {**os.environ, "MNEMIC_EMBEDDER": "none"}
+    def __init__(self, path: Path, embedder: str = "none", *flags: str):
+        command = [sys.executable, "-m", "mnemic", "serve", "--port", "0", "--db", str(path), *flags]
+        environment = {**os.environ, "MNEMIC_EMBEDDER": embedder}
         self._process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
         assert self._process.stdout
         words = self._process.stdout.readline().split()
         address = urlsplit(next(word for word in words if word.startswith("http")))
+        self.port = address.port
         self._connection = http.client.HTTPConnection(str(address.hostname), address.port)
         self._ids = itertools.count(1)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from mnemic.app import DIALECTS, dialect
-from mnemic.dialects.operation import Dialect, Operation, input_schema, output_schema
+from mnemic.dialects.operation import Dialect, Operation, input_schema, output_schema, whole_body
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
 
@@ -24,6 +24,7 @@ def page(spoken: Dialect) -> str:
         f"<!-- made by tools/reference.py from the declarations: change those -->\n\n{spoken.instructions}",
         contents(spoken),
         *(section(spoken, operation) for operation in spoken.operations.values()),
+        endpoints(spoken),
         prompts(spoken),
         resources(spoken),
     ]
@@ -92,6 +93,30 @@ def reached(spoken: Dialect, operation: Operation) -> str:
     if operation.cli:
         ways.append(f"`mnemic {operation.cli}`")
     return "Reached as " + ", ".join(ways) + "."
+
+
+def endpoints(spoken: Dialect) -> str:
+    """The addresses that are no tools, with their arguments."""
+    rows = [
+        f"| `{route}` | {operation.description.splitlines()[0]} | {arguments(operation)} |"
+        for operation in spoken.endpoints.values()
+        for route in operation.http
+    ]
+    if not rows:
+        return ""
+    about = (
+        "Below `/api/v1`. Arguments come in the path, the body or the query; what is not known is ignored."
+    )
+    return "\n".join(
+        ["## Endpoints\n", f"{about}\n", "| address | what it does | arguments |", "|---|---|---|", *rows]
+    )
+
+
+def arguments(operation: Operation) -> str:
+    """The names of the arguments, or that the body is a list of them."""
+    if whole_body(operation.request):
+        return "the body is a list"
+    return ", ".join(f"`{name}`" for name in input_schema(operation.request)["properties"])
 
 
 def prompts(spoken: Dialect) -> str:

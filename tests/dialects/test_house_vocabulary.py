@@ -154,6 +154,8 @@ def test_an_unknown_argument_is_named(ctx, name):
         ("revise", {"id": 1, "supersede": True, "title": "t"}, None),
         ("revise", {"id": 1, "supersede": True, "text": "t", "title": "t"}, None),
         ("forget", {}, None),
+        ("forget", {"tags": []}, None),
+        ("forget", {"kinds": [], "until": ""}, None),
         ("forget", {"ids": [1], "tags": ["x"]}, None),
         ("forget", {"ids": [1] * 1001}, "ids"),
         ("restore", {"ids": []}, "ids"),

@@ -121,7 +121,7 @@ def remote(cli):
 
 def test_sync_merges_with_a_daemon(two, remote):
     two("remember", "Known there", "--title", "Remote one", "--namespace", "global")
-    two("link", "3", "1", "-r", "knows")
+    two("link", "3", "1", "--type", "knows")
     done = two.json("sync", remote.address)
     assert done == {"direction": "merge", "pulled": 0, "pushed": 3, "errors": []}
     titles = [memory.title for memory in remote.ctx.store.read().all_memories()]

@@ -1,4 +1,4 @@
-"""Any arguments at all, made from each tool's own schema and bent: an answer or a refusal, never a crash."""
+"""Any arguments at all, made from each tool's or endpoint's schema and bent: an answer or a refusal, never a crash."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from mnemic.app import DIALECTS, dialect
 from mnemic.dialects.operation import input_schema
-from mnemic.surfaces.bridge import answer
+from mnemic.errors import MnemicError
+from mnemic.surfaces.bridge import answer, perform
 from support import kept
 
 TIMES = ("7d", "2026-01-31", "9999-12-31T23:59:59Z", "0001-01-01", "-1d", "99999999y")
@@ -47,6 +48,8 @@ def fitting(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
     if "enum" in schema:
         return st.sampled_from(schema["enum"])
     kinds = schema.get("type", [])
+    if not kinds:
+        return JUNK
     return st.one_of(*(of_kind(kind, schema) for kind in ([kinds] if isinstance(kinds, str) else kinds)))
 
 
@@ -95,3 +98,25 @@ def test_a_tool_answers_or_refuses_whatever_it_is_given(ctx, vocabulary, tool, d
     assert outcome.error is None or outcome.error.code != "internal"
     assert outcome.rendered.text
     orjson.dumps(outcome.rendered.structured)
+
+
+ENDPOINTS = [(name, endpoint) for name in DIALECTS for endpoint in dialect(name).endpoints]
+
+
+@pytest.mark.parametrize("vocabulary, endpoint", ENDPOINTS)
+@hypothesis.settings(
+    max_examples=25,
+    suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture, hypothesis.HealthCheck.too_slow],
+)
+@hypothesis.given(data=st.data())
+def test_an_endpoint_answers_or_refuses_whatever_it_is_given(ctx, vocabulary, endpoint, data):
+    if not ctx.store.sequence():
+        kept(ctx, "We deploy on Fridays", title="Deploys")
+        kept(ctx, "The build runs on the CI machine")
+    spoken = dialect(vocabulary)
+    operation = spoken.endpoints[endpoint]
+    arguments = data.draw(objects(input_schema(operation.request)))
+    try:
+        assert isinstance(orjson.loads(perform(spoken, operation, ctx, arguments)), dict)
+    except MnemicError as error:
+        assert error.code != "internal"

@@ -56,7 +56,7 @@ def test_and_to_no_other(ctx, host):
 def test_a_page_from_elsewhere_may_not_speak_to_us(ctx, path, origin):
     with serving(ctx, LOCAL) as url:
         answered = httpx.post(url + path, json={}, headers={"Origin": origin})
-    assert answered.status_code == 403 and answered.json()["code"] == "denied"
+    assert answered.status_code == 403 and answered.json()["code"] == "DENIED"
     assert "access-control-allow-origin" not in answered.headers
 
 
@@ -73,7 +73,8 @@ def test_with_a_token_set_nothing_but_health_is_open(ctx, path):
         answered = httpx.get(url + path)
         assert answered.status_code == 401
         assert answered.headers["www-authenticate"] == 'Bearer realm="mnemic"'
-        assert answered.json()["code"] == "unauthorized"
+        assert answered.json()["code"] == "UNAUTHORIZED"
+        assert answered.json()["error"].startswith("missing or invalid API key")
         assert httpx.get(f"{url}/api/v1/health").status_code == 200
         assert httpx.post(f"{url}/mcp", json={}).status_code == 401
 
@@ -109,6 +110,21 @@ def test_and_nothing_else_does(ctx, headers):
         assert httpx.get(f"{url}/api/v1/tools", headers=headers).status_code == 401
 
 
+def test_the_token_may_stand_in_the_address_of_rest_alone(ctx):
+    with serving(ctx, LOCKED) as url:
+        right, wrong = {"api_key": LOCKED.token}, {"api_key": "open barley"}
+        assert httpx.get(f"{url}/api/v1/tools", params=right).status_code == 200
+        refused = httpx.get(f"{url}/api/v1/tools", params=wrong)
+        assert refused.status_code == 401
+        assert refused.json()["error"].startswith("missing or invalid API key")
+        assert httpx.get(f"{url}/api/v1/tools", params={"api_key": ""}).status_code == 401
+        both = httpx.get(f"{url}/api/v1/tools", params=right, headers={"X-API-Key": "open barley"})
+        assert both.status_code == 401
+        assert httpx.post(f"{url}/mcp", params=right, json={}).status_code == 401
+        greeted = httpx.get(f"{url}/api/v1/memories", params=right)
+        assert (greeted.status_code, greeted.json()["count"]) == (200, 0)
+
+
 def test_a_browser_is_asked_for_a_password(ctx):
     with serving(ctx, LOCKED) as url:
         answered = httpx.get(url, headers={"Accept": "text/html"})
@@ -124,7 +140,7 @@ def test_a_stored_token_sees_its_namespaces_only(ctx):
         assert client.post("open", json={"ids": ["Ours"]}).status_code == 200
         assert client.post("open", json={"ids": ["Theirs"]}).status_code == 404
         refused = client.post("remember", json={"text": "x", "namespace": "ours"})
-        assert refused.status_code == 403 and refused.json()["code"] == "denied"
+        assert refused.status_code == 403 and refused.json()["code"] == "DENIED"
 
 
 def test_a_stored_token_counts_over_mcp_too(ctx):

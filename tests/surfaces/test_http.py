@@ -7,8 +7,10 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 
+import apsw
 import httpx
 import pytest
 from toys import SECRET, TOY
@@ -42,12 +44,22 @@ def test_health(web):
 
 def test_a_store_that_does_not_answer_is_no_health(ctx):
     class Broken:
-        def sequence(self) -> int:
+        def probe(self) -> None:
             raise StoreUnusable("The database is damaged")
 
     with serving(replace(ctx, store=Broken())) as url:
         answered = httpx.get(f"{url}/api/v1/health")
-    assert (answered.status_code, answered.json()["code"]) == (503, "store_unusable")
+    said = answered.json()
+    assert (answered.status_code, said["status"], said["service"]) == (503, "error", "ai-memory")
+    assert (said["code"], said["error"]) == ("STORE_UNUSABLE", "The database is damaged")
+
+
+def test_an_index_of_words_that_has_lost_something_is_no_health(web, tmp_path):
+    web.post("/tools/mnemic/remember", json={"text": "We deploy on Fridays"})
+    assert web.get("/health").status_code == 200
+    with closing(apsw.Connection(str(tmp_path / "mnemic.db"))) as connection:
+        connection.execute("DELETE FROM words")
+    assert (web.get("/health").status_code, web.get("/health").json()["status"]) == (503, "error")
 
 
 def test_many_clients_at_once_lose_nothing(web):
@@ -91,15 +103,14 @@ def test_an_empty_body_is_no_arguments(web):
 @pytest.mark.parametrize(
     "error, status, code",
     [
-        ("Invalid", 400, "invalid"),
-        ("Denied", 403, "denied"),
-        ("NotFound", 404, "not_found"),
-        ("Conflict", 409, "conflict"),
-        ("Duplicate", 409, "duplicate"),
-        ("Busy", 503, "busy"),
-        ("Unavailable", 503, "unavailable"),
-        ("StoreUnusable", 503, "store_unusable"),
-        ("MnemicError", 500, "failed"),
+        ("Invalid", 400, "VALIDATION_FAILED"),
+        ("Denied", 403, "DENIED"),
+        ("NotFound", 404, "NOT_FOUND"),
+        ("Conflict", 409, "CONFLICT"),
+        ("Duplicate", 409, "CONFLICT"),
+        ("Busy", 503, "BUSY"),
+        ("Unavailable", 503, "UNAVAILABLE"),
+        ("StoreUnusable", 503, "STORE_UNUSABLE"),
     ],
 )
 def test_every_error_has_its_status(web, error, status, code):
@@ -108,9 +119,12 @@ def test_every_error_has_its_status(web, error, status, code):
     assert answered.json() == {"error": "as you wished", "code": code, "message": "as you wished"}
 
 
-def test_a_crash_says_nothing_of_itself(web):
-    answered = web.post("/tools/toy/crash", json={})
-    assert answered.status_code == 500 and answered.json()["code"] == "internal"
+@pytest.mark.parametrize("tool, arguments", [("crash", {}), ("fail", {"error": "MnemicError"})])
+def test_what_breaks_says_nothing_of_itself(web, tool, arguments):
+    answered = web.post(f"/tools/toy/{tool}", json=arguments)
+    told = "Internal server error"
+    assert answered.status_code == 500
+    assert answered.json() == {"error": told, "code": "DATABASE_ERROR", "message": told}
     assert SECRET not in answered.text
 
 
@@ -125,7 +139,7 @@ def test_a_bad_argument_is_named(web):
 @pytest.mark.parametrize("body", [body for _, body in BAD_JSON], ids=[name for name, _ in BAD_JSON])
 def test_a_body_that_is_not_json_is_refused(web, body):
     answered = web.post("/tools/mnemic/recall", content=body)
-    assert answered.status_code == 400 and answered.json()["code"] == "invalid"
+    assert answered.status_code == 400 and answered.json()["code"] == "VALIDATION_FAILED"
     assert web.get("/health").status_code == 200
 
 
@@ -150,7 +164,7 @@ def test_a_body_that_does_not_say_how_large_it_is_is_counted_as_it_comes(web):
         answered = web.post("/tools/mnemic/recall", content=endless())
     except (httpx.WriteError, httpx.ReadError):
         return  # refused before all of it was sent
-    assert answered.status_code == 413 and answered.json()["code"] == "too_large"
+    assert answered.status_code == 413 and answered.json()["code"] == "TOO_LARGE"
 
 
 @pytest.mark.parametrize(
@@ -187,6 +201,26 @@ def test_declared_routes_take_arguments_from_path_query_and_body(web):
     }
     assert web.get("/greet/you", params={"times": "many"}).json()["field"] == "times"
     assert web.get("/greet/you", params={"nope": "1"}).json()["field"] == "nope"
+
+
+def test_endpoints_are_no_tools_and_take_arguments_from_everywhere(web):
+    assert web.post("/add").json() == {"sum": 0, "of": []}
+    added = web.post("/add", params={"numbers": ["1", "2"], "nobody": "knows"})
+    assert (added.status_code, added.json()) == (201, {"sum": 3, "of": [1, 2]})
+    assert web.post("/add", params={"numbers": "7"}, json={"numbers": [1]}).json()["sum"] == 1
+    assert web.put("/add/all", json=[1, 2, 3]).json() == {"sum": 6, "of": [1, 2, 3]}
+    assert web.get("/add/all", params={"numbers": "4"}).json()["sum"] == 4
+    assert web.post("/add", params={"numbers": "many"}).json()["code"] == "VALIDATION_FAILED"
+    assert web.put("/add/all", json={"numbers": []}).status_code == 400
+    assert web.put("/add/all").status_code == 400
+    assert web.post("/tools/toy/add").status_code == 404
+    assert "add" not in web.get("/tools").text
+
+
+def test_who_comes_with_another_method_is_told_of_all_there_are(web):
+    refused = web.delete("/add/all")
+    assert (refused.status_code, refused.json()["code"]) == (405, "NOT_ALLOWED")
+    assert {name.strip() for name in refused.headers["allow"].split(",")} == {"GET", "HEAD", "PUT"}
 
 
 @pytest.mark.parametrize("path", ["/", "/api/v1/docs"])
@@ -234,3 +268,4 @@ def test_the_daemon_starts_answers_and_ends_as_a_process(tmp_path, number):
     out, error = process.communicate()
     assert process.returncode == 0, error
     assert str(port).encode() in out and error == b""
+    assert not (tmp_path / "memory.db-wal").exists()  # all of it is in the database itself

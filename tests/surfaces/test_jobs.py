@@ -11,6 +11,7 @@ from dataclasses import replace
 import pytest
 
 from mnemic.language.ollama import Ollama
+from mnemic.model.lives import Lives
 from mnemic.model.values import Features, State
 from mnemic.surfaces import jobs
 from mnemic.surfaces.jobs import Worker
@@ -56,6 +57,19 @@ def test_what_has_expired_leaves(ctx, clock, worker, monkeypatch):
     clock.advance(hours=2)
     worker.start()
     until(lambda: ctx.store.read().memory(memory.id).state is State.ARCHIVED)
+
+
+def test_what_was_long_in_the_archive_is_deleted(ctx, clock, monkeypatch):
+    monkeypatch.setattr(jobs, "FIRST_LOOK_SECONDS", 0.01)
+    old, fresh = (kept(ctx, text, ttl=3_600_000_000) for text in ("For an hour", "For another hour"))
+    with ctx.write("archive") as tx:
+        tx.change(old, state=State.ARCHIVED, state_reason="forget", state_at=clock())
+    clock.advance(days=31)
+    worker = Worker(replace(ctx, lives=Lives(archive_days=30)))
+    worker.start()
+    until(lambda: ctx.store.read().memory(old.id) is None)
+    worker.stop()
+    assert ctx.store.read().memory(fresh.id).state is State.ARCHIVED
 
 
 def test_an_error_is_told_once_and_tried_again_later_and_later(ctx, monkeypatch, caplog):

@@ -15,8 +15,9 @@ from mnemic.surfaces.bridge import answer
 from mnemic.surfaces.openapi import document
 
 MNEMIC = dialect("mnemic")
+AI_MEMORY = dialect("ai-memory")
 
-API = document([MNEMIC, TOY])
+API = document([MNEMIC, TOY, AI_MEMORY])
 
 
 def parts(part: Any) -> Iterator[dict[str, Any]]:
@@ -74,6 +75,28 @@ def test_every_operation_is_there_with_its_errors():
             part = API["paths"][f"/api/v1/tools/{spoken.name}/{operation.name}"]["post"]
             assert part["description"] == operation.description
             assert {"200", "400", "404", "409", "413", "500", "503"} <= part["responses"].keys()
+
+
+def test_endpoints_are_there_with_their_status_and_their_body():
+    add = API["paths"]["/api/v1/add"]["post"]
+    assert "201" in add["responses"] and "200" not in add["responses"]
+    body = API["paths"]["/api/v1/add/all"]["put"]["requestBody"]["content"]["application/json"]["schema"]
+    check([1, 2], body)
+    with pytest.raises(jsonschema.ValidationError):
+        check({"numbers": [1]}, body)
+    assert "/api/v1/tools/toy/add" not in API["paths"]
+
+
+def test_the_endpoints_of_ai_memory_are_all_there():
+    declared = [route for operation in AI_MEMORY.endpoints.values() for route in operation.http]
+    assert len(declared) == len(set(declared)) == 23  # and health
+    for route in declared:
+        verb, path = route.split()
+        assert verb.lower() in API["paths"][f"/api/v1{path}"]
+    change = API["paths"]["/api/v1/memories/{id}"]["put"]
+    schema = change["requestBody"]["content"]["application/json"]["schema"]
+    assert "title" in schema["properties"] and "id" not in schema["properties"]
+    assert "requestBody" not in API["paths"]["/api/v1/memories/{id}/promote"]["post"]
 
 
 def test_path_parameters_are_declared():

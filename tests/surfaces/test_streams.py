@@ -152,7 +152,7 @@ def test_what_cannot_be_subscribed_to_is_said_so(url):
     client = hello(url)
     assert ask(url, client, "resources/subscribe", "memory://nothing")["error"]["code"] == -32002
     for nobody in (JSON, JSON | {"Mcp-Session-Id": "made up"}):
-        assert ask(url, nobody, "resources/subscribe")["code"] == "invalid"
+        assert ask(url, nobody, "resources/subscribe")["code"] == "VALIDATION_FAILED"
 
 
 def test_a_stream_needs_a_session_and_a_client_that_takes_events(url):

@@ -7,11 +7,12 @@ import sys
 import threading
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
+from typing_extensions import TypedDict
 
 from mnemic import errors
 from mnemic.core.context import Context
-from mnemic.dialects.operation import Dialect, Example, Prompt, Resource, Shape
+from mnemic.dialects.operation import Dialect, Example, Prompt, Resource, Shape, WholeBody
 
 SECRET = "SELECT secret FROM /home/someone"
 
@@ -67,6 +68,39 @@ def greet(ctx: Context, request: GreetRequest) -> GreetReply:
     return GreetReply(
         greeting=" ".join(["Hello", *[request.name] * request.times]), tags=request.tags or None
     )
+
+
+class Sum(TypedDict):
+    """A sum and what it is made of."""
+
+    sum: int
+    of: list[int]
+
+
+class AddRequest(Shape):
+    """Numbers, in an object."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    numbers: list[int] = []
+
+
+class AddAllRequest(Shape):
+    """Numbers, and nothing else in the body."""
+
+    numbers: Annotated[list[int], WholeBody()]
+
+
+@TOY.endpoint("POST /add", title="Add", status=201, examples=[Example("two", {"numbers": [1, 2]})])
+def add(ctx: Context, request: AddRequest) -> Sum:
+    """Add numbers."""
+    return {"sum": sum(request.numbers), "of": request.numbers}
+
+
+@TOY.endpoint("GET /add/all", "PUT /add/all", title="Add all")
+def add_all(ctx: Context, request: AddAllRequest) -> Sum:
+    """Add all numbers."""
+    return {"sum": sum(request.numbers), "of": request.numbers}
 
 
 class FailRequest(Shape):

@@ -86,8 +86,7 @@ def _latest(reader: Reader, ctx: Context, number: int) -> int:
     """Where the links of supersession lead from *number*; of several the newest is followed."""
     seen = {number}
     for _ in range(MOST_HOPS):
-        edges = reader.edges([number], Direction.IN, [SUPERSEDES])
-        later = {edge.source_id for edge in edges if edge.valid_to is None} - seen
+        later = {link.source_id for link in reader.links([number], Direction.IN, [SUPERSEDES])} - seen
         allowed = reader.passing(sorted(later), known(ctx))
         if not allowed:
             break

@@ -272,7 +272,8 @@ def _event_type(kind: str) -> str:
 
 def _fitted(memory: Memory, done: Carried) -> str:
     body = memory.content
-    text = body if is_beginning(memory.title, body) else f"{memory.title}\n{body}".rstrip("\n")
+    is_made = body.startswith(memory.title) or is_beginning(memory.title, body)
+    text = body if is_made else f"{memory.title}\n{body}".rstrip("\n")
     data = text.encode()
     if len(data) <= amem.LONGEST_TEXT:
         return text

@@ -8,7 +8,7 @@ from mnemic.core.context import Context
 from mnemic.core.memories import KNOWN, SUPERSEDES
 from mnemic.model.graph import Direction
 from mnemic.model.search import Filter
-from mnemic.model.values import Moment, State
+from mnemic.model.values import Moment
 from mnemic.retrieval.decay import decay
 from mnemic.storage.base import Reader, Standing
 
@@ -42,11 +42,11 @@ def compare(ctx: Context, earlier: Stretch, later: Stretch) -> Comparison:
     """
     reader, now = ctx.store.read(), ctx.now()
     before, after = _standings(reader, ctx, earlier), _standings(reader, ctx, later)
-    edges = reader.edges(list(after), Direction.OUT, [SUPERSEDES]) if after else []
-    corrected = tuple((edge.target_id, edge.source_id) for edge in edges if edge.target_id in before)
+    links = reader.links(list(after), Direction.OUT, [SUPERSEDES]) if after else []
+    corrected = tuple((link.target_id, link.source_id) for link in links if link.target_id in before)
     replaced = {old for old, _ in corrected}
     rest = [one for one in before.values() if one.memory_id not in replaced]
-    fresh = {one.memory_id for one in rest if one.state is State.LIVING and decay(one, now) > FADED}
+    fresh = {one.memory_id for one in rest if one.is_living and decay(one, now) > FADED}
     return Comparison(
         added=tuple(number for number in after if number not in before),
         corrected=corrected,

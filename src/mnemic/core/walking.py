@@ -1,6 +1,6 @@
 """Walking along links from one memory, through what was superseded too.
 
-Each step reads the links of all the places it stands on at once, and the memories are read once, at the end: so a walk
+Each step reads the links of many places at once, and the memories are read once, at the end: so a walk
 takes as long as what it finds, not as long as the store is large.
 """
 
@@ -12,12 +12,26 @@ from dataclasses import dataclass, replace
 from mnemic.core.context import Context
 from mnemic.core.memories import known
 from mnemic.errors import NotFound
-from mnemic.model.graph import Direction, Edge, Neighbourhood
+from mnemic.model.graph import Direction, Link
 from mnemic.model.memory import Memory
 from mnemic.storage.base import Reader
 
-WIDEST = 500
-"""So many memories are shown around one; the nearest come first."""
+AT_ONCE = 32
+"""So many places are left in one go: where only a few more memories are wanted, all the links would be too many."""
+WIDEST = 100
+"""So many memories are shown around one, the nearest first: a few steps on, a dense graph is all of the store."""
+WIDEST_RING = 1_000
+"""But what is linked to it directly is shown whole, up to so many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """The memories that were reached, each with its distance from the start, and links between them."""
+
+    memories: tuple[tuple[Memory, int], ...]
+    links: tuple[Link, ...]
+    is_cut: bool = False
+    """As many were reached as may be shown, so there may be more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,51 +56,62 @@ def known_memory(reader: Reader, ctx: Context, number: int) -> Memory:
     return memory
 
 
-def walk(ctx: Context, start: int, way: Way) -> Neighbourhood:
+def walk(ctx: Context, start: int, way: Way) -> Region:
     """The memories reached from *start*, nearest first, and the links that were followed. NotFound without a start."""
     reader = ctx.store.read()
     known_memory(reader, ctx, start)
     distance, followed = reached(reader, ctx, start, way)
-    return Neighbourhood(_measured(reader, distance), tuple(followed))
+    return Region(_measured(reader, distance), tuple(followed))
 
 
-def surroundings(ctx: Context, start: int, depth: int, limit: int = WIDEST) -> Neighbourhood:
+def surroundings(ctx: Context, start: int, depth: int) -> Region:
     """The memories within *depth* links of *start*, nearest first, and every link between any two of them."""
     reader = ctx.store.read()
     known_memory(reader, ctx, start)
+    ring = len(reader.links([start], Direction.BOTH))
+    limit = min(WIDEST_RING, max(WIDEST, 1 + ring))
     distance, _ = reached(reader, ctx, start, Way(depth=depth, limit=limit))
-    return Neighbourhood(_measured(reader, distance), tuple(reader.edges_between(list(distance))))
+    links = reader.links_between(list(distance))
+    return Region(_measured(reader, distance), tuple(links), is_cut=len(distance) >= limit)
 
 
 def _measured(reader: Reader, distance: dict[int, int]) -> tuple[tuple[Memory, int], ...]:
     return tuple((memory, distance[memory.id]) for memory in reader.memories(list(distance)))
 
 
-def reached(reader: Reader, ctx: Context, start: int, way: Way) -> tuple[dict[int, int], list[Edge]]:
+def reached(reader: Reader, ctx: Context, start: int, way: Way) -> tuple[dict[int, int], list[Link]]:
     """How far from *start* each place is that *way* leads to, breadth first, and the links between these places."""
+    if way.limit < 1:
+        return {}, []
     passable = replace(known(ctx), min_confidence=way.min_confidence)
     distance = {start: 0}
-    followed: dict[int, Edge] = {}
+    followed: dict[int, Link] = {}
     frontier = [start]
     for step in range(1, way.depth + 1):
-        if not frontier or len(distance) >= way.limit:
+        places, frontier = frontier, []
+        for some in (places[at : at + AT_ONCE] for at in range(0, len(places), AT_ONCE)):
+            if len(distance) >= way.limit:
+                break
+            links = reader.links(some, way.direction, way.types)
+            ahead = [end for end in _ahead(some, links, way.direction) if end not in distance]
+            allowed = reader.passing(ahead, passable)
+            fresh = [end for end in ahead if end in allowed][: way.limit - len(distance)]
+            distance |= dict.fromkeys(fresh, step)
+            followed |= {link.id: link for link in links}
+            frontier += fresh
+        if not frontier:
             break
-        edges = [one for one in reader.edges(frontier, way.direction, way.types) if one.valid_to is None]
-        ahead = [end for end in _ahead(frontier, edges, way.direction) if end not in distance]
-        allowed = reader.passing(ahead, passable)
-        frontier = [end for end in ahead if end in allowed][: way.limit - len(distance)]
-        distance |= dict.fromkeys(frontier, step)
-        followed |= {edge.id: edge for edge in edges}
-    between = (edge for edge in followed.values() if {edge.source_id, edge.target_id} <= distance.keys())
-    return distance, sorted(between, key=lambda edge: edge.id)
+    return distance, sorted(
+        link for link in followed.values() if link.source_id in distance and link.target_id in distance
+    )
 
 
-def _ahead(frontier: Sequence[int], edges: Sequence[Edge], direction: Direction) -> Iterator[int]:
-    """Where *edges* lead from the places of *frontier*, once each, in the order of these."""
+def _ahead(frontier: Sequence[int], links: Sequence[Link], direction: Direction) -> Iterator[int]:
+    """Where *links* lead from the places of *frontier*, once each, in the order of these."""
     ends: dict[int, list[int]] = {place: [] for place in frontier}
-    for edge in edges:
-        if direction is not Direction.IN and edge.source_id in ends:
-            ends[edge.source_id].append(edge.target_id)
-        if direction is not Direction.OUT and edge.target_id in ends:
-            ends[edge.target_id].append(edge.source_id)
+    for link in links:
+        if direction is not Direction.IN and link.source_id in ends:
+            ends[link.source_id].append(link.target_id)
+        if direction is not Direction.OUT and link.target_id in ends:
+            ends[link.target_id].append(link.source_id)
     return iter(dict.fromkeys(end for place in frontier for end in ends[place]))

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mnemic.core.carrying import FIRST, fill, load
 from mnemic.core.context import Context
 from mnemic.core.files import allowed
+from mnemic.core.memories import KNOWN
 from mnemic.core.shelf import Stamp
 from mnemic.errors import Denied, Invalid, MnemicError, NotFound
 from mnemic.formats.amem import is_amem
 from mnemic.model.search import Filter, Hit
-from mnemic.model.values import Moment, State
+from mnemic.model.values import Moment
 from mnemic.model.workspace import Member, Role, Workspace
 from mnemic.retrieval.text import exact_terms
 from mnemic.storage.base import Asked, Reader
 
+ASKED_AT_ONCE = 4
 SQLITE = b"SQLite format 3\0"
-KEPT = frozenset({State.LIVING, State.SUPERSEDED})
-"""What counts as a node: what is superseded can still be walked through."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +78,12 @@ def sizes(ctx: Context, workspace: Workspace) -> list[Answer]:
         store, _ = _opened(ctx, Path(member.path))
         return Answer(member, size=store.asked(lambda reader: _size(reader, ctx.now())))
 
-    return [_answered(member, size) for member in workspace.members]
+    return _each(workspace, size)
 
 
 def _size(reader: Reader, now: Moment) -> Size:
-    counts = reader.counts(None, now)
-    return Size(sum(counts.by_state.get(state, 0) for state in KEPT), counts.edges)
+    wanted = Filter(states=KNOWN, alive_at=now)
+    return Size(sum(reader.tally(wanted).values()), sum(reader.edge_tally(wanted).values()))
 
 
 def search(ctx: Context, workspace: Workspace, text: str, limit: int) -> list[Answer]:
@@ -93,7 +94,7 @@ def search(ctx: Context, workspace: Workspace, text: str, limit: int) -> list[An
         hits = store.asked(lambda reader: _matches(reader, text, limit, ctx.now()))
         return Answer(member, tuple(_renumbered(hit, first) for hit in hits))
 
-    return [_answered(member, matches) for member in workspace.members]
+    return _each(workspace, matches)
 
 
 def _matches(reader: Reader, text: str, limit: int, now: Moment) -> list[Hit]:
@@ -108,6 +109,14 @@ def _matches(reader: Reader, text: str, limit: int, now: Moment) -> list[Hit]:
 def _renumbered(hit: Hit, first: int) -> Hit:
     """*hit* under the number it has in its file, whose first number became *first*."""
     return replace(hit, memory=replace(hit.memory, id=hit.memory.id - first)) if first else hit
+
+
+def _each(workspace: Workspace, ask: Callable[[Member], Answer]) -> list[Answer]:
+    """What every store says, in their order. They are asked side by side, since SQLite leaves the other cores free."""
+    if len(workspace.members) < 2:
+        return [_answered(member, ask) for member in workspace.members]
+    with ThreadPoolExecutor(ASKED_AT_ONCE, "mnemic-workspace") as pool:
+        return list(pool.map(lambda member: _answered(member, ask), workspace.members))
 
 
 def _answered(member: Member, ask: Callable[[Member], Answer]) -> Answer:
@@ -135,7 +144,10 @@ def _opened(ctx: Context, path: Path) -> tuple[Asked, int]:
     if is_amem(head):
         return ctx.shelf.take(real, stamp, lambda: _unpacked(ctx, real)), FIRST
     if head == SQLITE:
-        return ctx.shelf.take(real, None, lambda: ctx.store.elsewhere(real)), 0
+        # A database notices its changes itself, but not that another has come in its place.
+        return ctx.shelf.take(
+            real, stamp._replace(size=0, changed_at=0), lambda: ctx.store.elsewhere(real)
+        ), 0
     raise Invalid(f"{real.name} is neither an .amem file nor a Mnemic database", "path")
 
 

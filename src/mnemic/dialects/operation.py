@@ -54,6 +54,11 @@ class Hidden:
 
 
 @dataclass(frozen=True, slots=True)
+class WholeBody:
+    """A request field that the whole body of an HTTP request is given to, where it is not an object of fields."""
+
+
+@dataclass(frozen=True, slots=True)
 class Example:
     """One call worth showing: its arguments and what it is for."""
 
@@ -102,15 +107,18 @@ class Operation:
     title: str
     description: str
     request: type[Shape]
-    reply: type[BaseModel]
-    function: Callable[[Context, Any], BaseModel]
+    reply: Any
+    """The type of its answer: a Shape, or of an endpoint a TypedDict."""
+    function: Callable[[Context, Any], Any]
     read_only: bool = False
     destructive: bool = False
     idempotent: bool = False
     open_world: bool = False
     examples: tuple[Example, ...] = ()
     http: tuple[str, ...] = ()
-    """Routes below /api/v1 beside /tools/DIALECT/NAME, as in `GET /recall`."""
+    """Routes below /api/v1, as in `GET /recall`; those of a tool beside /tools/DIALECT/NAME."""
+    status: int = 200
+    """What HTTP answers with when it is done."""
     cli: str | None = None
     """The command's name, where the operation is one."""
 
@@ -122,6 +130,22 @@ class Operation:
             return self.request.model_validate(arguments)
         except ValidationError as error:
             raise told(error) from None
+
+
+def declared(
+    function: Callable[[Context, Any], Any], *, title: str, name: str | None = None, **hints: Any
+) -> Operation:
+    """The operation that *function* is: its annotations are its shapes, its docstring its text."""
+    types = get_type_hints(function)
+    return Operation(
+        name=name or function.__name__.rstrip("_"),
+        title=title,
+        description=inspect.cleandoc(function.__doc__ or ""),
+        request=types["request"],
+        reply=types["return"],
+        function=function,
+        **hints,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,6 +196,8 @@ class Dialect:
     title: str
     instructions: str
     operations: dict[str, Operation] = field(default_factory=dict)
+    endpoints: dict[str, Operation] = field(default_factory=dict)
+    """What is reached only at an address of its own, and is no tool."""
     aliases: dict[str, str] = field(default_factory=dict)
     prompts: tuple[Prompt, ...] = ()
     resources: tuple[Resource, ...] = ()
@@ -200,14 +226,10 @@ class Dialect:
         """Declare the decorated function as an operation; its annotations are its shapes, its docstring its text."""
 
         def declare(function: Callable[[Context, Any], Any]) -> Callable[[Context, Any], Any]:
-            hints = get_type_hints(function)
-            operation = Operation(
-                name=name or function.__name__.rstrip("_"),
+            operation = declared(
+                function,
                 title=title,
-                description=inspect.cleandoc(function.__doc__ or ""),
-                request=hints["request"],
-                reply=hints["return"],
-                function=function,
+                name=name,
                 read_only=read_only,
                 destructive=destructive,
                 idempotent=idempotent,
@@ -217,6 +239,21 @@ class Dialect:
                 cli=cli,
             )
             self.operations[operation.name] = operation
+            return function
+
+        return declare
+
+    def endpoint(
+        self, *routes: str, title: str, status: int = 200, examples: Sequence[Example] = ()
+    ) -> Callable[[Callable[[Context, Any], Any]], Callable[[Context, Any], Any]]:
+        """Declare the decorated function as what is done at *routes*, and nowhere else.
+
+        Its arguments come in the path, the body or the query; what it returns is the JSON object of the answer.
+        """
+
+        def declare(function: Callable[[Context, Any], Any]) -> Callable[[Context, Any], Any]:
+            operation = declared(function, title=title, http=routes, status=status, examples=tuple(examples))
+            self.endpoints[operation.name] = operation
             return function
 
         return declare
@@ -235,7 +272,8 @@ class Dialect:
     def call(self, ctx: Context, name: str, arguments: Mapping[str, Any]) -> BaseModel:
         """Do *name* with *arguments*: the reply, or an error of our tree."""
         operation = self.find(name)
-        return operation.function(ctx, self.parse(operation, arguments))
+        reply: BaseModel = operation.function(ctx, self.parse(operation, arguments))
+        return reply
 
     def parse(self, operation: Operation, arguments: Mapping[str, Any]) -> Shape:
         """The request that *arguments* make, or Invalid with the field that is wrong."""
@@ -311,6 +349,13 @@ def input_schema(shape: type[BaseModel]) -> dict[str, Any]:
     fields = slim.get("properties", {})
     slim["properties"] = {name: _without_repetition(part, fields) for name, part in fields.items()}
     return {key: slim[key] for key in ("type", "properties", "required") if key in slim}
+
+
+@functools.cache
+def whole_body(shape: type[BaseModel]) -> str | None:
+    """The field of *shape* that the whole body is given to, if it has one."""
+    fields = shape.model_fields.items()
+    return next((name for name, info in fields if WholeBody() in info.metadata), None)
 
 
 @functools.cache

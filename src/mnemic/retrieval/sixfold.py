@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,9 +13,9 @@ from mnemic.model.values import DAY, Moment, Tier
 from mnemic.retrieval.candidates import Candidate, gather
 from mnemic.retrieval.lexical import overlap
 from mnemic.retrieval.profiles import Profile, Scored
-from mnemic.retrieval.text import MAX_TERMS, content_words, query_terms
+from mnemic.retrieval.text import LARGE, MAX_TERMS, asked_words, content_words, query_terms
 from mnemic.storage import text
-from mnemic.storage.base import Merit, Reader
+from mnemic.storage.base import Match, Merit, Reader
 
 if TYPE_CHECKING:
     from mnemic.embedding.base import Vectors
@@ -26,7 +26,7 @@ TIER_BOOST: Mapping[str, float] = {Tier.LONG: 3.0, Tier.MID: 1.0, Tier.SHORT: 0.
 MOST_USES = 50
 
 
-def factors(bm25: float, merit: Merit, now: Moment, boost: float) -> dict[str, float]:
+def factors(bm25: float, merit: Merit | Match, now: Moment, boost: float) -> dict[str, float]:
     """The terms of the six-factor score: words, priority, use, confidence, tier, recency."""
     days = max(0, now - merit.updated_at) / DAY
     return {
@@ -39,6 +39,21 @@ def factors(bm25: float, merit: Merit, now: Moment, boost: float) -> dict[str, f
     }
 
 
+def total(
+    bm25: float,
+    priority: int,
+    confidence: float,
+    uses: int,
+    boost: float,
+    changed: Moment,
+    now: Moment,
+) -> float:
+    """The sum of the factors: of hundreds of candidates few are shown, and only those need the terms one by one."""
+    recency = 1.0 / (1.0 + 0.1 * (now - changed) / DAY) if now > changed else 1.0
+    used = uses if uses < MOST_USES else MOST_USES
+    return bm25 + 0.5 * priority + 0.1 * used + 2.0 * confidence + boost + recency
+
+
 @dataclass(frozen=True, slots=True)
 class SixFactor:
     """What holds any of the words, or every one, by the sum of six factors."""
@@ -47,42 +62,33 @@ class SixFactor:
     boosts: Mapping[str, float] = field(default_factory=lambda: TIER_BOOST)
 
     def candidates(self, reader: Reader, query: Query, vector: Vectors | None) -> Mapping[int, Candidate]:
-        """See Profile."""
-        terms: Sequence[str] = (
-            tuple(dict.fromkeys(text.words(query.text)))[:MAX_TERMS]
-            if self.every
-            else query_terms(reader, query.text).all
-        )
-        found = reader.words(terms, query.filter, every=self.every, limit=max(DEPTH, query.limit))
-        return {number: Candidate(number, score) for number, score in found}
+        """See Profile. None: the words give every number that counts, so `scored` asks them itself."""
+        return {}
 
     def scored(self, reader: Reader, query: Query, candidates: Mapping[int, Candidate]) -> list[Scored]:
         """See Profile."""
-        merits = reader.merits(list(candidates))
-        scores = self.scores(candidates, merits, query.now)
-        best = heapq.nlargest(query.limit, scores, key=lambda number: (scores[number], number))
-        return [
-            Scored(number, scores[number], self._terms(candidates[number], merits[number], query.now))
-            for number in best
-        ]
-
-    def _terms(self, candidate: Candidate, merit: Merit, now: Moment) -> dict[str, float]:
-        return factors(candidate.bm25, merit, now, self.boosts.get(merit.tier, 0.0))
-
-    def scores(
-        self, candidates: Mapping[int, Candidate], merits: Mapping[int, Merit], now: Moment
-    ) -> dict[int, float]:
-        """The sum of the factors for each: `factors` in one line, since there are hundreds and few are shown."""
-        boosts = self.boosts
-        return {
-            number: candidates[number].bm25
-            + 0.5 * priority
-            + 0.1 * (uses if uses < MOST_USES else MOST_USES)
-            + 2.0 * confidence
-            + boosts.get(tier, 0.0)
-            + (1.0 / (1.0 + 0.1 * (now - changed) / DAY) if now > changed else 1.0)
-            for number, (priority, confidence, uses, tier, changed) in merits.items()
+        found = self._matches(reader, query)
+        boosts, now = self.boosts, query.now
+        scores = {
+            one: total(one[1], one[2], one[3], one[4], boosts.get(one[5], 0.0), one[6], now) for one in found
         }
+        best = heapq.nlargest(query.limit, found, key=lambda one: (scores[one], one.memory_id))
+        return [Scored(one.memory_id, scores[one], self._terms(one, now)) for one in best]
+
+    def _matches(self, reader: Reader, query: Query) -> list[Match]:
+        limit = max(DEPTH, query.limit)
+        if self.every:
+            terms = tuple(dict.fromkeys(text.words(query.text)))[:MAX_TERMS]
+            return reader.matches(terms, query.filter, every=True, limit=limit)
+        if reader.size() < LARGE:
+            plain = reader.matches(asked_words(query.text), query.filter, every=False, limit=limit)
+            if len(plain) >= query.limit:
+                return plain
+        # Too few were found, so that a word may be misspelt; or the store is large and a common word costs too much.
+        return reader.matches(query_terms(reader, query.text).all, query.filter, every=False, limit=limit)
+
+    def _terms(self, one: Match, now: Moment) -> dict[str, float]:
+        return factors(one.bm25, one, now, self.boosts.get(one.tier, 0.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +117,18 @@ class Hybrid:
 
     def scored(self, reader: Reader, query: Query, candidates: Mapping[int, Candidate]) -> list[Scored]:
         """See Profile."""
-        by_words = RECALLED.scores(candidates, reader.merits(list(candidates)), query.now)
+        by_words = {
+            number: total(
+                candidates[number].bm25,
+                merit.priority,
+                merit.confidence,
+                merit.access_count,
+                TIER_BOOST[merit.tier],
+                merit.updated_at,
+                query.now,
+            )
+            for number, merit in reader.merits(list(candidates)).items()
+        }
         best = max(by_words.values(), default=1.0)
         scores = []
         for number, value in by_words.items():

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
 
 from mnemic.model.access import Grant, Token
-from mnemic.model.graph import Direction, Edge, Entity, Relation
+from mnemic.model.graph import Direction, Edge, Entity, Link, Relation
 from mnemic.model.journal import Change, Subject
 from mnemic.model.memory import Draft, Memory
 from mnemic.model.search import Filter, Order
@@ -64,15 +64,27 @@ class Merit(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """A memory without its text: what it is, how sure it is, whether it is in use, and how it was used."""
+    """A memory without its text: what it is, how sure it is, whether it is living, and how it was used."""
 
     memory_id: int
     kind: str
     confidence: float
-    state: State
+    is_living: bool
     created_at: Moment
     accessed_at: Moment | None
     access_count: int
+
+
+class Match(NamedTuple):
+    """A memory that holds words, how well, and what speaks for it whatever the question."""
+
+    memory_id: int
+    bm25: float
+    priority: int
+    confidence: float
+    access_count: int
+    tier: str
+    updated_at: Moment
 
 
 class Companionship(NamedTuple):
@@ -227,6 +239,9 @@ class Reader(Protocol):
         A term is one word or a phrase; no character in it is syntax. Higher is better.
         """
 
+    def matches(self, terms: Sequence[str], wanted: Filter, *, every: bool, limit: int) -> list[Match]:
+        """What `words` finds, with what speaks for each."""
+
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
         """In how many living memories each term stands, of frequent ones to within a tenth; a term in none has 0."""
 
@@ -256,7 +271,12 @@ class Reader(Protocol):
     ) -> list[Edge]:
         """The living links that touch any of *memory_ids*, ended ones included, by number."""
 
-    def edges_between(self, memory_ids: Sequence[int]) -> list[Edge]:
+    def links(
+        self, memory_ids: Sequence[int], direction: Direction, types: Sequence[str] | None = None
+    ) -> list[Link]:
+        """The living links that touch any of *memory_ids* and have not ended, by number."""
+
+    def links_between(self, memory_ids: Sequence[int]) -> list[Link]:
         """The living links that have not ended and lead from one of *memory_ids* to another, by number."""
 
     def edges_typed(self, type: str, wanted: Filter) -> list[Edge]:
@@ -538,6 +558,9 @@ class Store(Protocol):
 
     def backup(self, target: Path, progress: Progress | None = None) -> None:
         """A complete copy in *target*, taken while others read and write."""
+
+    def probe(self) -> None:
+        """Read the newest memory and find it by its words, which takes no time; StoreUnusable if that fails."""
 
     def check(self) -> list[str]:
         """What is wrong with the file and between its tables and indexes; empty if nothing is."""

@@ -8,11 +8,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
+import orjson
+
 from mnemic.errors import MnemicError
 
 if TYPE_CHECKING:
     from mnemic.core.context import Context
-    from mnemic.dialects.operation import Dialect, Rendered
+    from mnemic.dialects.operation import Dialect, Operation, Rendered
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +46,15 @@ def answer(dialect: Dialect, ctx: Context, name: str, arguments: Mapping[str, An
 
 def _told(dialect: Dialect, ctx: Context, name: str, arguments: Mapping[str, Any]) -> Rendered:
     return dialect.render(dialect.call(ctx, name, arguments))
+
+
+def perform(dialect: Dialect, operation: Operation, ctx: Context, arguments: Mapping[str, Any]) -> bytes:
+    """What an endpoint answers, as JSON; every failure is an error of our tree."""
+    return guarded(_performed, dialect, operation, ctx, arguments)
+
+
+def _performed(dialect: Dialect, operation: Operation, ctx: Context, arguments: Mapping[str, Any]) -> bytes:
+    return orjson.dumps(operation.function(ctx, dialect.parse(operation, arguments)))
 
 
 def guarded(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:

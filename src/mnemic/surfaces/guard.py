@@ -9,7 +9,7 @@ import hmac
 import ipaddress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 from starlette.datastructures import Headers
 
@@ -30,6 +30,11 @@ ADMIT = "mnemic.admit"
 """Where a response that lasts finds whom to ask for that context anew; Unauthorized if it is no longer given."""
 OPEN_PATHS = frozenset(("/api/v1/health",))
 """What may be asked without a token."""
+KEYED_PATHS = "/api/v1/"
+"""Below this a token may come in the address. It may stand in logs then, so no other path takes it."""
+KEY = "api_key"
+"""The query parameter that holds it."""
+REFUSED = "missing or invalid API key"
 
 
 class Unauthorized(Denied):
@@ -62,6 +67,7 @@ class Policy:
         return bool(self.token) or not self.is_local
 
 
+@functools.lru_cache(maxsize=64)
 def is_loopback(host: str) -> bool:
     """True if *host* names this machine and no other can mean it."""
     try:
@@ -96,7 +102,7 @@ class Guard:
         try:
             _check_host(headers, self._policy)
             _check_origin(headers)
-            scope[ADMIT] = functools.partial(self._context, scope["path"], headers)
+            scope[ADMIT] = functools.partial(self._context, scope, headers)
             scope[CONTEXT] = await scope[ADMIT]()
         except Unauthorized as error:
             await problem(error, headers={"WWW-Authenticate": _challenge(headers)})(scope, receive, send)
@@ -105,18 +111,20 @@ class Guard:
         else:
             await self._app(scope, _limited(headers, receive), send)
 
-    async def _context(self, path: str, headers: Headers) -> Context:
+    async def _context(self, scope: Scope, headers: Headers) -> Context:
         """The context of whoever sent *headers*, or Unauthorized."""
         secret = _secret(headers)
-        if path in OPEN_PATHS or (secret is None and not self._policy.needs_token):
+        if secret is None:
+            secret = _key(scope)
+        if scope["path"] in OPEN_PATHS or (secret is None and not self._policy.needs_token):
             return self._ctx
         if secret is None:
-            raise Unauthorized("A token is needed: send `Authorization: Bearer TOKEN` or `X-API-Key: TOKEN`.")
+            raise Unauthorized(f"{REFUSED}: send `X-API-Key: TOKEN` or `Authorization: Bearer TOKEN`.")
         if self._policy.token and hmac.compare_digest(secret, self._policy.token.encode()):
             return self._ctx
         grant = await cross(guarded, access.grant_for, self._ctx, secret.decode(errors="replace"))
         if grant is None:
-            raise Unauthorized("This token opens nothing here.")
+            raise Unauthorized(f"{REFUSED}: this one opens nothing here.")
         return self._ctx.limited_to(grant)
 
 
@@ -150,6 +158,15 @@ def _secret(headers: Headers) -> bytes | None:
         return _password(value)
     key = headers.get("x-api-key")
     return None if key is None else key.encode("latin-1")
+
+
+def _key(scope: Scope) -> bytes | None:
+    """The token in the address, where it may stand there."""
+    query: bytes = scope["query_string"]
+    if KEY.encode() not in query or not scope["path"].startswith(KEYED_PATHS):
+        return None
+    found = parse_qs(query.decode("latin-1"), keep_blank_values=True).get(KEY)
+    return found[-1].encode() if found else None
 
 
 def _password(value: str) -> bytes:

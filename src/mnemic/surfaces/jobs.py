@@ -78,9 +78,9 @@ class Worker:
             pass
 
     def _expire(self) -> None:
-        from mnemic.core import upkeep
+        from mnemic.core import lifecycle
 
-        upkeep.expire(self._ctx)
+        lifecycle.collect(self._ctx)
 
     def _attempt(self, name: str, job: Callable[[], None]) -> None:
         """Do *job*. After a failure pause, longer each time: a server that is down stays down a while."""

@@ -124,7 +124,7 @@ class Endpoint:
         """The address that a client asks to be told the changes of, or ProtocolError if there is no such thing."""
         uri = _text(params, "uri")
         if uri not in self._live:
-            raise ProtocolError(RESOURCE_NOT_FOUND, "Resource not found", {"uri": uri[:200]})
+            raise self._unknown("resource", uri, RESOURCE_NOT_FOUND, "Resource not found", {"uri": uri[:200]})
         return uri
 
     def live_addresses(self, params: Params) -> set[str]:
@@ -193,7 +193,7 @@ class Endpoint:
         return [self.dialect.listed(operation) for operation in self.dialect.operations.values()]
 
     def _call_tool(self, ctx: Context, params: Params) -> Result:
-        name, arguments = _text(params, "name"), _object(params, "arguments")
+        name, arguments = _name(params, "tool"), _object(params, "arguments")
         try:
             self.dialect.find(name)
         except NotFound as error:
@@ -208,10 +208,10 @@ class Endpoint:
         return {"prompts": [_listed_prompt(prompt) for prompt in self.dialect.prompts]}
 
     def _get_prompt(self, ctx: Context, params: Params) -> Result:
-        name, arguments = _text(params, "name"), _object(params, "arguments")
+        name, arguments = _name(params, "prompt"), _object(params, "arguments")
         prompt = self._prompts.get(name)
         if prompt is None:
-            raise self._unknown("prompt", name, INVALID_PARAMS, f"Unknown prompt: {name[:80]}")
+            raise self._unknown("prompt", name, INVALID_PARAMS, f"unknown prompt: {name[:80]}")
         for key, value in arguments.items():
             if key not in prompt.arguments or not isinstance(value, str):
                 raise ProtocolError(INVALID_PARAMS, f"{key[:80]}: not a text argument of {prompt.name}")
@@ -338,6 +338,14 @@ def _text(params: Params, key: str) -> str:
     value = params.get(key)
     if not isinstance(value, str) or not value:
         raise ProtocolError(INVALID_PARAMS, f"{key}: must be a text")
+    return value
+
+
+def _name(params: Params, kind: str) -> str:
+    """The name of the tool or prompt that is asked for."""
+    value = params.get("name")
+    if not isinstance(value, str) or not value:
+        raise ProtocolError(INVALID_PARAMS, f"missing or empty {kind} name")
     return value
 
 

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal
 
-from pydantic.json_schema import models_json_schema
+from pydantic import TypeAdapter
 
-from mnemic.dialects.operation import Dialect, Operation, input_schema
+from mnemic.dialects.operation import Dialect, Operation, input_schema, whole_body
 from mnemic.surfaces.mcp import server_info
-from mnemic.surfaces.replies import STATUS
-
-if TYPE_CHECKING:
-    from pydantic import BaseModel
+from mnemic.surfaces.replies import BROKEN, FAILURES
 
 Part = dict[str, Any]
-References = Mapping[tuple[type["BaseModel"], str], Part]
+Mode = Literal["validation", "serialization"]
+References = Mapping[tuple[Any, Mode], Part]
 
 PREFIX = "/api/v1"
 ABOUT = (
     "The memory of AI agents over HTTP. Every tool of every vocabulary is at /api/v1/tools/DIALECT/TOOL: "
-    "a POST with its arguments as a JSON object is answered with its reply as a JSON object."
+    "a POST with its arguments as a JSON object is answered with its reply as a JSON object. At the other addresses "
+    "arguments may come in the query too."
 )
 
 _ERROR: Part = {
@@ -29,7 +28,10 @@ _ERROR: Part = {
     "required": ["error", "code", "message"],
     "properties": {
         "error": {"type": "string", "description": "what is wrong, in words"},
-        "code": {"type": "string", "enum": sorted(STATUS)},
+        "code": {
+            "type": "string",
+            "enum": sorted({failing.code for failing in (*FAILURES.values(), BROKEN)}),
+        },
         "message": {"type": "string", "description": "the same as error"},
         "field": {"type": "string", "description": "the argument at fault"},
     },
@@ -37,7 +39,11 @@ _ERROR: Part = {
 _HEALTH: Part = {
     "type": "object",
     "required": ["status", "service", "version"],
-    "properties": {name: {"type": "string"} for name in ("status", "service", "version")},
+    "properties": {
+        "status": {"type": "string", "enum": ["ok", "error"]},
+        "service": {"type": "string"},
+        "version": {"type": "string"},
+    },
 }
 _FAILURES: Mapping[str, str] = {
     "400": "An argument is missing, unknown or wrong.",
@@ -58,9 +64,8 @@ def document(dialects: Iterable[Dialect]) -> Part:
     for dialect in dialects:
         references, definitions = _schemas(dialect)
         schemas |= definitions
-        for operation in dialect.operations.values():
-            for verb, path, part in _operations(dialect, operation, references):
-                paths.setdefault(path, {})[verb] = part
+        for verb, path, part in _operations(dialect, references):
+            paths.setdefault(path, {})[verb] = part
     info = server_info()
     return {
         "openapi": "3.1.0",
@@ -81,7 +86,13 @@ _SECURITY: Part = {
 def _own_paths() -> Part:
     here = _answer("The daemon is there.", {"$ref": "#/components/schemas/Health"})
     tools = _answer("Every tool of every vocabulary.", {"type": "object"})
-    health = {"summary": "Health", "operationId": "health", "responses": here, "security": [{}]}
+    ill = _good("The store or its words do not answer.", {"$ref": "#/components/schemas/Health"})
+    health = {
+        "summary": "Health",
+        "operationId": "health",
+        "responses": here | {"503": ill},
+        "security": [{}],
+    }
     return {
         f"{PREFIX}/health": {"get": health},
         f"{PREFIX}/tools": {"get": {"summary": "List the tools", "operationId": "tools", "responses": tools}},
@@ -90,29 +101,40 @@ def _own_paths() -> Part:
 
 def _schemas(dialect: Dialect) -> tuple[References, Part]:
     """Where the shapes of *dialect* are found among the components, and the components."""
-    modes: list[tuple[type[BaseModel], Literal["validation", "serialization"]]] = []
-    for operation in dialect.operations.values():
-        modes += [(operation.request, "validation"), (operation.reply, "serialization")]
+    adapters: list[tuple[Any, Mode, TypeAdapter[Any]]] = []
+    for operation in (*dialect.operations.values(), *dialect.endpoints.values()):
+        adapters.append((operation.request, "validation", TypeAdapter(operation.request)))
+        adapters.append((operation.reply, "serialization", TypeAdapter(operation.reply)))
     prefix = f"{dialect.name}."
-    references, whole = models_json_schema(
-        modes, by_alias=True, ref_template="#/components/schemas/" + prefix + "{model}"
+    references, whole = TypeAdapter.json_schemas(
+        adapters, by_alias=True, ref_template="#/components/schemas/" + prefix + "{model}"
     )
-    return references, {prefix + name: part for name, part in whole.get("$defs", {}).items()}  # type: ignore[return-value]
+    return references, {prefix + name: part for name, part in whole.get("$defs", {}).items()}
 
 
-def _operations(
-    dialect: Dialect, operation: Operation, references: References
+def _operations(dialect: Dialect, references: References) -> Iterator[tuple[str, str, Part]]:
+    """Every way to reach what *dialect* does: verb, path, description."""
+    for operation in dialect.operations.values():
+        routes = (f"POST /tools/{dialect.name}/{operation.name}", *operation.http)
+        yield from _ways(dialect, operation, routes, references)
+    for operation in dialect.endpoints.values():
+        yield from _ways(dialect, operation, operation.http, references, "endpoint.")
+
+
+def _ways(
+    dialect: Dialect, operation: Operation, routes: Iterable[str], references: References, kind: str = ""
 ) -> Iterator[tuple[str, str, Part]]:
-    """Every way to reach *operation*: verb, path, description."""
-    routes = (f"POST /tools/{dialect.name}/{operation.name}", *operation.http)
+    """*operation* at each of *routes*."""
     for number, route in enumerate(routes):
         verb, path = route.split()
         part: Part = {
-            "operationId": f"{dialect.name}.{operation.name}" + (f".{number}" if number else ""),
+            "operationId": f"{dialect.name}.{kind}{operation.name}" + (f".{number}" if number else ""),
             "tags": [dialect.name],
             "summary": operation.title,
             "description": operation.description,
-            "responses": _answer("The reply.", references[operation.reply, "serialization"]),
+            "responses": _answer(
+                "The reply.", references[operation.reply, "serialization"], operation.status
+            ),
         }
         yield verb.lower(), PREFIX + path, part | _input(verb, path, operation, references)
 
@@ -125,9 +147,24 @@ def _input(verb: str, path: str, operation: Operation, references: References) -
     if verb in ("GET", "DELETE"):
         in_query = [name for name in brief["properties"] if name not in in_path]
         return {"parameters": parameters + [_parameter("query", name, brief) for name in in_query]}
-    body = {"schema": references[operation.request, "validation"], "examples": _examples(operation)}
-    part: Part = {"requestBody": {"content": {"application/json": body}}}
-    return part | ({"parameters": parameters} if parameters else {})
+    schema = _body(in_path, operation, references)
+    part: Part = {"parameters": parameters} if parameters else {}
+    if schema is None:
+        return part
+    body = {"schema": schema, "examples": _examples(operation)}
+    return part | {"requestBody": {"content": {"application/json": body}}}
+
+
+def _body(in_path: Sequence[str], operation: Operation, references: References) -> Part | None:
+    """The schema of the body: the request without what is in the path, or the one field that is all of it."""
+    fields = input_schema(operation.request)["properties"]
+    whole = whole_body(operation.request)
+    if whole is not None:
+        return dict(fields[whole])
+    if not in_path:
+        return references[operation.request, "validation"]
+    left = {name: part for name, part in fields.items() if name not in in_path}
+    return {"type": "object", "properties": left} if left else None
 
 
 def _parameter(place: str, name: str, brief: Part) -> Part:
@@ -142,9 +179,13 @@ def _examples(operation: Operation) -> Part:
     }
 
 
-def _answer(text: str, schema: Part) -> Part:
-    good = {"description": text, "content": {"application/json": {"schema": schema}}}
-    return {"200": good} | {status: {"$ref": f"#/components/responses/{status}"} for status in _FAILURES}
+def _answer(text: str, schema: Part, status: int = 200) -> Part:
+    failures = {failing: {"$ref": f"#/components/responses/{failing}"} for failing in _FAILURES}
+    return {str(status): _good(text, schema)} | failures
+
+
+def _good(text: str, schema: Part) -> Part:
+    return {"description": text, "content": {"application/json": {"schema": schema}}}
 
 
 def _failures() -> Part:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 from starlette.responses import PlainTextResponse, Response
@@ -13,22 +13,31 @@ from mnemic.errors import Invalid, MnemicError
 if TYPE_CHECKING:
     from mnemic.surfaces.bridge import Outcome
 
-STATUS: Mapping[str, int] = {
-    "invalid": 400,
-    "unauthorized": 401,
-    "denied": 403,
-    "not_found": 404,
-    "not_allowed": 405,
-    "conflict": 409,
-    "duplicate": 409,
-    "too_large": 413,
-    "internal": 500,
-    "failed": 500,
-    "busy": 503,
-    "unavailable": 503,
-    "store_unusable": 503,
+
+class Failing(NamedTuple):
+    """How an error is told: its status and its code."""
+
+    status: int
+    code: str
+
+
+BROKEN = Failing(500, "DATABASE_ERROR")
+"""Something broke. What it was is in the log, never in the answer."""
+FAILURES: Mapping[str, Failing] = {
+    "invalid": Failing(400, "VALIDATION_FAILED"),
+    "unauthorized": Failing(401, "UNAUTHORIZED"),
+    "denied": Failing(403, "DENIED"),
+    "not_found": Failing(404, "NOT_FOUND"),
+    "not_allowed": Failing(405, "NOT_ALLOWED"),
+    "conflict": Failing(409, "CONFLICT"),
+    "duplicate": Failing(409, "CONFLICT"),
+    "too_large": Failing(413, "TOO_LARGE"),
+    "busy": Failing(503, "BUSY"),
+    "unavailable": Failing(503, "UNAVAILABLE"),
+    "store_unusable": Failing(503, "STORE_UNUSABLE"),
 }
-"""The status of each error's code."""
+"""By the code of the error; what is not here is BROKEN."""
+ALWAYS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
 
 class NotAllowed(MnemicError):
@@ -44,8 +53,7 @@ def reply(content: Any, status: int = 200, headers: Mapping[str, str] | None = N
 
 def as_it_is(body: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """*body*, which is JSON."""
-    always = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
-    return Response(body, status, {**always, **(headers or {})}, "application/json")
+    return Response(body, status, {**ALWAYS, **(headers or {})}, "application/json")
 
 
 def told(outcome: Outcome) -> Response:
@@ -60,8 +68,15 @@ def told(outcome: Outcome) -> Response:
 
 def problem(error: MnemicError, headers: Mapping[str, str] | None = None) -> Response:
     """*error* as `{"error", "code", "message"}`, with `field` where an argument is at fault."""
-    message = str(error)
-    content = {"error": message, "code": error.code, "message": message}
+    failing = FAILURES.get(error.code, BROKEN)
+    return reply(described(error), failing.status, headers)
+
+
+def described(error: MnemicError) -> dict[str, str]:
+    """*error* in the words of an answer."""
+    failing = FAILURES.get(error.code, BROKEN)
+    message = "Internal server error" if failing is BROKEN else str(error)
+    content = {"error": message, "code": failing.code, "message": message}
     if isinstance(error, Invalid) and error.field:
         content["field"] = error.field
-    return reply(content, STATUS.get(error.code, 500), headers)
+    return content

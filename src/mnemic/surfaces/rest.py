@@ -1,29 +1,34 @@
-"""REST: every tool at its own address, and at the addresses its operation declares."""
+"""REST: every tool at its own address, and what the vocabularies declare at others."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from mnemic.dialects.operation import Dialect, Operation, input_schema
-from mnemic.errors import NotFound
-from mnemic.surfaces.bridge import call, cross, guarded
-from mnemic.surfaces.guard import CONTEXT
+from mnemic.dialects.operation import Dialect, Operation, input_schema, whole_body
+from mnemic.errors import MnemicError, NotFound
+from mnemic.surfaces.bridge import call, cross, guarded, perform
+from mnemic.surfaces.guard import CONTEXT, KEY
 from mnemic.surfaces.mcp import server_info
 from mnemic.surfaces.openapi import PREFIX, document
-from mnemic.surfaces.parsing import parse_object
-from mnemic.surfaces.replies import reply, told
+from mnemic.surfaces.parsing import parse_json, parse_object
+from mnemic.surfaces.replies import as_it_is, described, reply, told
 
 if TYPE_CHECKING:
     from mnemic.core.context import Context
 
+Handler = Callable[[Request], Awaitable[Response]]
+
 ACTOR = "http"
 """Who changed something over REST, in the journal's words."""
+SERVICE = "ai-memory"
+"""The name that health gives, since the clients of that server look for it."""
+BODIED = frozenset(("POST", "PUT", "PATCH"))
 
 
 class Rest:
@@ -33,19 +38,32 @@ class Rest:
         self._dialects = dialects
 
     def routes(self) -> Iterator[Route]:
-        """What is fixed, then what the operations declare."""
+        """What the vocabularies declare, then what is fixed."""
+        yield from self._declared()
         yield Route(f"{PREFIX}/health", self.health)
         yield Route(f"{PREFIX}/openapi.json", self.openapi)
         yield Route(f"{PREFIX}/tools", self.tools)
         yield Route(f"{PREFIX}/tools/{{dialect}}/{{tool}}", self.call, methods=["POST"])
+
+    def _declared(self) -> Iterator[Route]:
+        """One route for each path, so that whoever comes with another method is told of all there are."""
+        handlers: dict[str, dict[str, Handler]] = {}
         for dialect in self._dialects.values():
             for operation in dialect.operations.values():
-                yield from _declared_routes(dialect, operation)
+                _place(handlers, operation, functools.partial(_tool, dialect, operation))
+            for operation in dialect.endpoints.values():
+                _place(handlers, operation, functools.partial(_endpoint, dialect, operation))
+        for path, verbs in handlers.items():
+            yield Route(PREFIX + path, functools.partial(_by_verb, verbs), methods=list(verbs))
 
     async def health(self, request: Request) -> Response:
-        """That we are here, and that the store answers."""
-        await cross(guarded, caller(request).store.sequence)
-        return reply({"status": "ok", "service": "ai-memory", "version": server_info()["version"]})
+        """That we are here, that the store answers and that its words are found."""
+        about = {"service": SERVICE, "version": server_info()["version"]}
+        try:
+            await cross(guarded, caller(request).store.probe)
+        except MnemicError as error:
+            return reply({"status": "error", **about, **described(error)}, 503)
+        return reply({"status": "ok", **about})
 
     async def openapi(self, request: Request) -> Response:
         """The description of all this."""
@@ -73,27 +91,49 @@ class Rest:
         return told(await call(self._dialects[name], caller(request), request.path_params["tool"], arguments))
 
 
-def _declared_routes(dialect: Dialect, operation: Operation) -> Iterator[Route]:
+def _place(handlers: dict[str, dict[str, Handler]], operation: Operation, handler: Handler) -> None:
     for declared in operation.http:
         verb, path = declared.split()
-        yield Route(PREFIX + path, functools.partial(_declared, dialect, operation), methods=[verb])
+        handlers.setdefault(path, {})[verb] = handler
 
 
-async def _declared(dialect: Dialect, operation: Operation, request: Request) -> Response:
-    """An operation at an address of its own: arguments come in the path and in the query or the body."""
-    if request.method in ("POST", "PUT", "PATCH"):
+async def _by_verb(verbs: Mapping[str, Handler], request: Request) -> Response:
+    return await verbs["GET" if request.method == "HEAD" else request.method](request)
+
+
+async def _tool(dialect: Dialect, operation: Operation, request: Request) -> Response:
+    """A tool at an address of its own: arguments come in the path and in the query or the body."""
+    if request.method in BODIED:
         arguments = parse_object(await request.body())
     else:
         arguments = queried(operation, request)
     return told(await call(dialect, caller(request), operation.name, {**arguments, **request.path_params}))
 
 
+async def _endpoint(dialect: Dialect, operation: Operation, request: Request) -> Response:
+    """What is no tool: arguments come in the path, the body and the query; of one given twice, the first counts."""
+    arguments = queried(operation, request)
+    if request.method in BODIED:
+        arguments |= in_body(operation, await request.body())
+    arguments |= request.path_params
+    body = await cross(perform, dialect, operation, caller(request), arguments)
+    return as_it_is(body, operation.status)
+
+
+def in_body(operation: Operation, body: bytes) -> dict[str, Any]:
+    """The arguments in a body: an object of them, or the one that the whole body is."""
+    field = whole_body(operation.request)
+    return parse_object(body) if field is None else {field: parse_json(body)}
+
+
 def queried(operation: Operation, request: Request) -> dict[str, Any]:
     """The arguments in a query; a field that is a list takes all values of its name, any other the last."""
+    if not request.scope["query_string"]:
+        return {}
     fields = input_schema(operation.request)["properties"]
     query = request.query_params
     lists = {name for name, part in fields.items() if part.get("type") == "array"}
-    return {name: query.getlist(name) if name in lists else query[name] for name in query}
+    return {name: query.getlist(name) if name in lists else query[name] for name in query if name != KEY}
 
 
 def caller(request: Request) -> Context:

@@ -148,6 +148,17 @@ def test_another_process_may_have_it_open(theirs: Path):
     assert len(other.asked(texts)) == 2
 
 
+def test_what_a_stopped_process_left_in_its_log_is_read(theirs: Path, tmp_path: Path):
+    store = SqliteStore(theirs)
+    put(store, a_draft("Trucks carry steel"))
+    for name in ("their.db", "their.db-wal"):
+        shutil.copy(theirs.with_name(name), tmp_path / name)
+    store.close()
+    before = (tmp_path / "their.db").read_bytes(), (tmp_path / "their.db-wal").read_bytes()
+    assert len(OtherStore(tmp_path / "their.db").asked(texts)) == 2
+    assert ((tmp_path / "their.db").read_bytes(), (tmp_path / "their.db-wal").read_bytes()) == before
+
+
 def test_it_cannot_be_written(theirs: Path):
     def write(reader: Reader) -> None:
         reader._connection.execute("DELETE FROM memory")  # type: ignore[attr-defined]

@@ -11,7 +11,15 @@ from mnemic.core.context import Context
 from mnemic.core.lifecycle import touch
 from mnemic.core.timeline import Stretch
 from mnemic.dialects.agentic_memory.events import written
-from mnemic.dialects.agentic_memory.shapes import INFERENCE, Number, Share, missing, node, summary
+from mnemic.dialects.agentic_memory.shapes import (
+    INFERENCE,
+    Microseconds,
+    Number,
+    Share,
+    missing,
+    node,
+    summary,
+)
 from mnemic.dialects.agentic_memory.vocabulary import AGENTIC_MEMORY, Reply, answer
 from mnemic.dialects.operation import Example, Shape
 from mnemic.dialects.texts import Words
@@ -112,8 +120,8 @@ class Range(Shape):
     """A stretch of time or of work: a window with its start and end, a session, or several."""
 
     type: Literal["time_window", "session", "sessions"]
-    start: Annotated[Number | None, Field(description="Of a time_window, in Unix microseconds")] = None
-    end: Annotated[Number | None, Field(description="Of a time_window, in Unix microseconds")] = None
+    start: Annotated[Microseconds | None, Field(description="Of a time_window, in Unix microseconds")] = None
+    end: Annotated[Microseconds | None, Field(description="Of a time_window, in Unix microseconds")] = None
     session_id: Annotated[Number | None, Field(description="Of a session")] = None
     session_ids: Annotated[list[Number] | None, Field(description="Of sessions")] = None
 

@@ -42,6 +42,6 @@ def conversation_log(ctx: Context, request: ConversationLog) -> Reply:
     turn = sessions.log_turn(ctx, request.user_message, request.agent_response, request.topic or None)
     return answer(
         node_id=turn.id,
-        edges_created=len(ctx.store.read().edges([turn.id], Direction.BOTH)),
+        edges_created=len(ctx.store.read().links([turn.id], Direction.BOTH)),
         message="Conversation logged and linked to temporal chain",
     )

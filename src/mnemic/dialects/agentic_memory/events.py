@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -11,10 +10,12 @@ from mnemic.core import resemblance, sessions
 from mnemic.core.context import Context
 from mnemic.core.lifecycle import touch
 from mnemic.core.sessions import Event
+from mnemic.dialects.agentic_memory.reading import listed
 from mnemic.dialects.agentic_memory.shapes import (
     EDGE_TYPES,
     EVENT_TYPES,
     Count,
+    Microseconds,
     Number,
     Share,
     findable,
@@ -30,16 +31,10 @@ from mnemic.dialects.texts import Words
 from mnemic.errors import Invalid
 from mnemic.model.graph import Direction
 from mnemic.model.memory import Memory
-from mnemic.model.search import Filter, Order
-from mnemic.retrieval.decay import decay
 from mnemic.retrieval.resemblance import Match
 
-MOST_RECENT, MOST_IMPORTANT = "most_recent", "most_important"
-ORDERS = {
-    MOST_RECENT: Order.NEWEST,
-    "highest_confidence": Order.CONFIDENCE,
-    "most_accessed": Order.USE,
-}
+BY_VECTOR, HYBRID, BY_WORDS = "vector", "hybrid", "text_fallback"
+"""How similar nodes were found; by words alone where there is no model."""
 TYPES = Annotated[
     list[Words] | None, Field(description=f"Event types to look among: {', '.join(EVENT_TYPES)}")
 ]
@@ -78,7 +73,7 @@ def memory_add(ctx: Context, request: MemoryAdd) -> Reply:
     written(request.content, "content")
     event = Event(text=request.content, kind=kind, confidence=request.confidence, links=links)
     [memory] = sessions.record(ctx, [event])
-    made = ctx.store.read().edges([memory.id], Direction.BOTH)
+    made = ctx.store.read().links([memory.id], Direction.BOTH)
     return answer(node_id=memory.id, event_type=kind, edges_created=len(made))
 
 
@@ -96,8 +91,12 @@ class MemoryQuery(Shape):
     min_confidence: Annotated[float | None, Field(description="Minimum confidence")] = None
     max_confidence: Annotated[float | None, Field(description="Maximum confidence")] = None
     session_ids: Annotated[list[Number] | None, Field(description="Sessions to look in")] = None
-    created_after: Annotated[Number | None, Field(description="Created after (Unix microseconds)")] = None
-    created_before: Annotated[Number | None, Field(description="Created before (Unix microseconds)")] = None
+    created_after: Annotated[Microseconds | None, Field(description="Created after (Unix microseconds)")] = (
+        None
+    )
+    created_before: Annotated[
+        Microseconds | None, Field(description="Created before (Unix microseconds)")
+    ] = None
     max_results: Annotated[Count, Field(description="Maximum results")] = 20
     sort_by: Annotated[
         Literal["most_recent", "highest_confidence", "most_accessed", "most_important"],
@@ -127,16 +126,6 @@ def memory_query(ctx: Context, request: MemoryQuery) -> Reply:
     return answer(count=len(nodes), nodes=nodes)
 
 
-def listed(ctx: Context, wanted: Filter, order: str, limit: int) -> list[Memory]:
-    """The first *limit* memories that pass *wanted* in this order; the most important are those least decayed."""
-    reader = ctx.store.read()
-    if order in ORDERS:
-        return reader.memories(reader.select(wanted, limit=limit, order=ORDERS[order]))
-    now = ctx.now()
-    best = heapq.nlargest(limit, reader.standings(wanted), key=lambda one: (decay(one, now), one.memory_id))
-    return reader.memories([one.memory_id for one in best])
-
-
 class MemorySimilar(Shape):
     """What to resemble."""
 
@@ -161,7 +150,7 @@ def memory_similar(ctx: Context, request: MemorySimilar) -> Reply:
         near = resemblance.nearest(ctx, request.query_vec, wanted, request.top_k)
         return _similar(
             ctx,
-            "vector",
+            BY_VECTOR,
             [(memory, similarity, {}) for memory, similarity in near if similarity >= request.min_similarity],
         )
     if request.query_text is None:
@@ -169,7 +158,7 @@ def memory_similar(ctx: Context, request: MemorySimilar) -> Reply:
     matches = resemblance.resembling(ctx, written(request.query_text, "query_text"), wanted, request.top_k)
     return _similar(
         ctx,
-        "hybrid",
+        HYBRID if resemblance.dimension(ctx) else BY_WORDS,
         [
             (one.memory, one.similarity, _words(one))
             for one in matches
@@ -179,7 +168,7 @@ def memory_similar(ctx: Context, request: MemorySimilar) -> Reply:
 
 
 def _words(match: Match) -> dict[str, Any]:
-    return {"text_score": round(match.bm25, 4), "matched_terms": list(match.terms)}
+    return {"text_score": match.bm25, "matched_terms": list(match.terms)}
 
 
 def _similar(ctx: Context, mode: str, found: list[tuple[Memory, float, dict[str, Any]]]) -> Reply:

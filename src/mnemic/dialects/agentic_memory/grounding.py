@@ -15,7 +15,7 @@ from mnemic.dialects.agentic_memory.shapes import Count, content_of, edge, finda
 from mnemic.dialects.agentic_memory.vocabulary import AGENTIC_MEMORY, Reply, answer
 from mnemic.dialects.operation import Example, Shape
 from mnemic.dialects.texts import Words
-from mnemic.model.graph import Direction, Edge
+from mnemic.model.graph import Direction, Link
 from mnemic.model.memory import Memory
 from mnemic.retrieval.resemblance import Match
 
@@ -89,9 +89,9 @@ def _preview(memory: Memory) -> str:
 
 
 def _meant(ctx: Context, text: str, limit: int) -> list[Match]:
-    """What resembles *text* and shares a word with it or comes near it in meaning."""
+    """What resembles *text*: it shares a word with it, however that is spelt, or comes near it in meaning."""
     found = resemblance.resembling(ctx, text, findable(ctx), limit)
-    return [match for match in found if match.terms or match.cosine >= NEAR]
+    return [match for match in found if match.terms or match.bm25 or match.cosine >= NEAR]
 
 
 class MemoryEvidence(Shape):
@@ -107,14 +107,13 @@ class MemoryEvidence(Shape):
 def memory_evidence(ctx: Context, request: MemoryEvidence) -> Reply:
     """Get detailed evidence for a claim: matching nodes with content, timestamps, sessions, and relationships."""
     found = _meant(ctx, written(request.query, "query"), request.max_results)
-    links = ctx.store.read().edges([match.memory.id for match in found], Direction.BOTH) if found else []
-    current = [link for link in links if link.valid_to is None]
-    evidence = [_item(ctx, match, current) for match in found]
+    links = ctx.store.read().links([match.memory.id for match in found], Direction.BOTH) if found else []
+    evidence = [_item(ctx, match, links) for match in found]
     touch(ctx, [match.memory for match in found])
     return answer(query=request.query, count=len(evidence), evidence=evidence)
 
 
-def _item(ctx: Context, match: Match, links: list[Edge]) -> dict[str, Any]:
+def _item(ctx: Context, match: Match, links: list[Link]) -> dict[str, Any]:
     memory = match.memory
     return {
         **_told(ctx, memory),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
-from mnemic.core import quality, resemblance, sessions
+from mnemic.core import quality
 from mnemic.core.context import Context
-from mnemic.dialects.agentic_memory.shapes import EVENT_TYPES, Count, event_type, readable
+from mnemic.dialects.agentic_memory.reading import stats
+from mnemic.dialects.agentic_memory.shapes import Count
 from mnemic.dialects.agentic_memory.vocabulary import AGENTIC_MEMORY, Reply, answer
 from mnemic.dialects.operation import Example, Shape
 
@@ -62,22 +62,3 @@ class MemoryStats(Shape):
 def memory_stats(ctx: Context, request: MemoryStats) -> Reply:
     """Get statistics about the memory graph."""
     return answer(**stats(ctx))
-
-
-def stats(ctx: Context) -> dict[str, Any]:
-    """The graph in numbers."""
-    reader, shown = ctx.store.read(), readable(ctx)
-    types = Counter(dict.fromkeys(EVENT_TYPES, 0))
-    for kind, count in reader.tally(shown).items():
-        types[event_type(kind)] += count
-    scope = ctx.scope()
-    return {
-        "node_count": types.total(),
-        "edge_count": sum(reader.edge_tally(shown).values()),
-        "dimension": resemblance.dimension(ctx),
-        "session_count": sum(scope is None or one.namespace in scope for one in reader.sessions()),
-        "type_counts": dict(types),
-        "file_size_bytes": reader.size_bytes(),
-        "current_session": sessions.resume(ctx, 0).current or 0,
-        "file_path": ctx.store.location,
-    }

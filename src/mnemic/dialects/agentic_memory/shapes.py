@@ -12,8 +12,8 @@ from mnemic.core.context import Context
 from mnemic.core.memories import KNOWN
 from mnemic.core.sessions import TURN, TURN_OF
 from mnemic.errors import Invalid, NotFound
-from mnemic.model.graph import Edge
-from mnemic.model.memory import Memory
+from mnemic.model.graph import Edge, Link
+from mnemic.model.memory import Memory, is_beginning
 from mnemic.model.search import Filter
 from mnemic.model.values import Moment, State
 from mnemic.retrieval.decay import decay
@@ -30,7 +30,9 @@ CONVERSATION = "[conversation_meta] "
 CHANNEL = "conversation"
 
 Number = Annotated[int, Field(ge=0, le=LARGEST)]
-"""A node, or a moment in microseconds."""
+"""Of a node or a session."""
+Microseconds = Annotated[int, Field(ge=-LARGEST, le=LARGEST)]
+"""Since 1970, or before."""
 Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0, le=MOST_RESULTS)]
 
@@ -58,10 +60,12 @@ def content_of(memory: Memory) -> str:
 
 
 def summary(memory: Memory) -> dict[str, Any]:
-    """A node in short, as the reports on other things show it."""
+    """A node in short, as the reports on other things show it; what was given a name has it as its title."""
+    is_named = not is_beginning(memory.title, memory.content or memory.title)
     return {
         "id": memory.id,
         "event_type": event_type_of(memory),
+        **({"title": memory.title} if is_named else {}),
         "content": content_of(memory),
         "confidence": memory.confidence,
         **({"superseded": True} if memory.state is State.SUPERSEDED else {}),
@@ -79,7 +83,7 @@ def node(memory: Memory, now: Moment) -> dict[str, Any]:
     }
 
 
-def edge(link: Edge) -> dict[str, Any]:
+def edge(link: Edge | Link) -> dict[str, Any]:
     """A link by the numbers of its ends."""
     return {
         "source_id": link.source_id,
@@ -133,3 +137,8 @@ def findable(ctx: Context, types: Sequence[str] | None = None) -> Filter:
 def missing(operation: str, number: int) -> NotFound:
     """What is said of a node that an operation looked for in vain."""
     return NotFound(f"AgenticMemory error: {operation} failed: Node ID {number} not found")
+
+
+def pretty(content: object) -> str:
+    """*content* as JSON over several lines."""
+    return orjson.dumps(content, option=orjson.OPT_INDENT_2).decode()

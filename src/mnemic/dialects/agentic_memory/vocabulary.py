@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import orjson
 from pydantic import BaseModel, RootModel, ValidationError
 
+from mnemic.dialects.agentic_memory.prompts import PROMPTS
+from mnemic.dialects.agentic_memory.resources import RESOURCES
+from mnemic.dialects.agentic_memory.shapes import pretty
 from mnemic.dialects.operation import Dialect, Operation, Rendered, Unknown, hints, invalid
 from mnemic.dialects.schemas import whole_schema
 from mnemic.errors import Invalid, MnemicError
@@ -54,11 +56,6 @@ class AgenticMemory(Dialect):
         }
 
 
-def pretty(content: object) -> str:
-    """*content* as JSON over several lines."""
-    return orjson.dumps(content, option=orjson.OPT_INDENT_2).decode()
-
-
 AGENTIC_MEMORY = AgenticMemory(
     name="agentic-memory",
     title="AgenticMemory",
@@ -67,6 +64,8 @@ AGENTIC_MEMORY = AgenticMemory(
         "linked by cause, support and time. Call memory_session_resume at the start of a conversation, memory_ground "
         "before you claim to remember something, memory_correct when a belief proves wrong, session_end when done."
     ),
+    prompts=PROMPTS,
+    resources=RESOURCES,
     server={"name": "agentic-memory-mcp"},
     unknown={
         "tool": Unknown(-32803, "Tool not found"),

@@ -71,7 +71,7 @@ def memory_traverse(ctx: Context, request: MemoryTraverse) -> Reply:
         start_id=request.start_id,
         visited_count=len(visited),
         visited=visited,
-        edges_traversed=[edge(one) for one in found.edges],
+        edges_traversed=[edge(one) for one in found.links],
     )
 
 
@@ -96,12 +96,13 @@ def memory_context(ctx: Context, request: MemoryContext) -> Reply:
         raise missing("Context", request.node_id) from None
     now = ctx.now()
     nodes = [{**node(memory, now), "depth": distance} for memory, distance in found.memories]
-    touch(ctx, [memory for memory, _ in found.memories])
+    touch(ctx, [memory for memory, distance in found.memories if not distance])
     return answer(
         center_id=request.node_id,
         depth=depth,
         node_count=len(nodes),
-        edge_count=len(found.edges),
+        edge_count=len(found.links),
         nodes=nodes,
-        edges=[edge(one) for one in found.edges],
+        edges=[edge(one) for one in found.links],
+        **({"truncated": True} if found.is_cut else {}),
     )

@@ -1,4 +1,4 @@
 """The vocabulary of ai-memory: memories with tiers, over MCP, HTTP and the command line."""
 
-PARTS = ("storing", "finding", "relating", "leaving", "standards", "assisting")
-"""The modules that hold its operations, in the order in which an agent sees the tools."""
+PARTS = ("storing", "finding", "relating", "leaving", "standards", "assisting", "endpoints")
+"""The modules that hold its operations."""

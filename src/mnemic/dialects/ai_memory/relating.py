@@ -1,1 +1,130 @@
-"""To come."""
+"""Memories and one another: links, and one memory in the place of several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from mnemic.core import assisting, condensing, graph
+from mnemic.core.context import Context
+from mnemic.core.standards import settings
+from mnemic.dialects.ai_memory import rules
+from mnemic.dialects.ai_memory.arguments import (
+    Arguments,
+    Id,
+    Ids,
+    Namespace,
+    One,
+    Relation,
+    Summary,
+    Title,
+)
+from mnemic.dialects.ai_memory.links import links_of
+from mnemic.dialects.ai_memory.naming import meant
+from mnemic.dialects.ai_memory.vocabulary import AI_MEMORY, AN_ID, ANOTHER_ID, Answer, answer
+from mnemic.dialects.operation import Example
+from mnemic.errors import Conflict, Invalid
+from mnemic.model.memory import Memory
+
+PREVIEW = 200
+NO_SUMMARY = "summary is required (or use smart/autonomous tier for auto-summarization)"
+WAS_STANDARD = "a source was the standard of {}; set another with memory_namespace_set_standard"
+
+
+class Link(Arguments):
+    """Two memories, and what the first is to the second."""
+
+    source_id: Annotated[Id, Field(description="id of the memory the link starts from")]
+    target_id: Annotated[Id, Field(description="id of the memory it leads to")]
+    relation: Relation = "related_to"
+
+
+@AI_MEMORY.operation(
+    title="Link memories",
+    idempotent=True,
+    examples=[Example("", {"source_id": AN_ID, "target_id": ANOTHER_ID, "relation": "supersedes"})],
+)
+def memory_link(ctx: Context, request: Link) -> Answer:
+    """Link one memory to another: related_to, supersedes, contradicts or derived_from."""
+    source = meant(ctx, request.source_id, missing=f"source memory not found: {request.source_id}")
+    target = meant(ctx, request.target_id, missing=f"target memory not found: {request.target_id}")
+    if source.id == target.id:
+        raise Invalid("cannot link a memory to itself", "target_id")
+    # To link again would bring the weight that another vocabulary gave it back to one.
+    if not ctx.store.read().edge_between(source.id, target.id, request.relation):
+        graph.link(ctx, source.id, target.id, request.relation)
+    return answer(linked=True, source_id=source.uid, target_id=target.uid, relation=request.relation)
+
+
+@AI_MEMORY.operation(
+    title="Get links", read_only=True, idempotent=True, examples=[Example("", {"id": AN_ID})]
+)
+def memory_get_links(ctx: Context, request: One) -> Answer:
+    """Get the links from and to a memory."""
+    links = links_of(ctx, meant(ctx, request.id))
+    return answer(links=links, count=len(links))
+
+
+class Consolidate(Arguments):
+    """Several memories, and what is to stand in their place."""
+
+    ids: Ids
+    title: Title
+    summary: Summary | None = None
+    namespace: Annotated[Namespace | None, Field(description="namespace of the new memory (global)")] = None
+
+
+@AI_MEMORY.operation(
+    title="Consolidate memories",
+    destructive=True,
+    examples=[
+        Example(
+            "",
+            {
+                "ids": [AN_ID, ANOTHER_ID],
+                "title": "Auth system summary",
+                "summary": "JWT with refresh tokens, sessions in Redis.",
+            },
+        )
+    ],
+)
+def memory_consolidate(ctx: Context, request: Consolidate) -> Answer:
+    """Replace memories by one that has all their tags and the highest priority. Smart tiers write the summary."""
+    sources = [meant(ctx, id, missing=f"memory not found: {id}") for id in request.ids]
+    warning = _warning(ctx, sources)
+    text, made = (request.summary, {}) if request.summary is not None else _summarised(ctx, sources)
+    new = _consolidated(ctx, sources, request.title, text, request.namespace)
+    return answer(id=new.uid, consolidated=len(sources), **made, **warning)
+
+
+def _summarised(ctx: Context, sources: Sequence[Memory]) -> tuple[str, dict[str, Any]]:
+    """A text for all *sources*, and what the answer says about it."""
+    if not ctx.features.has_language:
+        raise Invalid(NO_SUMMARY, "summary")
+    summary = assisting.summarise(ctx, sources)
+    text = rules.content(summary.text, "summary")
+    return text, {"auto_summary": True, "summary_preview": text[:PREVIEW], "method": summary.author}
+
+
+def _consolidated(
+    ctx: Context, sources: Sequence[Memory], title: str, text: str, namespace: str | None
+) -> Memory:
+    numbers = [memory.id for memory in sources]
+    try:
+        return condensing.consolidate(ctx, numbers, title=title, text=text, namespace=namespace)
+    except Conflict:
+        home, reader = ctx.home(namespace), ctx.store.read()
+        [standing] = reader.memories(reader.ids_titled(title, (home,)))
+        raise Conflict(
+            f"title '{title}' already exists in namespace '{home}' (memory {standing.uid})"
+        ) from None
+
+
+def _warning(ctx: Context, sources: Sequence[Memory]) -> dict[str, str]:
+    """That a namespace loses its standard, if one does."""
+    numbers = {memory.id for memory in sources}
+    held = settings(ctx.store.read()).items()
+    losing = [name for name, (number, _) in held if number in numbers and ctx.may_see(name)]
+    return {"warning": WAS_STANDARD.format(", ".join(losing))} if losing else {}

@@ -28,6 +28,8 @@ MAX_METADATA = 65_536
 MAX_DEPTH = 32
 MAX_TTL_SECS = 31_536_000
 MAX_CONSOLIDATED = 100
+MAX_OFFSET = 2**62
+FORMATS = ("json", "toon", "toon_compact")
 SOURCES = ("user", "claude", "hook", "api", "cli", "import", "consolidation", "system")
 RELATIONS = ("related_to", "supersedes", "contradicts", "derived_from")
 
@@ -71,17 +73,23 @@ def content(value: Any, field: str = "content") -> str:
     return text
 
 
-def namespace(value: Any) -> str:
+def namespace(value: Any, field: str = "namespace") -> str:
     """*value* as the name of a namespace that is written to."""
-    text = _text(value, "namespace")
-    if not text.strip():
-        _refuse("namespace", "namespace cannot be empty")
+    text = known_namespace(value, field)
     if len(text) > MAX_NAMESPACE:
-        _refuse("namespace", f"namespace exceeds max length of {MAX_NAMESPACE} characters")
+        _refuse(field, f"{field} exceeds max length of {MAX_NAMESPACE} characters")
     if "/" in text or "\\" in text:
-        _refuse("namespace", "namespace cannot contain slashes or null bytes")
+        _refuse(field, f"{field} cannot contain slashes or null bytes")
     if any(character.isspace() for character in text):
-        _refuse("namespace", "namespace cannot contain spaces (use hyphens or underscores)")
+        _refuse(field, f"{field} cannot contain spaces (use hyphens or underscores)")
+    return text
+
+
+def known_namespace(value: Any, field: str = "namespace") -> str:
+    """*value* as the name of a namespace that is read, which another vocabulary may have written to."""
+    text = _text(value, field)
+    if not text.strip():
+        _refuse(field, f"{field} cannot be empty")
     return text
 
 
@@ -166,8 +174,14 @@ def _depth(value: Any, limit: int = MAX_DEPTH + 1) -> int:
 
 
 def moment(value: Any, field: str, now: Moment) -> Moment:
-    """*value* as a moment to search from or until: RFC 3339, or a date."""
-    return parse_moment(_text(value, field), field, now)
+    """*value* as a moment to search from or until: RFC 3339, a date, or a span before now."""
+    text = _text(value, field)
+    try:
+        return parse_moment(text, field, now)
+    except Invalid:
+        _refuse(
+            field, f"{field} is not a valid time: '{text[:40]}' (use RFC3339, a date or a span such as 7d)"
+        )
 
 
 def expires_at(value: Any, now: Moment) -> Moment:
@@ -183,6 +197,11 @@ def expires_at(value: Any, now: Moment) -> Moment:
     if end <= now:
         _refuse("expires_at", "expires_at is in the past")
     return end
+
+
+def new_end(value: Any, now: Moment) -> Moment:
+    """*value* as the moment at which a memory is to end from now on; an empty text takes the end away."""
+    return NEVER if value == "" else expires_at(value, now)
 
 
 def ttl_secs(value: Any) -> Moment:
@@ -202,6 +221,62 @@ def relation(value: Any) -> str:
     if text not in RELATIONS:
         _refuse("relation", f"invalid relation '{text[:40]}' — must be one of: {', '.join(RELATIONS)}")
     return text
+
+
+def query(value: Any, field: str = "query") -> str:
+    """*value* as what is looked for."""
+    text = _text(value, field)
+    if not text.strip():
+        _refuse(field, f"{field} is required")
+    if len(text.encode()) > MAX_CONTENT:
+        _refuse(field, f"{field} exceeds max size of {MAX_CONTENT} bytes")
+    return text
+
+
+def wanted_tags(value: Any) -> tuple[str, ...]:
+    """*value* as the tag, or the tags, that a memory must have."""
+    return tags([value] if isinstance(value, str) else value)
+
+
+def integer(value: Any, field: str) -> int:
+    """*value* as a whole number."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        _refuse(field, f"{field} must be an integer")
+    return value
+
+
+def limit(value: Any, most: int) -> int:
+    """*value* as the number of results, brought to between one and *most*."""
+    return max(1, min(integer(value, "limit"), most))
+
+
+def offset(value: Any) -> int:
+    """*value* as the number of results to pass over."""
+    return max(0, min(integer(value, "offset"), MAX_OFFSET))
+
+
+def older_than_days(value: Any) -> int:
+    """*value* as an age in days."""
+    days = integer(value, "older_than_days")
+    if days < 0:
+        _refuse("older_than_days", f"older_than_days must be non-negative (got {str(days)[:20]})")
+    return days
+
+
+def flag(value: Any, field: str) -> bool:
+    """*value* as yes or no."""
+    if not isinstance(value, bool):
+        _refuse(field, f"{field} must be true or false")
+    return value
+
+
+def output(value: Any) -> str:
+    """*value* as the format of an answer."""
+    if value not in FORMATS:
+        _refuse(
+            "format", f"invalid format: {str(value)[:40]} (use {', '.join(FORMATS[:-1])} or {FORMATS[-1]})"
+        )
+    return str(value)
 
 
 def consolidated(value: Any) -> tuple[str, ...]:
@@ -265,14 +340,13 @@ def entry(given: Mapping[str, Any]) -> None:
 def revision(given: Mapping[str, Any], now: Moment) -> Revision:
     """The changes that *given* asks for, every field checked. An empty `expires_at` takes the end away."""
     told = {name: value for name, value in given.items() if value is not None}
-    end = told.get("expires_at")
     return Revision(
         text=content(told["content"]) if "content" in told else None,
         title=title(told["title"]) if "title" in told else None,
         tags=tags(told["tags"]) if "tags" in told else None,
         namespace=namespace(told["namespace"]) if "namespace" in told else None,
         tier=tier(told["tier"]) if "tier" in told else None,
-        expires_at=None if end is None else NEVER if end == "" else expires_at(end, now),
+        expires_at=new_end(told["expires_at"], now) if "expires_at" in told else None,
         confidence=confidence(told["confidence"]) if "confidence" in told else None,
         priority=priority(told["priority"]) if "priority" in told else None,
         metadata=metadata(told["metadata"]) if "metadata" in told else None,

@@ -40,7 +40,7 @@ def at(ctx: Context, as_of: str | None) -> Context:
 class RecallRequest(Shape):
     """What to look for, and where."""
 
-    query: Annotated[Words, Field(min_length=1, max_length=10_000), Positional("CONTEXT")]
+    query: Annotated[Words, Field(min_length=1, max_length=10_000)]
     limit: Annotated[int, Field(ge=1, le=100)] = 10
     namespace: Namespace | None = None
     kinds: Tags | None = None
@@ -65,7 +65,6 @@ class RecallReply(Shape):
     title="Recall",
     read_only=True,
     idempotent=True,
-    cli="recall",
     examples=[Example("", {"query": "when do we deploy?", "limit": 5})],
 )
 def recall(ctx: Context, request: RecallRequest) -> RecallReply:
@@ -233,7 +232,7 @@ class StatsReply(Shape):
     db_size_bytes: int
 
 
-@MNEMIC.operation(title="Stats", read_only=True, idempotent=True, cli="stats")
+@MNEMIC.operation(title="Stats", read_only=True, idempotent=True)
 def stats(ctx: Context, request: StatsRequest) -> StatsReply:
     """The store in numbers."""
     seen = overview.overview(at(ctx, request.as_of), request.namespace)

@@ -20,7 +20,7 @@ from mnemic.dialects.mnemic.shapes import (
     shown_link,
 )
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
-from mnemic.dialects.operation import Example, Flags, Positional, Shape
+from mnemic.dialects.operation import Example, Positional, Shape
 from mnemic.dialects.texts import Words
 from mnemic.model.graph import Direction
 
@@ -28,9 +28,9 @@ from mnemic.model.graph import Direction
 class LinkRequest(Shape):
     """Two memories and how they are related."""
 
-    source: Annotated[Reference, Positional("SOURCE")]
-    target: Annotated[Reference, Positional("TARGET")]
-    type: Annotated[Name, Flags("-r", "--relation", "--type")] = "related_to"
+    source: Reference
+    target: Reference
+    type: Name = "related_to"
     weight: Unit = 1.0
     reason: Words | None = None
     end: Annotated[bool, Field(description="end the link instead")] = False
@@ -46,7 +46,6 @@ class LinkReply(Shape):
 @MNEMIC.operation(
     title="Link",
     idempotent=True,
-    cli="link",
     examples=[Example("", {"source": 12, "target": 7, "type": "depends_on", "reason": "CI runs first"})],
 )
 def link(ctx: Context, request: LinkRequest) -> LinkReply:

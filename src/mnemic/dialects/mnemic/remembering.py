@@ -23,7 +23,7 @@ from mnemic.dialects.mnemic.shapes import (
     shown,
 )
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
-from mnemic.dialects.operation import Example, Flags, Hidden, Positional, Shape
+from mnemic.dialects.operation import Example, Hidden, Positional, Shape
 from mnemic.dialects.texts import Words
 from mnemic.model.search import Filter
 from mnemic.model.values import Tier, parse_moment, parse_span
@@ -238,12 +238,12 @@ def revise(ctx: Context, request: ReviseRequest) -> ReviseReply:
 class ForgetRequest(Shape):
     """Which memories: ids, or a filter of which at least one part is given."""
 
-    ids: Annotated[list[Reference], Field(max_length=MAX_ITEMS), Positional("MEMORY")] = []
+    ids: Annotated[list[Reference], Field(max_length=MAX_ITEMS)] = []
     namespace: Namespace | None = None
-    pattern: Annotated[Words | None, Flags("-p", "--pattern"), Field(description="words it contains")] = None
+    pattern: Annotated[Words | None, Field(description="words it contains")] = None
     kinds: Tags | None = None
     tags: Tags | None = None
-    tier: Annotated[Tier | None, Flags("-t", "--tier")] = None
+    tier: Tier | None = None
     until: Annotated[When | None, Field(description="created before")] = None
     reason: Words | None = None
     dry_run: bool = False
@@ -254,8 +254,10 @@ class ForgetRequest(Shape):
     def _one_way(self) -> ForgetRequest:
         if self.archive and self.purge:
             raise ValueError("archive and purge exclude each other")
-        parts = self.model_fields_set & {"namespace", "pattern", "kinds", "tags", "tier", "until"}
-        if bool(self.ids) == bool(parts):
+        parts = (self.namespace, self.pattern, self.kinds, self.tags, self.tier, self.until)
+        if bool(self.ids) == any(
+            parts
+        ):  # an empty part restricts nothing, and must not pass for one that does
             raise ValueError("give ids, or at least one of namespace, pattern, kinds, tags, tier, until")
         return self
 
@@ -279,7 +281,6 @@ class ForgetReply(Shape):
     title="Forget",
     destructive=True,
     idempotent=True,
-    cli="forget",
     examples=[Example("see first", {"tags": ["scratch"], "until": "30d", "dry_run": True})],
 )
 def forget(ctx: Context, request: ForgetRequest) -> ForgetReply:

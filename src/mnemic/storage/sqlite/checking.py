@@ -45,6 +45,12 @@ SELECT subject_id, after FROM journal WHERE subject = ? ORDER BY sequence
 EDGES = f"""
 SELECT {", ".join(edges.COLUMNS)} FROM edge
 """
+NEWEST = """
+SELECT id FROM memory WHERE state = 'living' ORDER BY id DESC LIMIT 1
+"""
+FOUND = """
+SELECT 1 FROM words WHERE words MATCH ? AND rowid = ?
+"""
 FAULTS = {
     UNINDEXED: "{} living memories are missing from the words index",
     OVERINDEXED: "{} rows of the words index belong to no living memory",
@@ -60,6 +66,13 @@ LOOKED_UP = 1_000
 def check(connection: apsw.Connection) -> list[str]:
     """Every fault found, one sentence each."""
     return [*check_indexes(connection), *_journal(connection), *_edges(connection)]
+
+
+def probe(connection: apsw.Connection) -> bool:
+    """Whether the newest memory can be read and is found by its own words."""
+    newest = row(connection, NEWEST)
+    memory = memories.one(connection, newest[0]) if newest else None
+    return memory is None or _is_found(connection, memory)
 
 
 def check_indexes(connection: apsw.Connection) -> list[str]:
@@ -82,12 +95,15 @@ def _counts(connection: apsw.Connection) -> Iterator[str]:
 
 def _words(connection: apsw.Connection) -> Iterator[str]:
     """Every living memory must be found in the index by how it begins."""
-    sql = "SELECT 1 FROM words WHERE words MATCH ? AND rowid = ?"
     for memory in memories.walk(connection, Filter()):
-        phrase = _first_phrase(memory)
-        expression = words.match_expression([phrase], None, every=True)
-        if words.stem(connection, phrase) and not row(connection, sql, (expression, memory.id)):
+        if not _is_found(connection, memory):
             yield f"memory {memory.id} is not found by its own words"
+
+
+def _is_found(connection: apsw.Connection, memory: Memory) -> bool:
+    phrase = _first_phrase(memory)
+    expression = words.match_expression([phrase], None, every=True)
+    return not words.stem(connection, phrase) or row(connection, FOUND, (expression, memory.id)) is not None
 
 
 def _substrings(connection: apsw.Connection) -> Iterator[str]:

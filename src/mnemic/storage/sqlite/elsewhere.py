@@ -13,7 +13,7 @@ import apsw
 from mnemic.errors import Denied, MnemicError, StoreUnusable
 from mnemic.model.values import Moment
 from mnemic.storage.base import Progress, Reader
-from mnemic.storage.sqlite import checking
+from mnemic.storage.sqlite import checking, words
 from mnemic.storage.sqlite.connection import connect, connect_to_read, examine, has_log, newer, our_errors
 from mnemic.storage.sqlite.migrating import version_of
 from mnemic.storage.sqlite.reader import SqliteReader
@@ -46,6 +46,7 @@ class OtherStore:
         self._path = path
         self._lock = threading.Lock()
         self._still: tuple[_State, _OpenStore] | None = None
+        self._frequencies = words.Frequencies()
         self.asked(lambda reader: reader.count())
 
     @property
@@ -80,14 +81,19 @@ class OtherStore:
 
     def _standing(self, seen: _State) -> _OpenStore:
         if self._still is None or self._still[0] != seen:
-            self._still = seen, _OpenStore(self._path, connect_to_read(self._path, is_still=True))
+            self._still = seen, self._opened(connect_to_read(self._path, is_still=True))
         return self._still[1]
+
+    def _opened(self, connection: apsw.Connection) -> _OpenStore:
+        store = _OpenStore(self._path, connection)
+        store.frequencies = self._frequencies  # to count them again would take longer than most questions
+        return store
 
     def _asked_in_use(self, question: Callable[[Reader], T]) -> T:
         self._still = None
         with closing(connect_to_read(self._path, is_still=False)) as connection:
             connection.execute("BEGIN")
-            return question(_OpenStore(self._path, connection).read())
+            return question(self._opened(connection).read())
 
 
 class _OneConnection(SqliteStore):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from mnemic.model.access import Grant, Token
-from mnemic.model.graph import Direction, Edge, Entity, Relation
+from mnemic.model.graph import Direction, Edge, Entity, Link, Relation
 from mnemic.model.journal import Change, Subject
 from mnemic.model.memory import Memory
 from mnemic.model.search import Filter, Order
@@ -22,6 +22,7 @@ from mnemic.storage import text
 from mnemic.storage.base import (
     Companionship,
     Counts,
+    Match,
     Merit,
     Nearness,
     Outline,
@@ -66,7 +67,7 @@ PASSING = """
 SELECT m.id FROM memory m WHERE m.id IN (SELECT value FROM json_each(:ids)) AND {conditions}
 """
 STANDINGS = """
-SELECT m.id, m.kind, m.confidence, m.state, m.created_at, m.accessed_at, m.access_count
+SELECT m.id, m.kind, m.confidence, m.state = 'living', m.created_at, m.accessed_at, m.access_count
 FROM memory m WHERE {conditions} ORDER BY m.id
 """
 TALLY = """
@@ -154,7 +155,6 @@ SELECT value FROM meta WHERE key = ?
 """
 ALL_LIVING = Filter()
 ALL = Filter(states=frozenset(State))
-_STATES = {str(state): state for state in State}
 
 
 @in_our_words
@@ -221,7 +221,7 @@ class SqliteReader:
         """See Reader."""
         conditions, values = memories.where(wanted)
         found = rows(self._connection, STANDINGS.format(conditions=conditions), values)
-        return [Standing._make((*one[:3], _STATES[one[3]], *one[4:])) for one in found]
+        return list(map(Standing._make, found))
 
     def tally(self, wanted: Filter) -> dict[str, int]:
         """See Reader."""
@@ -315,6 +315,11 @@ class SqliteReader:
         spaces = self._namespace_ids(wanted)
         return words.search(self._connection, terms, wanted, spaces, every=every, limit=limit)
 
+    def matches(self, terms: Sequence[str], wanted: Filter, *, every: bool, limit: int) -> list[Match]:
+        """See Reader."""
+        spaces = self._namespace_ids(wanted)
+        return words.matches(self._connection, terms, wanted, spaces, every=every, limit=limit)
+
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
         """See Reader."""
         return self._store.frequencies.of(self._connection, terms)
@@ -383,7 +388,13 @@ class SqliteReader:
         """See Reader."""
         return edges.touching(self._connection, memory_ids, direction, types)
 
-    def edges_between(self, memory_ids: Sequence[int]) -> list[Edge]:
+    def links(
+        self, memory_ids: Sequence[int], direction: Direction, types: Sequence[str] | None = None
+    ) -> list[Link]:
+        """See Reader."""
+        return edges.links(self._connection, memory_ids, direction, types)
+
+    def links_between(self, memory_ids: Sequence[int]) -> list[Link]:
         """See Reader."""
         return edges.between(self._connection, memory_ids)
 

@@ -196,6 +196,13 @@ class SqliteStore:
             finally:
                 source.close()
 
+    def probe(self) -> None:
+        """See Store."""
+        with our_errors(self.location), closing(connect(self._path, durable=self._durable)) as connection:
+            connection.execute("BEGIN")
+            if not checking.probe(connection):
+                raise StoreUnusable("The index of words is damaged. `mnemic doctor` says what to do.")
+
     def check(self) -> list[str]:
         """See Store."""
         # In one transaction, since others write meanwhile. On a connection of its own, since one that has

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -10,10 +11,13 @@ def main() -> None:
     """Run the command that the process was started with, and end the process with its exit code."""
     # Looking for plugins of pydantic takes it 40 ms; we use none.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    # What a command loads, it keeps: to look for garbage among it, now and at the end, took 20 of 160 ms.
+    gc.disable()
     try:
         from mnemic.surfaces.cli.program import run
 
         code = run(sys.argv[1:])
     except KeyboardInterrupt:  # outside the command itself, which has its own answer to it
         code = 130
+    gc.freeze()
     sys.exit(code)

@@ -8,7 +8,7 @@ import click
 
 from mnemic.errors import Invalid, MnemicError
 from mnemic.surfaces.cli import output
-from mnemic.surfaces.cli.fields import from_json, read_stdin
+from mnemic.surfaces.cli.reading import from_json, read_stdin
 from mnemic.surfaces.cli.session import Session, Verb, pass_session
 
 

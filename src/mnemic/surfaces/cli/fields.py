@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import enum
-import sys
 import types
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
 
 import click
-import orjson
 
 from mnemic.dialects.operation import Flags, Hidden, Positional
-from mnemic.errors import Invalid
+from mnemic.surfaces.cli.reading import from_json, must_be_text, read_stdin, split
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -93,7 +91,7 @@ class Written:
     def value(self, given: Any) -> Any:
         """What the request is given for what was written."""
         for text in given if isinstance(given, tuple) else (given,):
-            _must_be_text(text, self.name)
+            must_be_text(text, self.name)
         if self.takes_words:
             return self._text(" ".join(given))
         if self.is_list and self.positional is None:
@@ -129,35 +127,6 @@ def _usage(field: Written, nargs: int) -> str:
     shown = field.positional.metavar if field.positional else field.name.upper()
     shown = shown + "..." if nargs == -1 else shown
     return shown if field.is_required else f"[{shown}]"
-
-
-def split(text: str) -> list[str]:
-    """The parts of a comma-separated *text*, trimmed, without empty ones."""
-    return [part.strip() for part in text.split(",") if part.strip()]
-
-
-def from_json(text: str | bytes, field: str) -> Any:
-    """The JSON value *text* holds, or Invalid naming *field*."""
-    try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError as error:
-        raise Invalid(f"{field}: not valid JSON: {error}", field) from None
-
-
-def _must_be_text(given: Any, field: str) -> None:
-    """Refuse a word whose bytes are no text: it reaches us with surrogates in their place."""
-    try:
-        str(given).encode()
-    except UnicodeEncodeError:
-        raise Invalid(f"{field}: is not UTF-8 text", field) from None
-
-
-def read_stdin(field: str) -> str:
-    """Everything on standard input as text, or Invalid naming *field*."""
-    try:
-        return sys.stdin.buffer.read().decode()
-    except UnicodeDecodeError:
-        raise Invalid(f"{field}: standard input is not UTF-8 text", field) from None
 
 
 def written_fields(request: type[BaseModel]) -> list[Written]:

@@ -40,10 +40,15 @@ def was_refused(reply: BaseModel) -> bool:
 
 def tell(session: Session, facts: dict[str, Any], *sentences: str) -> None:
     """Show *facts* as JSON if that was asked for, else *sentences*."""
+    present(session, facts, sentences)
+
+
+def present(session: Session, facts: dict[str, Any], shown: Iterable[str]) -> None:
+    """Show *facts* as JSON if that was asked for, else the lines *shown*, which are only then made."""
     if session.as_json:
         json(facts)
     else:
-        lines(sentences)
+        lines(shown)
 
 
 def json(value: Any) -> None:

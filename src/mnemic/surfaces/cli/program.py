@@ -12,7 +12,6 @@ import click
 
 from mnemic import __version__
 from mnemic.errors import Busy, Invalid, MnemicError, Unavailable
-from mnemic.surfaces.cli.listing import listed
 from mnemic.surfaces.cli.session import Session, global_options
 
 if TYPE_CHECKING:
@@ -23,6 +22,32 @@ FAILED, MISUSED, BUSY, INTERRUPTED = 1, 2, 3, 130
 # The commands that are no operation of a dialect: where each is found and, so that listing them imports
 # nothing, what it does.
 OWN: dict[str, dict[str, tuple[str, str]]] = {
+    "Remember": {
+        "store": ("storing:store", "Keep a memory under a title, for a project and a time."),
+        "update": ("storing:update", "Change a memory's text or fields."),
+        "promote": ("storing:promote", "Make a memory long-term."),
+    },
+    "Find": {
+        "recall": ("finding:recall", "Find what is known about something, by meaning and by words."),
+        "search": ("finding:search", "Find the memories that hold all of these words."),
+        "list": ("finding:list_", "List memories by priority."),
+        "get": ("finding:get", "Show a memory whole, with its links."),
+        "stats": ("finding:stats", "Show the store in numbers."),
+        "namespaces": ("finding:namespaces", "List the namespaces."),
+        "shell": ("shell:shell", "Look around and tidy up by short commands."),
+    },
+    "Relate": {
+        "link": ("relating:link", "Relate two memories, or end that."),
+        "resolve": ("relating:resolve", "Settle a contradiction between two memories."),
+        "consolidate": ("relating:consolidate", "Make one memory of several."),
+        "auto-consolidate": ("relating:auto_consolidate", "Make one memory of each group that shares a tag."),
+    },
+    "Let go": {
+        "forget": ("leaving:forget", "Take memories out of use, by id or by filter."),
+        "delete": ("storing:delete", "Take one memory out of use."),
+        "archive": ("leaving:archive", "Look into the archive, bring back from it, empty it."),
+        "gc": ("leaving:gc", "Archive what has expired."),
+    },
     "Carry": {
         "export": ("transfer:export", "Write all memories and links as JSON."),
         "import": ("transfer:import_", "Read memories and links from JSON."),
@@ -42,29 +67,23 @@ OWN: dict[str, dict[str, tuple[str, str]]] = {
     "Look after": {
         "doctor": ("doctor:doctor", "Say what works and what does not."),
         "config": ("configuration:config", "Show the settings in force and where each comes from."),
+        "man": ("manual:man", "Print the manual page."),
         "completions": ("completions:completions", "Print the completion script for a shell."),
     },
 }
 
 
 # The commands that are an operation and something more.
-EXTENDED = {"recall": "recalling:recall", "restore": "backups:restore"}
+EXTENDED = {"restore": "backups:restore"}
 
-# In this order people meet them; operations not named here follow.
-FIRST = [
-    "remember",
-    "recall",
-    "open",
-    "revise",
-    "forget",
-    "restore",
-    "link",
-    "explore",
-    "verify",
-    "history",
-    "undo",
-    "stats",
-]
+# Where the commands stand that are operations, and in which order people meet them; others come last.
+PLACES: dict[str, tuple[str, ...]] = {
+    "Remember": ("store", "remember", "update", "revise", "promote"),
+    "Find": ("recall", "search", "list", "get", "open", "verify", "explore", "stats", "namespaces", "shell"),
+    "Relate": ("link", "resolve", "consolidate", "auto-consolidate", "reflect", "tidy"),
+    "Let go": ("forget", "delete", "restore", "history", "undo", "archive", "gc"),
+}
+ELSEWHERE = "Relate"
 
 
 class Program(click.Group):
@@ -79,6 +98,8 @@ class Program(click.Group):
         own = {name: place for commands in OWN.values() for name, (place, _) in commands.items()}
         if place := {**own, **EXTENDED}.get(cmd_name):
             return _load(place)
+        from mnemic.surfaces.cli.listing import listed
+
         if cmd_name not in listed():
             return None
         from mnemic.surfaces.cli.derived import command_for, declared
@@ -121,10 +142,15 @@ def _load(place: str) -> click.Command:
 
 def sections() -> dict[str, list[tuple[str, str]]]:
     """The commands and what each does, by what they are for."""
-    own = {title: [(name, text) for name, (_, text) in rows.items()] for title, rows in OWN.items()}
-    derived = [(item.name, _first_sentence(item.text)) for item in listed().values()]
-    derived.sort(key=lambda row: FIRST.index(row[0]) if row[0] in FIRST else len(FIRST))
-    return {"Remember": derived, **own}
+    from mnemic.surfaces.cli.listing import listed
+
+    found = {title: [(name, text) for name, (_, text) in rows.items()] for title, rows in OWN.items()}
+    for item in listed().values():
+        title = next((title for title, names in PLACES.items() if item.name in names), ELSEWHERE)
+        found[title].append((item.name, _first_sentence(item.text)))
+    for title, names in PLACES.items():
+        found[title].sort(key=lambda row: names.index(row[0]) if row[0] in names else len(names))
+    return found
 
 
 def _first_sentence(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,7 @@ class Session:
         """The store these settings name, open. Use it in a `with` block."""
         from mnemic.app import open_app
 
+        gc.enable()  # the work begins, which may be long
         return open_app(self.settings(**more), actor=ACTOR)
 
 
@@ -115,3 +117,7 @@ class VerbGroup(click.Group):
     """A command with commands of its own, such as `mnemic token`."""
 
     command_class = Verb
+
+    def __init__(self, *arguments: Any, **keywords: Any):
+        super().__init__(*arguments, **keywords)
+        self.params += global_options()

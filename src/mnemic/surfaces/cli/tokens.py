@@ -9,7 +9,7 @@ import click
 
 from mnemic.model.values import iso
 from mnemic.surfaces.cli import output
-from mnemic.surfaces.cli.fields import split
+from mnemic.surfaces.cli.reading import split
 from mnemic.surfaces.cli.session import Session, VerbGroup, pass_session
 from mnemic.surfaces.cli.text import table
 

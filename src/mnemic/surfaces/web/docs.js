@@ -73,7 +73,7 @@ function operation(api, verb, path, part) {
   const body = part.requestBody?.content["application/json"];
   if (body) box.append(fields(api, body.schema));
   if (body && !path.includes("{")) box.append(trial(verb.toUpperCase(), path, body));
-  const reply = part.responses["200"]?.content?.["application/json"];
+  const reply = (part.responses["200"] ?? part.responses["201"])?.content?.["application/json"];
   if (reply) box.append(element("p", "Reply", { class: "faint" }), fields(api, reply.schema));
   return box;
 }

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel
-
-from mnemic.dialects.operation import as_json
 from mnemic.surfaces.cli.text import INDENT, faint, plain, safe
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 # The modules that know how to show a dialect's replies, loaded when one is to be shown.
 HOMES = {"mnemic.dialects.mnemic": "mnemic.surfaces.cli.views.house"}
@@ -17,6 +17,8 @@ HOMES = {"mnemic.dialects.mnemic": "mnemic.surfaces.cli.views.house"}
 
 def view(reply: BaseModel) -> Iterator[str]:
     """The lines that show *reply*."""
+    from mnemic.dialects.operation import as_json
+
     shown = made_for(type(reply))
     yield from shown(reply) if shown else anything(as_json(reply))
 

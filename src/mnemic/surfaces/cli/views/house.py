@@ -14,7 +14,6 @@ from mnemic.surfaces.cli.text import (
     bad,
     bar,
     bold,
-    columns_of,
     count,
     doubtful,
     excerpt,
@@ -24,22 +23,20 @@ from mnemic.surfaces.cli.text import (
     paragraphs,
     plain,
     safe,
-    size,
     table,
     width,
 )
 
 if TYPE_CHECKING:
     from mnemic.dialects.mnemic.changing import ChangeShape, HistoryReply, UndoReply
-    from mnemic.dialects.mnemic.finding import OpenReply, RecallReply, StatsReply, VerifyReply
-    from mnemic.dialects.mnemic.linking import ExploreReply, LinkReply
-    from mnemic.dialects.mnemic.remembering import ForgetReply, RememberReply, RestoreReply, ReviseReply
-    from mnemic.dialects.mnemic.shapes import HitShape, LinkShape, MemoryShape
+    from mnemic.dialects.mnemic.finding import OpenReply, VerifyReply
+    from mnemic.dialects.mnemic.linking import ExploreReply
+    from mnemic.dialects.mnemic.remembering import RememberReply, RestoreReply, ReviseReply
+    from mnemic.dialects.mnemic.shapes import LinkShape, MemoryShape
 
 UNTOLD = frozenset({"uid", "created_at", "updated_at", "state_at"})
 """Fields whose changes say nothing that the change's own line does not."""
 MOMENTS = frozenset({"expires_at", "valid_from", "valid_to"})
-MODES = {"hybrid": "found by words and meaning", "keyword": "found by words"}
 
 
 def now() -> Moment:
@@ -57,41 +54,6 @@ def remembered(reply: RememberReply) -> Iterator[str]:
             yield f"{INDENT}{doubtful('like')} {number(twin.id)} {safe(twin.title)} {likeness}"
     for refusal in reply.refused or ():
         yield f"{bad('Not stored')}: {safe(refusal.reason)} {faint('see')} {number(refusal.id)}"
-
-
-def recalled(reply: RecallReply) -> Iterator[str]:
-    """The hits, best first, each with a bar for its score."""
-    if not reply.memories:
-        yield "Nothing relevant is known."
-    best = max((hit.score for hit in reply.memories), default=0.0) or 1.0
-    for rank, hit in enumerate(reply.memories, 1):
-        yield from one_hit(rank, hit, max(best, 1.0))
-    if reply.memories:
-        yield faint(f"{count(reply.count, 'memory', 'memories')}, {MODES.get(reply.mode, reply.mode)}")
-    if reply.pending:
-        waiting = count(reply.pending, "memory has", "memories have")
-        yield doubtful(
-            f"{waiting} no vectors yet and could only be found by words; `mnemic embed` computes them."
-        )
-
-
-def one_hit(rank: int, hit: HitShape, full: float) -> Iterator[str]:
-    """One hit: title and score, an excerpt unless the title says it all, and where it comes from."""
-    title = "".join(excerpt(hit.title, 1, width() - 26))
-    score = f"{bar(hit.score / full)} {hit.score:.2f}"
-    gap = " " * max(2, width() - columns_of(title) - len(score) - 4)
-    yield f"{faint(f'{rank:2}.')} {bold(title)}{gap}{good(score)}"
-    if not says_the_same(title, hit.content):
-        yield from (INDENT + line for line in excerpt(hit.content, 3, width() - 6))
-    yield INDENT + origin(hit)
-    if hit.terms:
-        yield INDENT + faint(", ".join(f"{term} {value:.2f}" for term, value in hit.terms.items()))
-    yield ""
-
-
-def says_the_same(title: str, content: str) -> bool:
-    """True when *content* is no more than *title*, give or take the full stop."""
-    return " ".join(content.split()).rstrip(".") == " ".join(title.split()).rstrip(".")
 
 
 def number(memory_id: int) -> str:
@@ -187,27 +149,10 @@ def revised(reply: ReviseReply) -> Iterator[str]:
     yield from whole(reply.memory)
 
 
-def forgotten(reply: ForgetReply) -> Iterator[str]:
-    """How many were, or would be, forgotten, and which."""
-    told = "Would forget" if reply.dry_run else "Forgot"
-    yield f"{told} {count(reply.deleted, 'memory', 'memories')}"
-    for memory in reply.memories:
-        yield f"{INDENT}{number(memory.id)} {safe(memory.title)}"
-    if reply.deleted > len(reply.memories):
-        yield faint(f"{INDENT}and {reply.deleted - len(reply.memories):,} more")
-
-
 def restored(reply: RestoreReply) -> Iterator[str]:
     """The memories that are back."""
     for memory in reply.memories:
         yield f"{good('Restored')} {number(memory.id)} {bold(safe(memory.title))}"
-
-
-def linked(reply: LinkReply) -> Iterator[str]:
-    """The link that was made or ended."""
-    link = reply.link
-    told = good("Linked") if reply.linked else doubtful("Ended")
-    yield f"{told} {number(link.source)} → {safe(link.type)} → {number(link.target)}{remarks(link)}"
 
 
 def explored(reply: ExploreReply) -> Iterator[str]:
@@ -277,43 +222,14 @@ def undone(reply: UndoReply) -> Iterator[str]:
     yield f"{told} {count(reply.count, 'change')}{numbers}{' …' if len(reply.undone) > 20 else ''}"
 
 
-def counted(reply: StatsReply) -> Iterator[str]:
-    """The store in numbers, as a small table."""
-    rows = [
-        ("memories", f"{reply.total:,}"),
-        ("by namespace", spread({item.namespace: item.count for item in reply.by_namespace})),
-        ("by tier", spread({item.tier: item.count for item in reply.by_tier})),
-        ("by kind", spread(reply.by_kind)),
-        ("by state", spread(reply.by_state)),
-        ("links", f"{reply.links_count:,}"),
-        ("expiring soon", f"{reply.expiring_soon:,}"),
-        ("changes", f"{reply.changes:,}"),
-        ("model", reply.model or "none"),
-        ("without vectors", f"{reply.pending_vectors:,}"),
-        ("size", size(reply.db_size_bytes)),
-    ]
-    yield from table([[faint(label), value] for label, value in rows if value])
-
-
-def spread(counts: Mapping[str, int]) -> str:
-    """Counts by name, the largest first, at most eight."""
-    largest = sorted(counts.items(), key=lambda pair: -pair[1])
-    shown = [f"{safe(label)} {number:,}" for label, number in largest[:8]]
-    return ", ".join(shown) + (f", {len(largest) - 8} more" if len(largest) > 8 else "")
-
-
 # By name: to import them all would load the parts of the vocabulary that are not needed.
 VIEWS: dict[str, Callable[[Any], Iterator[str]]] = {
     "ExploreReply": explored,
-    "ForgetReply": forgotten,
     "HistoryReply": told,
-    "LinkReply": linked,
     "OpenReply": opened,
-    "RecallReply": recalled,
     "RememberReply": remembered,
     "RestoreReply": restored,
     "ReviseReply": revised,
-    "StatsReply": counted,
     "UndoReply": undone,
     "VerifyReply": verified,
 }

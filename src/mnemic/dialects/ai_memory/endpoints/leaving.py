@@ -1,0 +1,148 @@
+"""Leaving: forgetting by filter, the end of what has expired, and the archive."""
+
+from __future__ import annotations
+
+from typing_extensions import TypedDict
+
+from mnemic.core import archive, lifecycle
+from mnemic.core.context import Context
+from mnemic.dialects.ai_memory import rules
+from mnemic.dialects.ai_memory.endpoints.shapes import (
+    ArchivedEntry,
+    Asked,
+    Limit,
+    NamespaceCount,
+    Nothing,
+    Offset,
+    One,
+    TierName,
+    at_most,
+    counted,
+    shown_archived,
+)
+from mnemic.dialects.ai_memory.naming import meant
+from mnemic.dialects.ai_memory.vocabulary import AI_MEMORY
+from mnemic.dialects.operation import Example
+from mnemic.errors import Invalid
+from mnemic.model.search import Filter
+from mnemic.model.values import DAY, State
+
+USUALLY_LISTED, MOST_LISTED = 50, 1_000
+OLDEST_DAYS = 1_000_000
+
+
+class ForgetRequest(Asked):
+    """What to forget; at least one of these."""
+
+    namespace: str | None = None
+    pattern: str | None = None
+    tier: TierName = None
+
+
+class Forgotten(TypedDict):
+    """How many memories went into the archive."""
+
+    deleted: int
+
+
+@AI_MEMORY.endpoint(
+    "POST /forget",
+    title="Forget by filter",
+    examples=[Example("", {"namespace": "my-app", "pattern": "deprecated API", "tier": "short"})],
+)
+def forget_memories(ctx: Context, request: ForgetRequest) -> Forgotten:
+    """Move into the archive what passes every filter; a pattern asks for all of its words."""
+    if request.namespace is None and request.pattern is None and request.tier is None:
+        raise Invalid("at least one of namespace, pattern, or tier is required")
+    wanted = Filter(
+        namespaces=ctx.scope(request.namespace),
+        tier=None if request.tier is None else rules.tier(request.tier),
+        alive_at=ctx.now(),
+    )
+    return {"deleted": len(archive.archive_matching(ctx, wanted, pattern=request.pattern))}
+
+
+class Collected(TypedDict):
+    """How many memories had expired."""
+
+    expired_deleted: int
+
+
+@AI_MEMORY.endpoint("POST /gc", title="Collect what has expired")
+def collect_expired(ctx: Context, request: Nothing) -> Collected:
+    """Move into the archive what has expired."""
+    return {"expired_deleted": lifecycle.collect(ctx)}
+
+
+class ArchiveRequest(Asked):
+    """Which page of the archive."""
+
+    namespace: str | None = None
+    limit: Limit | None = None
+    offset: Offset | None = None
+
+
+class Archived(TypedDict):
+    """A page of the archive."""
+
+    archived: list[ArchivedEntry]
+    count: int
+
+
+@AI_MEMORY.endpoint("GET /archive", title="List the archive")
+def list_archive(ctx: Context, request: ArchiveRequest) -> Archived:
+    """What is in the archive, the newest there first."""
+    limit = at_most(request.limit, USUALLY_LISTED, MOST_LISTED)
+    found = archive.archived(ctx, request.namespace or None, limit=limit, offset=request.offset or 0)
+    return {"archived": [shown_archived(memory) for memory in found], "count": len(found)}
+
+
+class PurgeRequest(Asked):
+    """How long a memory must have been in the archive; all of them if it is not said."""
+
+    older_than_days: int | None = None
+
+
+class Purged(TypedDict):
+    """How many memories are gone for good."""
+
+    purged: int
+
+
+@AI_MEMORY.endpoint("DELETE /archive", title="Purge the archive")
+def purge_archive(ctx: Context, request: PurgeRequest) -> Purged:
+    """Delete for good what is in the archive."""
+    days = request.older_than_days
+    if days is None:
+        return {"purged": archive.purge_archive(ctx)}
+    if days < 0:
+        raise Invalid(f"older_than_days must be non-negative (got {str(days)[:20]})", "older_than_days")
+    return {"purged": archive.purge_archive(ctx, before=ctx.now() - min(days, OLDEST_DAYS) * DAY)}
+
+
+class Restored(TypedDict):
+    """The memory that is back."""
+
+    restored: bool
+    id: str
+
+
+@AI_MEMORY.endpoint("POST /archive/{id}/restore", title="Restore from the archive")
+def restore_memory(ctx: Context, request: One) -> Restored:
+    """Bring a memory back from the archive, as long and without an end."""
+    gone = meant(ctx, request.id, missing="not found in archive", state=State.ARCHIVED)
+    return {"restored": True, "id": archive.unarchive(ctx, gone.id).uid}
+
+
+class ArchiveStats(TypedDict):
+    """The archive in numbers."""
+
+    archived_total: int
+    by_namespace: list[NamespaceCount]
+
+
+@AI_MEMORY.endpoint("GET /archive/stats", title="Statistics of the archive")
+def get_archive_stats(ctx: Context, request: Nothing) -> ArchiveStats:
+    """How much is in the archive, by namespace."""
+    counts = archive.archive_counts(ctx)
+    return {"archived_total": sum(counts.values()), "by_namespace": counted(counts)}

@@ -1,0 +1,19 @@
+"""The links of a memory as ai-memory shows them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mnemic.core import memories
+from mnemic.core.context import Context
+from mnemic.formats.document import link_entry
+from mnemic.model.memory import Memory
+
+
+def links_of(ctx: Context, memory: Memory) -> list[dict[str, Any]]:
+    """The links from and to *memory* that hold, with ends that are in use."""
+    reader = ctx.store.read()
+    edges = [edge for edge in memories.links_of(reader, ctx, memory) if edge.valid_to is None]
+    ends = {end for edge in edges for end in (edge.source_id, edge.target_id)}
+    known = {end.id: end for end in reader.memories(sorted(ends))}
+    return [link_entry(edge, known) for edge in edges]

@@ -1,0 +1,130 @@
+"""`mnemic man`: the manual page, in roff, made from the commands as they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import fields
+from inspect import cleandoc
+
+import click
+
+from mnemic import __version__
+from mnemic.surfaces.cli.session import SHARED, Verb
+
+_SPECIAL = re.compile(r"[\\\-.'`^~\"]")
+_ESCAPES = {
+    "\\": r"\e",
+    "-": r"\-",
+    ".": r"\&.",
+    "'": r"\(aq",
+    "`": r"\(ga",
+    "^": r"\(ha",
+    "~": r"\(ti",
+    '"': r"\(dq",
+}
+
+EXIT_STATUS = {
+    "0": "It was done.",
+    "1": "It could not be done: nothing was found, or something stands in the way.",
+    "2": "It was not asked for in the right way.",
+    "3": "The database is busy, or a part that is needed cannot be reached. Try again.",
+}
+
+
+@click.command(cls=Verb)
+@click.pass_context
+def man(ctx: click.Context) -> None:
+    """Print the manual page in roff; `mnemic man | man -l -` shows it."""
+    root = ctx.find_root()
+    for line in page(root):
+        click.echo(line)
+
+
+def page(root: click.Context) -> Iterator[str]:
+    """The lines of the manual page of the program that *root* runs."""
+    from mnemic.surfaces.cli.program import Program
+
+    program = root.command
+    assert isinstance(program, Program)
+    yield f'.TH MNEMIC 1 "" "mnemic {escaped(__version__)}" "User Commands"'
+    yield from [
+        ".SH NAME",
+        rf"mnemic \- {escaped('memory for AI agents: keep what is learnt, find it again')}",
+    ]
+    yield from [".SH SYNOPSIS", ".B mnemic", r"[\fIOPTIONS\fR] \fICOMMAND\fR [\fIARGUMENTS\fR]"]
+    yield from [".SH DESCRIPTION", *described(program.help or "")]
+    yield from [".SH OPTIONS", "Given before or after the command:", *options(program, root)]
+    yield from commands(program, root)
+    yield from environment()
+    yield from [".SH EXIT STATUS", *(line for code, text in EXIT_STATUS.items() for line in term(code, text))]
+    yield from [".SH SEE ALSO", *described("`mnemic COMMAND --help` says what a command takes.")]
+
+
+def commands(program: click.Group, root: click.Context) -> Iterator[str]:
+    """Every command by what it is for, with its arguments and options."""
+    from mnemic.surfaces.cli.program import sections
+
+    yield ".SH COMMANDS"
+    for title, rows in sections().items():
+        yield f".SS {escaped(title)}"
+        for name, _ in rows:
+            found = program.get_command(root, name)
+            assert found is not None
+            yield from command(found, click.Context(found, root, name))
+
+
+def command(found: click.Command, ctx: click.Context) -> Iterator[str]:
+    """One command and, below it, its own."""
+    usage = " ".join(found.collect_usage_pieces(ctx))
+    yield from [".TP", rf"\fB{escaped(ctx.command_path)}\fR {escaped(usage)}"]
+    yield from described("\n\n".join(cleandoc(text) for text in (found.help, found.epilog) if text))
+    own = list(options(found, ctx, without=SHARED))
+    if own:
+        yield from [".RS", *own, ".RE"]
+    if isinstance(found, click.Group):
+        for name in found.list_commands(ctx):
+            below = found.get_command(ctx, name)
+            assert below is not None
+            yield from command(below, click.Context(below, ctx, name))
+
+
+def options(found: click.Command, ctx: click.Context, without: frozenset[str] = frozenset()) -> Iterator[str]:
+    """The options of a command."""
+    for param in found.get_params(ctx):
+        record = param.get_help_record(ctx)
+        is_known = param.name in without or (without and "--help" in param.opts)
+        if record is None or is_known or isinstance(param, click.Argument):
+            continue
+        yield from term(*record)
+
+
+def environment() -> Iterator[str]:
+    """The variables that set what flags do not, with the settings they stand for."""
+    from mnemic.settings import Settings
+
+    yield from [".SH ENVIRONMENT", "They count after flags and before config\\&.toml:"]
+    for item in fields(Settings):
+        yield from term(f"MNEMIC_{item.name.upper()}", str(item.metadata["help"]))
+
+
+def term(word: str, text: str) -> list[str]:
+    """An entry of a list: *word*, and *text* below it."""
+    return [".TP", rf"\fB{escaped(word)}\fR", *([escaped(" ".join(text.split()))] if text else [])]
+
+
+def described(help: str) -> Iterator[str]:
+    """A help text: paragraphs, and examples as they are written."""
+    for number, paragraph in enumerate(cleandoc(help).split("\n\n")):
+        if number:
+            yield ".sp"
+        if paragraph.startswith("\b"):
+            lines = paragraph.lstrip("\b\n").split("\n")
+            yield from [".nf", *map(escaped, lines), ".fi"]
+        else:
+            yield escaped(" ".join(paragraph.split()))
+
+
+def escaped(text: str) -> str:
+    """*text* as roff shows it: no character of it is taken for a request."""
+    return _SPECIAL.sub(lambda found: _ESCAPES[found[0]], text)

@@ -1,0 +1,109 @@
+"""The options that several commands about memories share, and what is asked with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import click
+
+from mnemic.dialects.ai_memory import rules
+from mnemic.errors import Invalid
+from mnemic.model.search import Filter
+from mnemic.model.values import Moment, Tier
+from mnemic.surfaces.cli.reading import from_json, must_be_text, read_stdin, split
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+MOST = 10_000
+"""So many memories are shown at once at most."""
+
+
+class Words(click.ParamType[str]):
+    """A text, which must be UTF-8."""
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """*value* as it is, or Invalid."""
+        must_be_text(value, (param and param.name) or "argument")
+        return value
+
+
+class OneOf(click.Choice[str]):
+    """A closed set: offered for completion, while the vocabulary's own rule refuses what is not in it."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """*value* as it is."""
+        return value
+
+
+WORDS = Words()
+TIER = OneOf([tier.value for tier in Tier])
+
+id_argument = click.argument("id", type=WORDS, metavar="ID")
+in_namespace = click.option("-n", "--namespace", type=WORDS, metavar="NAME", help="In this namespace only.")
+of_tier = click.option("-t", "--tier", type=TIER, help="Of this tier only.")
+of_kinds = click.option("--kinds", multiple=True, type=WORDS, metavar="KIND,...", help="Of these kinds only.")
+with_tags = click.option("--tags", multiple=True, type=WORDS, metavar="TAG,...", help="With all these tags.")
+since = click.option("--since", type=WORDS, metavar="TIME", help="From then on: 2026-01-31 or 7d.")
+until = click.option("--until", type=WORDS, metavar="TIME", help="Until then.")
+as_of = click.option("--as-of", type=WORDS, metavar="TIME", help="As the store stood then.")
+offset = click.option(
+    "--offset", type=click.IntRange(min=0), default=0, metavar="N", help="Pass over so many."
+)
+dry_run = click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
+
+
+def at_most(default: int, most: int = MOST) -> Callable[[F], F]:
+    """The option that says how many at most."""
+    return click.option(
+        "--limit",
+        type=click.IntRange(1, most),
+        default=default,
+        show_default=True,
+        metavar="N",
+        help="At most so many.",
+    )
+
+
+def several(given: Sequence[str]) -> tuple[str, ...] | None:
+    """The parts of an option that may be given often and holds a list each time; None if it was not given."""
+    return tuple(part for text in given for part in split(text)) if given else None
+
+
+def narrowed(given: Mapping[str, Any], now: Moment) -> Filter:
+    """The filter that the options ask for, whatever the namespace."""
+    return Filter(
+        kinds=_some(given, "kinds"),
+        tags=_some(given, "tags"),
+        tier=rules.tier(given["tier"]) if given.get("tier") is not None else None,
+        since=rules.moment(given["since"], "since", now) if given.get("since") is not None else None,
+        until=rules.moment(given["until"], "until", now) if given.get("until") is not None else None,
+    )
+
+
+def _some(given: Mapping[str, Any], name: str) -> tuple[str, ...] | None:
+    """The parts of a list; one that was given and is empty is refused, lest a filter be none without a word."""
+    found = several(given.get(name, ()))
+    if found == ():
+        raise Invalid(f"{name}: is empty", name)
+    return found
+
+
+def spoken(words: Sequence[str], field: str) -> str:
+    """Words that need no quotes as one text, which must not be empty."""
+    text = " ".join(words)
+    if not text.strip():
+        raise Invalid(f"{field} is required", field)
+    return text
+
+
+def body(text: str | None) -> str | None:
+    """The content as it was given; a dash stands for standard input."""
+    return read_stdin("content").rstrip("\n") if text == "-" else text
+
+
+def json_object(text: str | None, field: str) -> Any:
+    """The JSON that an option holds, or None if it was not given."""
+    return None if text is None else from_json(text, field)

@@ -1,0 +1,124 @@
+"""`mnemic shell`: its verbs, what it survives, and what it is like at a terminal."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import stat
+import sys
+import time
+
+import pytest
+
+from mnemic.app import open_app
+from mnemic.settings import load
+from mnemic.surfaces.cli.session import Session
+from mnemic.surfaces.cli.shell import SHORTER, Shell
+
+
+@pytest.fixture
+def key(cli):
+    """A memory of the kitchen."""
+    return cli.json("store", "-T", "Walnut cake", "-c", "flour and eggs", "-n", "kitchen")["id"]
+
+
+@pytest.mark.parametrize(
+    "line, said",
+    [
+        ("recall cake", "1 memory(ies) recalled"),
+        ("r cake", "1 memory(ies) recalled"),
+        ("search walnut", "1 memory(ies) found"),
+        ("S walnut", "1 memory(ies) found"),
+        ("list", "Walnut cake"),
+        ("ls kitchen", "Walnut cake"),
+        ("ls garden", "0 memory(ies) listed"),
+        ("get 1", "flour and eggs"),
+        ("stats", "memories"),
+        ("namespaces", "kitchen  1"),
+        ("ns", "kitchen  1"),
+        ("help", "take a memory out of use"),
+        ("?", "del, rm"),
+    ],
+)
+def test_a_line_is_answered(cli, key, line, said):
+    done = cli("shell", stdin=f"{line}\n")
+    assert done.code == 0 and said in done.out, done
+    assert "mnemic>" not in done.out  # nobody is there to be asked
+
+
+@pytest.mark.parametrize("verb", ["delete", "del", "rm"])
+def test_a_memory_can_be_deleted(cli, key, verb):
+    assert cli("shell", stdin=f"{verb} {key}\n").out == f"deleted: {key}\n"
+    assert cli.json("stats")["total"] == 0
+
+
+def test_bad_lines_are_told_and_survived(cli, key):
+    done = cli("shell", stdin=f"nonsense\nget\nget 77\nrecall\n\n  \ndelete {key[:8]}")
+    assert done.code == 0 and done.out == f"deleted: {key}\n"
+    assert done.err.splitlines() == [
+        "Error: unknown command; `help` lists them",
+        "Error: usage: get ID",
+        "not found: 77",
+        "Error: usage: recall CONTEXT",
+    ]
+
+
+@pytest.mark.parametrize("word", ["quit", "exit", "q"])
+def test_what_follows_the_leave_is_not_read(cli, key, word):
+    cli("shell", stdin=f"{word}\ndelete {key}\n")
+    assert cli.json("stats")["total"] == 1
+
+
+def test_answers_can_be_json(cli, key):
+    done = cli("--json", "shell", stdin="list\nget 1\n")
+    assert [list(json.loads(line)) for line in done.out.splitlines()] == [
+        ["memories", "count"],
+        ["memory", "links"],
+    ]
+
+
+def test_lines_that_are_no_text_are_told(cli, key):
+    done = cli("shell", stdin=b"recall \xff\nnamespaces\n")
+    assert (done.code, done.out, done.err) == (0, "kitchen  1\n", "Error: line: is not UTF-8 text\n")
+
+
+def test_verbs_and_namespaces_are_completed(cli, key):
+    with open_app(load({"db": str(cli.home / "memory.db"), "embedder": "none"})) as app:
+        talk = Shell(Session(), app.ctx)
+        assert talk.completions("", "") == [*talk.verbs, "quit"]
+        assert talk.completions("s", "") == ["search", "stats"]
+        assert talk.completions("k", "ls ") == talk.completions("", "list ") == ["kitchen"]
+        assert talk.completions("", "get ") == talk.completions("", "ls kitchen ") == []
+        assert set(SHORTER.values()) <= {*talk.verbs, "quit"}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_a_terminal_has_a_prompt_completion_and_a_history_of_one_s_own(cli, key):
+    import pty
+
+    pid, handle = pty.fork()
+    if pid == 0:
+        environment = {**cli.environment, "TERM": "xterm", "XDG_DATA_HOME": str(cli.home / "data")}
+        os.execve(sys.executable, [sys.executable, "-m", "mnemic", "shell"], environment)
+    seen = bytearray()
+
+    def read_until(wanted: bytes) -> None:
+        deadline = time.monotonic() + 30
+        while wanted not in seen and time.monotonic() < deadline:
+            with contextlib.suppress(OSError):
+                seen.extend(os.read(handle, 65536))
+
+    read_until(b"mnemic> ")
+    os.write(handle, b"nam\t\n")
+    read_until(b"kitchen")
+    os.write(handle, b"\x04")
+    with contextlib.suppress(OSError):
+        while piece := os.read(handle, 65536):
+            seen += piece
+    _, status = os.waitpid(pid, 0)
+    os.close(handle)
+    assert os.waitstatus_to_exitcode(status) == 0
+    history = cli.home / "data" / "mnemic" / "shell_history"
+    assert "namespaces" in history.read_text()
+    assert stat.S_IMODE(history.stat().st_mode) == 0o600
