@@ -48,7 +48,8 @@ def bring(ctx: Context, system: str, delivery: Delivery) -> Imported:
     try:
         return READERS[system](ctx, delivery)
     except OSError as error:
-        raise Invalid(f"{delivery.name} cannot be read: {error.strerror}", "file") from None
+        name = Path(error.filename).name if isinstance(error.filename, str) else delivery.name
+        raise Invalid(f"{name} cannot be read: {error.strerror}", "file") from None
 
 
 def _is_database(path: Path) -> bool:
@@ -161,8 +162,9 @@ def _conversations(ctx: Context, delivery: Delivery, form: conversations.Form) -
         min_messages=MIN_MESSAGES,
         progress=delivery.progress,
     )
-    if mined.errors and len(mined.errors) == mined.total:
-        raise Invalid(f"{delivery.name} is damaged, or no export of {form}: {mined.errors[0]}.", "file")
+    if found and not any(isinstance(talk, Conversation) and talk.messages for talk in found):
+        why = mined.errors[0] if mined.errors else "nobody says anything in it"
+        raise Invalid(f"{delivery.name} is damaged, or no export of {form}: {why}.", "file")
     short = list(_short(found))
     done = Imported(skipped=mined.skipped - len(short), errors=[*mined.errors, *short])
     for plan in mined.planned:
