@@ -54,7 +54,8 @@ def _copy(path: Path) -> Iterator[Path]:
 
 
 def _stamps(path: Path) -> dict[str, tuple[int, int]]:
-    """Size and time of change of the files the database is made of."""
+    """Size and time of change of the files the database is made of; OSError if it is not there."""
+    path.stat()
     parts = {tail: Path(f"{path}{tail}") for tail in COMPANIONS}
     return {
         tail: (part.stat().st_size, part.stat().st_mtime_ns) for tail, part in parts.items() if part.exists()
