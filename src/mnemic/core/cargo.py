@@ -64,7 +64,9 @@ def unload(ctx: Context, cargo: Cargo, progress: Progress | None = None) -> Impo
     intake.take(_arrivals(intake, plain), len(cargo.pieces), progress)
     intake.take(_names(ctx, cargo.names), len(cargo.names))
     intake.tie(ties_of(ctx, cargo.links, intake.done))
-    targets = {**intake.numbers, **_numbered(intake, cargo.links)}
+    wanted = {piece.target for piece in thoughts}
+    keyed = [link for link in cargo.links if link.get("key") in wanted]
+    targets = {**intake.numbers, **_numbered(intake, keyed)}
     intake.take(_arrivals(intake, thoughts, targets), len(thoughts))
     intake.tie(_abouts(ctx, cargo.pieces, intake))
     intake.keep_together(cargo.together)
@@ -117,11 +119,11 @@ def _names(ctx: Context, names: Mapping[str, tuple[str, str]]) -> Iterator[Arriv
 
 
 def _numbered(intake: Intake, links: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    """The numbers of those links that have a key."""
+    """The numbers of these links, which have keys."""
     reader, found = intake.ctx.store.read(), {}
     for link in links:
         source, target = (intake.numbers.get(link[end]) for end in ("source_id", "target_id"))
-        if "key" not in link or source is None or target is None:
+        if source is None or target is None:
             continue
         for edge in reader.edges([source], Direction.OUT, [link["relation"]]):
             if edge.target_id == target:

@@ -47,7 +47,7 @@ class Carried:
     links: int = 0
     skipped: int = 0
     notes: list[str] = field(default_factory=list)
-    titles: list[str] = field(default_factory=list)
+    titles: list[str] = field(default_factory=list, compare=False)
     """What the first few of those carried in are called."""
 
 

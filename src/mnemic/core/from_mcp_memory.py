@@ -110,7 +110,7 @@ def _reflection(row: Row) -> Piece:
         key=_key(KIND, row["id"]),
         entry=entry,
         label=_key(KIND, row["id"]),
-        identity=f"mcp-memory {KIND} {row['created_at']} {row['target_type']} {text}",
+        identity=f"mcp-memory {KIND} {row['created_at']} {target} {text}",
         target=target,
         about=(target,) if row["target_type"] == ENTITY else (),
     )
