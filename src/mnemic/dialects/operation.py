@@ -15,6 +15,8 @@ from mnemic.core.context import Context
 from mnemic.errors import Invalid, MnemicError, NotFound
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from mnemic.core.mirror import Mirror
 
 
@@ -209,6 +211,8 @@ class Dialect:
     """What is said over MCP of an unknown `tool`, `prompt` or `resource`, where it is not what MCP says."""
     mirror: Callable[[Mapping[str, str]], Mirror | None] | None = None
     """The file that the environment asks to be kept equal to the store, where the vocabulary has one."""
+    database: Callable[[Mapping[str, str]], Path | None] | None = None
+    """The database that the environment asks for in the vocabulary's own variables, where it has such."""
 
     def operation(
         self,

@@ -25,6 +25,7 @@ class Order(StrEnum):
 class Filter:
     """Which memories count. An unset field does not restrict; all set ones must hold."""
 
+    ids: tuple[int, ...] | None = None
     namespaces: tuple[str, ...] | None = None
     kinds: tuple[str, ...] | None = None
     not_kinds: tuple[str, ...] | None = None
@@ -46,6 +47,7 @@ class Filter:
     def is_plain(self) -> bool:
         """True when nothing but the namespace restricts and little is left out, so the indexes alone can answer."""
         narrow = (
+            self.ids,
             self.kinds,
             self.not_kinds,
             self.tags,
