@@ -17,6 +17,7 @@ from mcp_memory_file import write_mcp_memory
 from mnemic.app import FOREIGN, SOURCES, bring
 from mnemic.core.bringing import READERS
 from mnemic.core.entities import Taken, create, observe
+from mnemic.core.learning import reflected
 from mnemic.core.memories import Revision, revise
 from mnemic.core.recall import recall
 from mnemic.errors import Invalid
@@ -281,6 +282,7 @@ def test_what_lorekeeper_learnt_from_sessions_comes_along(ctx, tmp_path):
     assert (session.name, thought.kind, thought.namespace) == ("s-1", "reflection", "shared")
     assert ("Reflection on session s-1", "reflects_on", "Mutable default args") in links(ctx)
     assert held(ctx)["A quiet week."].metadata == {"target_type": "global"}
+    assert reflected(ctx.store.read(), None) == ["s-1"]
 
 
 def test_an_export_of_lorekeeper_is_the_same(ctx, tmp_path):

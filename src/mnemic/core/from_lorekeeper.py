@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 
 from mnemic.core.cargo import Cargo, Piece
+from mnemic.core.learning import REFLECTS_ON, TITLE
 from mnemic.core.memories import title_of
 from mnemic.core.reflections import EVERYTHING, KIND, SESSION, TARGET_TYPE
 from mnemic.errors import Invalid
@@ -115,10 +116,10 @@ def _thoughts(sessions: Sequence[Row], reflections: Sequence[Row]) -> Iterator[P
 
 def _about_session(row: Row, reflection: Row) -> Piece:
     session = str(row["session_id"])
-    told = {TARGET_TYPE: SESSION, SESSION: session, **_chosen(row, "session_date", "topic", "task_type")}
+    told = {TARGET_TYPE: SESSION, REFLECTS_ON: session, **_chosen(row, "session_date", "topic", "task_type")}
     entry = {
         **_entry(row, reflection, told),
-        "title": f"Reflection on session {session}",
+        "title": TITLE.format(session),
         "session": session,
         "created_at": row["reviewed_at"],
     }
