@@ -337,3 +337,22 @@ def test_a_relation_to_a_mere_name_is_not_walked(ctx, name):
     assert house("open", ids=["Bob"]).text == "No memory 'Bob'"
     house.ok("remember", text="Bob bakes bread", title="Bob")
     assert "Bob" in house("explore", id="Anna").text
+
+
+def test_lorekeeper_finds_what_the_others_made_and_they_what_it_keeps(made):
+    speak = Speaker(dialect("lorekeeper"), made)
+    hit = speak.ok("lore_search", query="who grows tomatoes")["results"][0]
+    assert (hit["memory"]["title"], hit["memory"]["content"]) == ("Anna", "Anna grows tomatoes")
+    assert [link["relation_type"] for link in hit["links"]] == ["knows"]
+    speak.ok("lore_insert", memories=[{"title": "Carl", "content": "Carl keeps bees"}])
+    found = Speaker(dialect("anthropic"), made).ok("search_nodes", query="bees")["entities"]
+    assert [entity["name"] for entity in found] == ["Carl"]
+    assert Speaker(dialect("mnemic"), made).ok("recall", query="bees")["memories"][0]["title"] == "Carl"
+
+
+def test_what_lorekeeper_forgets_has_left_everywhere(made):
+    speak = Speaker(dialect("lorekeeper"), made)
+    anna = speak.ok("lore_search", query="who grows tomatoes", format="title")["results"][0]["id"]
+    speak.ok("lore_update", memory_feedback=[{"id": anna, "useful": False, "confidence": 1}])
+    assert Speaker(dialect("anthropic"), made).ok("open_nodes", names=["Anna"])["entities"] == []
+    assert "tomatoes" not in Speaker(dialect("mnemic"), made)("recall", query="tomatoes").text

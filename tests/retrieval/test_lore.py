@@ -67,7 +67,11 @@ def test_time_runs_from_the_last_use_or_the_making(filled):
     [memory] = put(filled, a_draft("heron pond"))
     assert found(filled, "heron", now=START + 90 * DAY)[0].terms["decay"] == pytest.approx(0.5, abs=0.01)
     used(filled, memory, 1, at=START + 80 * DAY)
-    assert found(filled, "heron", now=START + 90 * DAY)[0].terms["decay"] == pytest.approx(exp(-0.077))
+    hit = found(filled, "heron", now=START + 90 * DAY)[0]
+    weights = {"semantic": 0.45, "keyword": 0.30, "quality": 0.15, "usage": 0.10}
+    combined = sum(weight * hit.terms[name] for name, weight in weights.items())
+    assert hit.terms["decay"] == pytest.approx(exp(-0.077))
+    assert hit.score == pytest.approx(combined * hit.terms["decay"])
     still = replace(LORE, decay=0.0)
     assert found(filled, "heron", still, now=START + 900 * DAY)[0].terms["decay"] == 1.0
 

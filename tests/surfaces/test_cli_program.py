@@ -60,6 +60,13 @@ def test_carrying_memories_loads_nothing_heavy(cli):
         assert loaded(cli, *words) == set()
 
 
+def test_moving_from_and_to_other_systems_loads_nothing_heavy(cli):
+    cli("remember", "one fact")
+    for system in ("anthropic", "ai-memory", "lorekeeper"):
+        assert loaded(cli, "export", "--to", system, "-o", "out") == set()
+        assert loaded(cli, "import", "--from", system, "out") == set()
+
+
 def test_version_is_the_package_s(cli):
     from mnemic import __version__
 

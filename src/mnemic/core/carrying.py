@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
+from mnemic.core.arrivals import TITLES_TOLD
 from mnemic.core.context import Context
 from mnemic.core.memories import SUPERSEDES, is_in_use, title_of
 from mnemic.core.sessions import TURN
@@ -46,6 +47,8 @@ class Carried:
     links: int = 0
     skipped: int = 0
     notes: list[str] = field(default_factory=list)
+    titles: list[str] = field(default_factory=list, compare=False)
+    """What the first few of those carried in are called."""
 
 
 def load(path: Path) -> Brain:
@@ -134,7 +137,10 @@ def _take_node(
         return known[0]
     session = tx.session(namespace, f"amem:{stem}:{node.session}", node.created_at) if node.session else None
     done.memories += 1
-    return _put(tx, node, uid, namespace, session, corrected_at).id
+    memory = _put(tx, node, uid, namespace, session, corrected_at)
+    if len(done.titles) < TITLES_TOLD:
+        done.titles.append(memory.title)
+    return memory.id
 
 
 def _put(
@@ -197,12 +203,21 @@ def write_amem(ctx: Context, path: Path) -> Carried:
     A kind that AgenticMemory does not have becomes a fact, such a link `related_to`; a title that is not the beginning
     of its text is put before it.
     """
+    data, done = packed(ctx)
+    _replace(path, data)
+    return done
+
+
+def packed(ctx: Context, *, with_superseded: bool = True) -> tuple[bytes, Carried]:
+    """What write_amem writes, and what it tells; if need be *with_superseded* ones left out."""
     done = Carried()
     with ctx.store.snapshot() as reader:
         edges = [edge for edge in reader.all_edges() if edge.state is State.LIVING and edge.valid_to is None]
-        brain = _brain(ctx, reader.all_memories(), edges, done)
-    _replace(path, amem.write(brain))
-    return done
+        chosen = reader.all_memories()
+        brain = _brain(
+            ctx, chosen if with_superseded else (one for one in chosen if is_in_use(ctx, one)), edges, done
+        )
+    return amem.write(brain), done
 
 
 def _brain(ctx: Context, memories: Iterable[Memory], edges: Sequence[Edge], done: Carried) -> Brain:

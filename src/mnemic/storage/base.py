@@ -63,6 +63,15 @@ class Merit(NamedTuple):
     updated_at: Moment
 
 
+class Repute(NamedTuple):
+    """How good a memory proved and how much it is used."""
+
+    quality: float | None
+    access_count: int
+    accessed_at: Moment | None
+    created_at: Moment
+
+
 class Standing(NamedTuple):
     """A memory without its text: what it is, how sure it is, whether it is living, and how it was used."""
 
@@ -73,15 +82,6 @@ class Standing(NamedTuple):
     created_at: Moment
     accessed_at: Moment | None
     access_count: int
-
-
-class Repute(NamedTuple):
-    """How good a memory proved and how much it is used."""
-
-    quality: float | None
-    access_count: int
-    accessed_at: Moment | None
-    created_at: Moment
 
 
 class Match(NamedTuple):

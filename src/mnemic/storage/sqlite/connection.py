@@ -245,13 +245,14 @@ def _refuse_foreign(path: Path, header: bytes, size: int, *, has_log: bool) -> N
 
 def _foreign(path: Path) -> MnemicError:
     """The refusal of a file that another program has written."""
-    from mnemic.storage.sqlite import ai_memory
+    from mnemic.storage.sqlite import ai_memory, foreign, lorekeeper, mcp_memory
 
-    if ai_memory.is_one(path):
-        return StoreUnusable(
-            f"{path.name} is a database of ai-memory. It was not changed. Choose another file with --db and bring its "
-            f"memories over with `mnemic import --from ai-memory {path.name}`."
-        )
+    for system, module in (("ai-memory", ai_memory), ("lorekeeper", lorekeeper), ("mcp-memory", mcp_memory)):
+        if foreign.is_one(path, module.MARKS):
+            return StoreUnusable(
+                f"{path.name} is a database of {system}. It was not changed. Choose another file with --db and bring "
+                f"its memories over with `mnemic import --from {system} {path.name}`."
+            )
     return StoreUnusable(
         f"{path.name} belongs to another program. It was not changed. Choose another with --db."
     )

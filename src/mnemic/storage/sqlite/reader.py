@@ -550,7 +550,7 @@ class SqliteReader:
     def reputes(self, memory_ids: Sequence[int]) -> dict[int, Repute]:
         """See Reader."""
         found = rows(self._connection, REPUTES, (as_json(list(memory_ids)),))
-        return {number: Repute(*figures) for number, *figures in found}
+        return {one[0]: Repute._make(one[1:]) for one in found}
 
     def openings(self, statement_ids: Sequence[int], characters: int) -> dict[int, str]:
         """See Reader."""
