@@ -6,22 +6,31 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mnemic.core.context import Context
+from mnemic.core.upkeep import write_after_expiry
 from mnemic.model.graph import Edge
 from mnemic.model.memory import Memory
+from mnemic.model.values import State
+from mnemic.storage.base import Writer
 
 DEFAULT_QUALITY = 5.0
-HIGHEST_QUALITY = 10.0
+DEFAULT_LINK_QUALITY = 1.0
+"""What a memory and a link count for of which nobody has said how good they are."""
+LOWEST_QUALITY, HIGHEST_QUALITY = 0.0, 10.0
 DOUBTED_AT = 2
 """Useless with so little confidence: such a memory is forgotten."""
+DOUBTED = "rated useless"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Steps:
-    """How far one rating moves the quality, and how many ratings the running confidence spans."""
+    """How far one rating moves the quality and within what bounds, how many ratings the mean spans, what forgets."""
 
     up: float = 0.5
     down: float = 0.5
     window: int = 20
+    lowest: float = LOWEST_QUALITY
+    highest: float = HIGHEST_QUALITY
+    doubted_at: float = DOUBTED_AT
 
 
 STEPS = Steps()
@@ -54,4 +63,58 @@ def rate(
     by the whole step. The rating is a running mean: c += (v − c) / min(n + 1, window). Useless with confidence ≤ 2
     forgets a memory, never a link. Counts as a use.
     """
-    raise NotImplementedError
+    with write_after_expiry(ctx, "rate") as tx:
+        known = {memory.id: memory for memory in tx.memories(_numbers(memories))}
+        forgotten: dict[int, Memory] = {}
+        for rating in memories:
+            memory = known[rating.id] = _rated(tx, known[rating.id], rating, steps)
+            if memory.state is State.LIVING and _is_doubt(rating, steps):
+                memory = tx.change(memory, state=State.FORGOTTEN, state_reason=DOUBTED, state_at=ctx.now())
+                known[memory.id] = forgotten[memory.id] = memory
+        edges = {edge.id: edge for number in _numbers(links) if (edge := tx.edge(number))}
+        for rating in links:
+            edges[rating.id] = _rated_edge(tx, ctx, edges[rating.id], rating, steps)
+        tx.touch([rating.id for rating in memories], ctx.now())
+        return Rated(tuple(known.values()), tuple(edges.values()), tuple(forgotten.values()))
+
+
+def _numbers(ratings: Sequence[Rating]) -> list[int]:
+    return list(dict.fromkeys(rating.id for rating in ratings))
+
+
+def _rated(tx: Writer, memory: Memory, rating: Rating, steps: Steps) -> Memory:
+    """*memory* with the rating in its figures. What it says is as old as before."""
+    quality = DEFAULT_QUALITY if memory.quality is None else memory.quality
+    figures = _figures(quality, memory.rating, memory.rating_count, rating, steps)
+    return tx.change(memory, updated_at=memory.updated_at, **figures)
+
+
+def _rated_edge(tx: Writer, ctx: Context, edge: Edge, rating: Rating, steps: Steps) -> Edge:
+    quality = DEFAULT_LINK_QUALITY if edge.quality is None else edge.quality
+    figures = _figures(quality, edge.rating, edge.rating_count, rating, steps)
+    return tx.change_edge(edge, updated_at=ctx.now(), **figures)
+
+
+def _figures(
+    quality: float, mean: float | None, count: int, rating: Rating, steps: Steps
+) -> dict[str, float | int]:
+    """The fields a rating changes, with their new values."""
+    changed: dict[str, float | int] = {"quality": moved(quality, rating, steps)}
+    if rating.confidence is not None:
+        before = rating.confidence if mean is None else mean
+        share = min(count + 1, steps.window)
+        changed |= {"rating": before + (rating.confidence - before) / share, "rating_count": count + 1}
+    return changed
+
+
+def moved(quality: float, rating: Rating, steps: Steps) -> float:
+    """The quality after a rating, within its bounds."""
+    if rating.useful:
+        step = steps.up * (1.0 if rating.confidence is None else rating.confidence / 10)
+        return min(steps.highest, quality + step)
+    step = steps.down * (1.0 if rating.confidence is None else (11 - rating.confidence) / 10)
+    return max(steps.lowest, quality - step)
+
+
+def _is_doubt(rating: Rating, steps: Steps) -> bool:
+    return not rating.useful and rating.confidence is not None and rating.confidence <= steps.doubted_at

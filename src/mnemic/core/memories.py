@@ -45,6 +45,7 @@ class Note:
     expires_at: Moment | None = None
     confidence: float = 1.0
     priority: int = 5
+    quality: float | None = None
     source: str | None = None
     session: str | None = None
     metadata: Mapping[str, object] = field(default_factory=dict)
@@ -148,9 +149,20 @@ def _refusal(tx: Writer, ctx: Context, index: int, note: Note, *, is_fresh: bool
 
 def keep(tx: Writer, ctx: Context, note: Note) -> Memory:
     """The memory made of *note*, with a number behind its title if that is taken."""
+    memory = _added(tx, ctx, draft_of(tx, ctx, note))
+    for reference, type, weight in note.links:
+        target = locate(tx, ctx, reference)
+        if target.id == memory.id:
+            raise Invalid("links: a memory cannot be linked to itself", "links")
+        tx.add_edge(memory.id, target.id, type, weight=weight)
+    return memory
+
+
+def draft_of(tx: Writer, ctx: Context, note: Note) -> Draft:
+    """The memory that *note* is to become. The session it names begins if there is none."""
     namespace = ctx.home(note.namespace)
     tier = note.tier or tier_for(note.ttl)
-    draft = Draft(
+    return Draft(
         namespace=namespace,
         title=note.title or title_of(note.text),
         texts=(note.text,),
@@ -159,6 +171,7 @@ def keep(tx: Writer, ctx: Context, note: Note) -> Memory:
         tags=tuple(dict.fromkeys(note.tags)),
         priority=note.priority,
         confidence=note.confidence,
+        quality=note.quality,
         tier=tier,
         source=note.source,
         metadata=faithful(note.metadata),
@@ -166,13 +179,6 @@ def keep(tx: Writer, ctx: Context, note: Note) -> Memory:
         created_at=note.created_at,
         expires_at=note.expires_at or ctx.lives.expiry(tier, note.ttl, ctx.now()),
     )
-    memory = _added(tx, ctx, draft)
-    for reference, type, weight in note.links:
-        target = locate(tx, ctx, reference)
-        if target.id == memory.id:
-            raise Invalid("links: a memory cannot be linked to itself", "links")
-        tx.add_edge(memory.id, target.id, type, weight=weight)
-    return memory
 
 
 def _added(tx: Writer, ctx: Context, draft: Draft) -> Memory:

@@ -37,9 +37,9 @@ def _passages(embedder: Embedder, waiting: Sequence[Pending]) -> list[Passage]:
 
 
 def read_as(item: Pending, start: int, end: int) -> str:
-    """What the model reads: a stretch of the text, under its title if someone chose one."""
-    stretch = item.text[start:end]
-    return stretch if is_beginning(item.title, item.text) else f"{item.title}\n{stretch}"
+    """What the model reads: a stretch of the text, under its title if someone chose one, and its summary."""
+    title = None if is_beginning(item.title, item.text) else item.title
+    return "\n".join(part for part in (title, item.summary, item.text[start:end]) if part is not None)
 
 
 def expire(ctx: Context) -> int:

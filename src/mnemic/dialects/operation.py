@@ -15,6 +15,8 @@ from mnemic.core.context import Context
 from mnemic.errors import Invalid, MnemicError, NotFound
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from mnemic.core.mirror import Mirror
 
 
@@ -199,6 +201,8 @@ class Dialect:
     """The parts of MCP it takes part in."""
     mirror: Callable[[Mapping[str, str]], Mirror | None] | None = None
     """The file that the environment asks to be kept equal to the store, where the vocabulary has one."""
+    database: Callable[[Mapping[str, str]], Path | None] | None = None
+    """The database that the environment asks for in the vocabulary's own variables, where it has such."""
 
     def operation(
         self,

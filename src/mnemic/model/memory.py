@@ -77,6 +77,7 @@ class Draft:
     tags: tuple[str, ...] = ()
     priority: int = 5
     confidence: float = 1.0
+    quality: float | None = None
     tier: Tier = Tier.LONG
     source: str | None = None
     metadata: Mapping[str, object] = field(default_factory=dict)

@@ -25,6 +25,7 @@ class Order(StrEnum):
 class Filter:
     """Which memories count. An unset field does not restrict; all set ones must hold."""
 
+    ids: tuple[int, ...] | None = None
     namespaces: tuple[str, ...] | None = None
     kinds: tuple[str, ...] | None = None
     without: tuple[tuple[str, str], ...] | None = None
@@ -45,6 +46,7 @@ class Filter:
     def is_plain(self) -> bool:
         """True when nothing but the namespace restricts and little is left out, so the indexes alone can answer."""
         narrow = (
+            self.ids,
             self.kinds,
             self.tags,
             self.tier,

@@ -73,6 +73,15 @@ class Match(NamedTuple):
     updated_at: Moment
 
 
+class Repute(NamedTuple):
+    """How good a memory proved and how much it is used."""
+
+    quality: float | None
+    access_count: int
+    accessed_at: Moment | None
+    created_at: Moment
+
+
 class Companionship(NamedTuple):
     """How often two memories were answered together, and when last."""
 
@@ -96,12 +105,13 @@ class Outline(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A statement that waits for its vectors, with the title it is read under."""
+    """A statement that waits for its vectors, with the title and the summary it is read under."""
 
     statement_id: int
     memory_id: int
     title: str
     text: str
+    summary: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +156,12 @@ class Reader(Protocol):
 
     def ids_with_uid(self, prefix: str, limit: int) -> list[int]:
         """The numbers of up to *limit* memories whose uid begins with *prefix* (hyphens optional)."""
+
+    def numbers(self, uids: Sequence[str]) -> dict[str, int]:
+        """The numbers of the memories that have one of these uids whole, in whatever state, by it."""
+
+    def uids(self, memory_ids: Sequence[int], wanted: Filter) -> dict[int, str]:
+        """The uids of those of these memories that pass *wanted*, by number."""
 
     def ids_titled(
         self, title: str, namespaces: Sequence[str] | None, state: State = State.LIVING
@@ -229,6 +245,9 @@ class Reader(Protocol):
     def similarities(self, vector: Vectors, memory_ids: Sequence[int]) -> dict[int, Nearness]:
         """How near each of these memories is, for those that have vectors."""
 
+    def left_similarities(self, vector: Vectors, memory_ids: Sequence[int]) -> dict[int, Nearness]:
+        """The same for memories that have left the index, by the vectors they left it with."""
+
     def overdue(self, now: Moment) -> list[int]:
         """The living memories whose time was over at *now*."""
 
@@ -311,6 +330,9 @@ class Reader(Protocol):
 
     def merits(self, memory_ids: Sequence[int]) -> dict[int, Merit]:
         """What speaks for those of these memories that there are."""
+
+    def reputes(self, memory_ids: Sequence[int]) -> dict[int, Repute]:
+        """How good those of these memories proved that there are, and how much they are used."""
 
     def openings(self, statement_ids: Sequence[int], characters: int) -> dict[int, str]:
         """How those of these statements that there are begin, up to so many characters of each."""

@@ -1,1 +1,306 @@
-"""To come."""
+"""lore_remember, lore_insert and lore_forget: what is kept, how it is linked, and what is let go."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from mnemic.core import memories as core
+from mnemic.core.context import Context
+from mnemic.core.feedback import DEFAULT_LINK_QUALITY, HIGHEST_QUALITY
+from mnemic.core.known import Admitted, Taken, Tie, take_in
+from mnemic.core.lookup import by_uid
+from mnemic.core.memories import Note
+from mnemic.dialects.lorekeeper.settings import Bearings, bearings
+from mnemic.dialects.lorekeeper.shapes import RELATIONS, title_of, told
+from mnemic.dialects.lorekeeper.vocabulary import LOREKEEPER, Refused, Reply, answer
+from mnemic.dialects.operation import Shape, invalid
+from mnemic.dialects.texts import Words
+from mnemic.errors import Invalid
+from mnemic.model.graph import Edge
+from mnemic.model.memory import Memory
+
+THOUGHT_QUALITY = 7.0
+MOST_ITEMS = 1_000
+REASONS = ("duplicate", "expired", "hallucinated", "outdated", "unspecified")
+TITLE_TAKEN = "UNIQUE constraint failed: memories.namespace, memories.title"
+Score = Annotated[float, Field(ge=0, le=HIGHEST_QUALITY)]
+
+
+# -- remembering
+
+
+class Remember(Shape):
+    """A thought."""
+
+    thought: Annotated[Words, Field(description="the fact or observation, kept word for word")]
+
+
+@LOREKEEPER.operation(title="Remember a thought")
+def lore_remember(ctx: Context, request: Remember) -> Reply:
+    """Keep one thought at once: its title is made from it, and it is linked to its nearest neighbour.
+
+    A thought that is known is not kept again: duplicate is true, and the id is that of the known memory.
+    """
+    if not request.thought.strip():
+        raise Refused("thought must not be empty")
+    at = bearings(ctx)
+    note = Note(
+        text=request.thought, title=title_of(request.thought), namespace=at.home, quality=THOUGHT_QUALITY
+    )
+    likely = at.settings.likely and replace(at.settings.likely, quality=DEFAULT_LINK_QUALITY)
+    one = take_in(ctx, [note], at.gate, likely=likely).notes[0]
+    memory = one.twin.memory if one.twin else one.memory
+    assert memory is not None, "only what is forced can be neither new nor known"
+    return answer(
+        id=memory.uid, title=memory.title, linked_to=_neighbour(ctx, one), duplicate=one.twin is not None
+    )
+
+
+def _neighbour(ctx: Context, one: Admitted) -> dict[str, Any] | None:
+    if one.linked is None:
+        return None
+    number, cosine = one.linked
+    return {"id": ctx.store.read().memories([number])[0].uid, "score": round(cosine, 4)}
+
+
+# -- inserting
+
+
+class GivenMemory(BaseModel):
+    """A memory in a request. What is not known of it is passed over."""
+
+    model_config = ConfigDict(defer_build=True)
+
+    title: Annotated[Words, Field(min_length=1)]
+    content: Words | None = None
+    description: Words | None = None
+    score: Score | None = None
+
+
+class GivenLink(BaseModel):
+    """A link in a request."""
+
+    model_config = ConfigDict(defer_build=True)
+
+    source_memory_id: Words
+    target_memory_id: Words
+    relation_type: Words
+    reason: Words
+    score: Score = DEFAULT_LINK_QUALITY
+
+
+class Insert(Shape):
+    """What to keep and to link."""
+
+    memories: Annotated[
+        list[dict[str, Any]] | None,
+        Field(
+            max_length=MOST_ITEMS,
+            description="each with title, and optionally content, description, score (0 to 10, default 5.0) and links: "
+            "[{target_memory_id, relation_type, reason}]",
+        ),
+    ] = None
+    links: Annotated[
+        list[dict[str, Any]] | None,
+        Field(
+            max_length=MOST_ITEMS,
+            description="each with source_memory_id, target_memory_id, relation_type and reason",
+        ),
+    ] = None
+    force: Annotated[bool, Field(description="keep what is nearly known, too")] = False
+
+
+@dataclass(slots=True)
+class _Order:
+    """A request that has been read: what can be done of it, and what cannot."""
+
+    notes: list[Note] = field(default_factory=list)
+    ties: list[Tie] = field(default_factory=list)
+    errors: list[dict[str, Any]] = field(default_factory=list)
+
+    def refuse(self, given: str, why: str) -> None:
+        self.errors.append({"input": given, "error": why})
+
+
+@LOREKEEPER.operation(title="Insert memories and links")
+def lore_insert(ctx: Context, request: Insert) -> Reply:
+    """Keep many memories with titles, scores and links of your choice, and link known ones.
+
+    What is nearly known is not kept: it is in duplicates, with the known memory. Relation types: related_to, used_in,
+    used_for, used_by, used_as, contradicts, supersedes, depends_on.
+    """
+    at = bearings(ctx)
+    given, links = request.memories or [], request.links or []
+    for place, memory in enumerate(given):
+        if "title" not in memory:
+            raise Refused(f"memory at index {place} is missing required field: 'title'")
+    known = by_uid(ctx, _mentioned(given, links), at.namespaces)
+    order = _ordered(at, given, links, known)
+    taken = take_in(ctx, order.notes, at.gate, force=request.force, ties=order.ties)
+    return _inserted(order, taken, known)
+
+
+def _mentioned(given: Sequence[Mapping[str, Any]], links: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Every id that a link of the request mentions."""
+    every = [*links, *(link for memory in given for link in _inline(memory))]
+    ends = (link.get(end) for link in every for end in ("source_memory_id", "target_memory_id"))
+    return list(dict.fromkeys(end for end in ends if isinstance(end, str)))
+
+
+def _inline(memory: Mapping[str, Any]) -> list[dict[str, Any]]:
+    found = memory.get("links")
+    return [link for link in found if isinstance(link, dict)] if isinstance(found, list) else []
+
+
+def _ordered(
+    at: Bearings,
+    given: Sequence[Mapping[str, Any]],
+    links: Sequence[Mapping[str, Any]],
+    known: Mapping[str, Memory],
+) -> _Order:
+    order = _Order()
+    for memory in given:
+        title = str(memory["title"])
+        try:
+            order.notes.append(_note(at, memory))
+        except Invalid as error:
+            order.refuse(title, str(error))
+            continue
+        for link in _inline(memory):
+            _tie(
+                order,
+                {"source_memory_id": "", "reason": "", **link},
+                known,
+                f"memory '{title}' → link {link}",
+                True,
+            )
+    for between in links:
+        _tie(order, between, known, str(between), False)
+    return order
+
+
+def _note(at: Bearings, memory: Mapping[str, Any]) -> Note:
+    try:
+        given = GivenMemory.model_validate(memory)
+    except ValidationError as error:
+        raise invalid(error) from None
+    if not given.title.strip():
+        raise Invalid("title: must not be blank", "title")
+    return Note(
+        text=given.content or "",
+        title=given.title,
+        summary=given.description or None,
+        namespace=at.home,
+        quality=at.settings.new_memory_default_score if given.score is None else given.score,
+    )
+
+
+def _tie(
+    order: _Order, link: Mapping[str, Any], known: Mapping[str, Memory], shown: str, is_inline: bool
+) -> None:
+    """Put the tie that *link* asks for into the *order*, or what is wrong with it."""
+    try:
+        given = _checked(link, known, is_inline)
+    except Invalid as error:
+        order.refuse(shown, str(error))
+        return
+    order.ties.append(
+        Tie(
+            target=known[given.target_memory_id].id,
+            type=given.relation_type,
+            reason=given.reason,
+            source=None if is_inline else known[given.source_memory_id].id,
+            note=len(order.notes) - 1 if is_inline else None,
+            quality=given.score,
+        )
+    )
+
+
+def _checked(link: Mapping[str, Any], known: Mapping[str, Memory], is_inline: bool) -> GivenLink:
+    for name in ("source_memory_id", "target_memory_id", "relation_type", "reason"):
+        if link.get(name) is None:
+            raise Invalid(f"missing required field: '{name}'", name)
+    if link["relation_type"] not in RELATIONS:
+        raise Invalid(
+            f"invalid relation_type '{link['relation_type']}': must be one of {sorted(RELATIONS)}",
+            "relation_type",
+        )
+    try:
+        given = GivenLink.model_validate(link)
+    except ValidationError as error:
+        raise invalid(error) from None
+    if not is_inline and given.source_memory_id not in known:
+        raise Invalid(f"link source memory_id '{given.source_memory_id}' not found", "source_memory_id")
+    if given.target_memory_id not in known:
+        raise Invalid(f"link target memory_id '{given.target_memory_id}' not found", "target_memory_id")
+    if given.source_memory_id == given.target_memory_id:
+        raise Invalid("a memory cannot be linked to itself", "target_memory_id")
+    return given
+
+
+def _inserted(order: _Order, taken: Taken, known: Mapping[str, Memory]) -> Reply:
+    uids = {memory.id: memory.uid for memory in known.values()}
+    inserted, duplicates = [], []
+    for note, one in zip(order.notes, taken.notes, strict=True):
+        if one.memory is not None:
+            uids[one.memory.id] = one.memory.uid
+            inserted.append({"id": one.memory.uid, "title": one.memory.title})
+        elif one.twin is not None:
+            similarity = round(one.twin.similarity, 4)
+            duplicates.append(
+                {
+                    "input_title": note.title,
+                    "existing_memory": told(one.twin.memory),
+                    "similarity": similarity,
+                }
+            )
+        else:
+            order.refuse(note.title or "", TITLE_TAKEN)
+    links = [_told_edge(edge, uids) for edge in taken.edges if edge is not None]
+    return answer(
+        inserted_memories=inserted, inserted_links=links, duplicates=duplicates, errors=order.errors
+    )
+
+
+def _told_edge(edge: Edge, uids: Mapping[int, str]) -> dict[str, Any]:
+    return {
+        "id": str(edge.id),
+        "source_memory_id": uids[edge.source_id],
+        "target_memory_id": uids[edge.target_id],
+        "relation_type": edge.type,
+    }
+
+
+# -- forgetting
+
+
+class Forget(Shape):
+    """What to let go, and why."""
+
+    memory_ids: Annotated[
+        list[Words], Field(max_length=MOST_ITEMS, description="ids of the memories to forget")
+    ]
+    reason: Annotated[
+        Words, Field(description="duplicate, hallucinated, outdated, expired or unspecified")
+    ] = "unspecified"
+
+
+@LOREKEEPER.operation(title="Forget memories", destructive=True, idempotent=True)
+def lore_forget(ctx: Context, request: Forget) -> Reply:
+    """Take wrong or outdated memories out of every search at once. They stay in the store."""
+    if not request.memory_ids:
+        raise Refused("memory_ids must not be empty")
+    if request.reason not in REASONS:
+        raise Refused(f"Unknown reason {request.reason!r}. Must be one of: {list(REASONS)}")
+    asked = list(dict.fromkeys(request.memory_ids))
+    known = by_uid(ctx, asked, bearings(ctx).namespaces, forgotten=True)
+    core.forget(ctx, [memory.id for memory in known.values()], reason=request.reason)
+    return answer(
+        forgotten=[uid for uid in asked if uid in known],
+        not_found=[uid for uid in asked if uid not in known],
+        errors=[],
+    )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -19,7 +21,18 @@ from mnemic.model.session import Session
 from mnemic.model.values import HOUR, Moment, State
 from mnemic.model.workspace import Workspace
 from mnemic.storage import text
-from mnemic.storage.base import Companionship, Counts, Match, Merit, Nearness, Outline, Pending, Traits, Usage
+from mnemic.storage.base import (
+    Companionship,
+    Counts,
+    Match,
+    Merit,
+    Nearness,
+    Outline,
+    Pending,
+    Repute,
+    Traits,
+    Usage,
+)
 from mnemic.storage.sqlite import (
     companions,
     edges,
@@ -78,7 +91,7 @@ SELECT page_count * page_size FROM pragma_page_count, pragma_page_size
 """
 # CROSS: the few that wait are looked up among the memories, never the other way round.
 PENDING = """
-SELECT s.id, s.memory_id, m.title, s.text FROM statement s CROSS JOIN memory m ON m.id = s.memory_id
+SELECT s.id, s.memory_id, m.title, s.text, m.summary FROM statement s CROSS JOIN memory m ON m.id = s.memory_id
 WHERE s.model_id IS NULL AND s.until IS NULL AND {conditions}
 ORDER BY s.id DESC LIMIT :limit
 """
@@ -100,6 +113,10 @@ SELECT id, confidence, session_id, created_at FROM memory WHERE id IN (SELECT va
 """
 MERITS = """
 SELECT id, priority, confidence, access_count, tier, updated_at FROM memory
+WHERE id IN (SELECT value FROM json_each(?))
+"""
+REPUTES = """
+SELECT id, quality, access_count, accessed_at, created_at FROM memory
 WHERE id IN (SELECT value FROM json_each(?))
 """
 LEFT = """
@@ -170,6 +187,16 @@ class SqliteReader:
         if span is None:
             return []
         return column(self._connection, memories.WITH_UID, (*span, limit))
+
+    def numbers(self, uids: Sequence[str]) -> dict[str, int]:
+        """See Reader."""
+        return memories.numbers(self._connection, uids)
+
+    def uids(self, memory_ids: Sequence[int], wanted: Filter) -> dict[int, str]:
+        """See Reader."""
+        conditions, values = memories.where(replace(wanted, ids=tuple(memory_ids)))
+        found = rows(self._connection, memories.UIDS.format(conditions=conditions), values)
+        return {number: str(uuid.UUID(bytes=uid)) for number, uid in found}
 
     def ids_titled(
         self, title: str, namespaces: Sequence[str] | None, state: State = State.LIVING
@@ -317,6 +344,15 @@ class SqliteReader:
             return {}
         return {near.memory_id: near for near in matrix.nearest(vector, len(memory_ids), only=memory_ids)}
 
+    def left_similarities(self, vector: Vectors, memory_ids: Sequence[int]) -> dict[int, Nearness]:
+        """See Reader."""
+        model = self._store.known_model(self._connection)
+        if model is None or not memory_ids:
+            return {}
+        from mnemic.storage.sqlite.vectors import left
+
+        return {near.memory_id: near for near in left(self._connection, model, vector, memory_ids)}
+
     def _left_out(self, wanted: Filter) -> list[int]:
         queries, values = memories.left_out(wanted)
         return [number for query in queries for number in column(self._connection, query, values)]
@@ -450,6 +486,11 @@ class SqliteReader:
         """See Reader."""
         found = rows(self._connection, MERITS, (as_json(list(memory_ids)),))
         return {one[0]: Merit._make(one[1:]) for one in found}
+
+    def reputes(self, memory_ids: Sequence[int]) -> dict[int, Repute]:
+        """See Reader."""
+        found = rows(self._connection, REPUTES, (as_json(list(memory_ids)),))
+        return {number: Repute(*figures) for number, *figures in found}
 
     def openings(self, statement_ids: Sequence[int], characters: int) -> dict[int, str]:
         """See Reader."""

@@ -250,14 +250,17 @@ class SqliteStore:
         connection.execute(ADD_MODEL, (name, dimension))
         return connection.last_insert_rowid()
 
+    def known_model(self, connection: apsw.Connection) -> tuple[int, int] | None:
+        """The number and the dimension of the model in use; None while no vector was made by it."""
+        row = None if self._model is None else first(connection, MODEL, (self._model,))
+        return None if row is None else (row[0], row[1])
+
     def matrix(self, connection: apsw.Connection) -> Matrix | None:
         """The vectors of the model in use, up to date; None while it has none."""
-        if self._model is None:
+        model = self.known_model(connection)
+        if model is None:
             return None
-        row = first(connection, MODEL, (self._model,))
-        if row is None:
-            return None
-        matrix = self._matrix_for(connection, *row)
+        matrix = self._matrix_for(connection, *model)
         matrix.refresh(connection, journal.last(connection)[0])
         return matrix
 

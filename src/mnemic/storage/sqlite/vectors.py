@@ -38,6 +38,10 @@ WHERE p.model_id = :model AND s.until IS NULL AND m.state = 'living' AND
 """
 NEW_ROWS = _ROWS + "p.id > :known AND p.id <= :newest ORDER BY p.id"
 ROWS_OF = _ROWS + "p.id <= :newest AND s.memory_id IN (SELECT value FROM json_each(:ids)) ORDER BY p.id"
+LEFT_ROWS = """
+SELECT s.memory_id, s.id, p.vector FROM statement s JOIN passage p ON p.statement_id = s.id
+WHERE p.model_id = :model AND s.until IS NULL AND s.memory_id IN (SELECT value FROM json_each(:ids))
+"""
 NEWEST_PASSAGE = """
 SELECT coalesce(max(id), 0) FROM passage
 """
@@ -131,6 +135,11 @@ class Matrix:
         if fresh:
             self._drop(self._statements, [row[2] for row in fresh])
             self._append(fresh)
+
+    def hold(self, some: list[Row]) -> None:
+        """Take these rows in as they are, for a matrix that is asked once and follows nothing."""
+        if some:
+            self._append(some)
 
     def _append(self, fresh: list[Row]) -> None:
         _, memories, statements, namespaces, blobs = zip(*fresh, strict=True)
@@ -233,6 +242,16 @@ class Matrix:
             self._lengths[rows] * np.float32(np.linalg.norm(query.astype(np.float32)))
         )
         return cosines
+
+
+def left(
+    connection: apsw.Connection, model: tuple[int, int], vector: Vectors, memory_ids: Sequence[int]
+) -> list[Nearness]:
+    """How near memories that are not in the matrix are, by their stored passages."""
+    found = rows(connection, LEFT_ROWS, {"model": model[0], "ids": as_json(list(memory_ids))})
+    matrix = Matrix(*model)
+    matrix.hold([(0, memory, statement, 0, blob) for memory, statement, blob in found])
+    return matrix.nearest(vector, len(memory_ids))
 
 
 def _best(

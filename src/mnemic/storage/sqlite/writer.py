@@ -52,13 +52,13 @@ UPDATE statement SET until = ? WHERE id = ?
 LAST_POSITION = """
 SELECT coalesce(max(position), 0) FROM statement WHERE memory_id = ?
 """
-# A vector stands for a text under its title, by one model: another title or model needs a new one.
+# A vector stands for a text under its title and summary, by one model: others need a new one.
 EARLIER_TWIN = """
 SELECT s.id FROM statement s JOIN model d ON d.id = s.model_id AND d.name = :model
 WHERE s.memory_id = :memory AND s.digest = :digest AND s.text = :text AND NOT EXISTS (
   SELECT 1 FROM journal j
   WHERE j.subject_id = s.memory_id AND j.subject = 'memory' AND j.sequence > s.since
-    AND json_extract(j.after, '$.title') IS NOT NULL)
+    AND (json_type(j.after, '$.title') IS NOT NULL OR json_type(j.after, '$.summary') IS NOT NULL))
 ORDER BY s.id DESC LIMIT 1
 """
 COPY_PASSAGES = """
@@ -328,7 +328,7 @@ class SqliteWriter(SqliteReader):
         if "tags" in after:
             self._connection.execute(DROP_TAGS, (memory.id,))
             self._put_tags(memory.id, changed.tags)
-        if "title" in after:
+        if {"title", "summary"} & after.keys():
             self._connection.execute(UNEMBED, (memory.id,))
         if "statements" in after or INDEXED & after.keys():
             self._index(changed)

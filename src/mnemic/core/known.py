@@ -1,0 +1,307 @@
+"""Keeping what is new and not what is known: the gate that new memories pass.
+
+A note whose title stands where the caller looks is known. So is one that comes near enough to what is there:
+0.6 of its likeness in meaning to one of the nearest memories, and 0.4 of how much of its telling words that one holds,
+where a word counts the more the rarer it is; the note itself would have 1 of both. Without a model the share of words
+that two texts have in common decides alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mnemic.core.context import Context
+from mnemic.core.entities import HIDDEN
+from mnemic.core.memories import Note, draft_of, is_in_use
+from mnemic.core.recall import catch_up
+from mnemic.core.upkeep import read_as, write_after_expiry
+from mnemic.errors import Conflict, Unavailable
+from mnemic.model.graph import Edge
+from mnemic.model.memory import Memory
+from mnemic.model.search import Filter
+from mnemic.retrieval.similarity import likeness, near_duplicates
+from mnemic.retrieval.telling import telling
+from mnemic.storage.base import Passage, Pending, Reader, Writer
+
+if TYPE_CHECKING:
+    from mnemic.embedding.base import Embedder, Vectors
+
+SEMANTIC, KEYWORD = 0.6, 0.4
+NEAREST = 5
+MOST_WINDOWS = 8
+"""Of a longer text only the beginning is compared, and its vectors are left to the background."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """Where to look for what is known (None: everywhere), and from what likeness on something counts as known."""
+
+    namespaces: tuple[str, ...] | None
+    threshold: float = 0.85
+
+    def wanted(self, ctx: Context) -> Filter:
+        """What a note is compared with."""
+        return Filter(namespaces=self.namespaces, without=HIDDEN, alive_at=ctx.now())
+
+
+@dataclass(frozen=True, slots=True)
+class Twin:
+    """A known memory that says what a note does, and how alike they are."""
+
+    memory: Memory
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """A note that was looked at: how the model reads it, what is nearest to it, and what it repeats."""
+
+    note: Note
+    windows: tuple[tuple[int, int], ...] = ()
+    vectors: Vectors | None = None
+    near: tuple[tuple[int, float], ...] = ()
+    """The nearest memories with their cosines, nearest first."""
+    twin: Twin | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tie:
+    """A link to be made, from a known memory or from the note at this place of the call."""
+
+    target: int
+    type: str
+    reason: str | None = None
+    source: int | None = None
+    note: int | None = None
+    quality: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """What became of a note: the new memory, or the known one; neither, if it was forced onto a taken title."""
+
+    memory: Memory | None = None
+    twin: Twin | None = None
+    linked: tuple[int, float] | None = None
+    """The memory it was linked to for its likeness, and that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What became of the notes and of the ties; None for a tie that begins at a note which was not kept."""
+
+    notes: tuple[Admitted, ...]
+    edges: tuple[Edge | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Likely:
+    """When a new memory is linked to the nearest by itself: from what cosine on, among how many, and how."""
+
+    threshold: float = 0.75
+    type: str = "related_to"
+    reason: str = "alike: {:.2f}"
+    among: int = NEAREST
+    quality: float | None = None
+
+
+def take_in(
+    ctx: Context,
+    notes: Sequence[Note],
+    gate: Gate,
+    *,
+    force: bool = False,
+    ties: Sequence[Tie] = (),
+    likely: Likely | None = None,
+) -> Taken:
+    """Keep the *notes* that are new and make the *ties*, in one transaction. *force* keeps what is known too.
+
+    The model reads the notes before the transaction, once, and what it made of them is kept with them.
+    """
+    weighed = [Weighed(note) for note in notes] if force else weigh(ctx, notes, gate)
+    with write_after_expiry(ctx, "remember") as tx:
+        admitted = admit(tx, ctx, weighed, gate, force=force)
+        if likely is not None:
+            admitted = [
+                _linked(tx, ctx, one, each, likely) for one, each in zip(admitted, weighed, strict=True)
+            ]
+        edges = tuple(_tied(tx, admitted, tie) for tie in ties)
+    ctx.wake()
+    return Taken(tuple(admitted), edges)
+
+
+# -- before the transaction
+
+
+def weigh(ctx: Context, notes: Sequence[Note], gate: Gate) -> list[Weighed]:
+    """Look at *notes*: what is nearest to each, and what it repeats if anything."""
+    wanted = gate.wanted(ctx)
+    if notes:
+        catch_up(ctx, wanted)
+    reader = ctx.store.read()
+    return [_weighed(reader, one, wanted, gate.threshold) for one in _read(ctx, notes)]
+
+
+def _read(ctx: Context, notes: Sequence[Note]) -> list[Weighed]:
+    """The notes with their vectors, all made at once; without, where there is no model."""
+    if ctx.embedder is None:
+        return [Weighed(note) for note in notes]
+    try:
+        return _embedded(ctx.embedder, notes)
+    except Unavailable:
+        return [Weighed(note) for note in notes]
+
+
+def _embedded(embedder: Embedder, notes: Sequence[Note]) -> list[Weighed]:
+    cut = [tuple(embedder.windows(note.text)) for note in notes]
+    texts = [
+        read_as(Pending(0, 0, note.title or "", note.text, note.summary), *window)
+        for note, windows in zip(notes, cut, strict=True)
+        for window in windows[:MOST_WINDOWS]
+    ]
+    vectors = embedder.embed(texts) if texts else None
+    weighed, start = [], 0
+    for note, windows in zip(notes, cut, strict=True):
+        end = start + min(len(windows), MOST_WINDOWS)
+        weighed.append(Weighed(note, windows, None if vectors is None else vectors[start:end]))
+        start = end
+    return weighed
+
+
+def _weighed(reader: Reader, one: Weighed, wanted: Filter, threshold: float) -> Weighed:
+    if one.vectors is None:
+        return one
+    near = _near(reader, one.vectors, wanted)
+    twin = _twin(reader, one.note, near, threshold)
+    return Weighed(one.note, one.windows, one.vectors, near, twin)
+
+
+def _near(reader: Reader, vectors: Vectors, wanted: Filter) -> tuple[tuple[int, float], ...]:
+    """The memories nearest to a text: how near each stretch of it comes to them, on the average."""
+    found = [reader.nearest(vector, wanted, limit=NEAREST) for vector in vectors]
+    if len(found) == 1:
+        return tuple((near.memory_id, max(0.0, near.similarity)) for near in found[0])
+    numbers = list(dict.fromkeys(near.memory_id for each in found for near in each))
+    sums = dict.fromkeys(numbers, 0.0)
+    for vector in vectors:
+        for number, near in reader.similarities(vector, numbers).items():
+            sums[number] += max(0.0, near.similarity) / len(vectors)
+    best = sorted(sums.items(), key=lambda one: -one[1])
+    return tuple(best[:NEAREST])
+
+
+def _twin(reader: Reader, note: Note, near: Sequence[tuple[int, float]], threshold: float) -> Twin | None:
+    """The known memory that *note* repeats most, if it does."""
+    # What the words could add at most is known before they are read.
+    likely = dict(one for one in near if SEMANTIC * one[1] + KEYWORD >= threshold)
+    if not likely:
+        return None
+    said = telling(reader, _words_of(note.title, note.summary, note.text))
+    twins = [
+        Twin(
+            memory,
+            SEMANTIC * likely[memory.id]
+            + KEYWORD * said.share_in(reader, _words_of(memory.title, memory.summary, memory.content)),
+        )
+        for memory in reader.memories(list(likely))
+    ]
+    best = max(twins, key=lambda twin: twin.similarity, default=None)
+    return best if best is not None and best.similarity >= threshold else None
+
+
+def _words_of(title: str | None, summary: str | None, text: str) -> str:
+    return "\n".join(part for part in (title, summary, text) if part)
+
+
+# -- in the transaction
+
+
+def admit(
+    tx: Writer, ctx: Context, weighed: Sequence[Weighed], gate: Gate, *, force: bool = False
+) -> list[Admitted]:
+    """Keep what is new of *weighed*, as a part of a transaction. Among themselves they are compared too."""
+    admitted: list[Admitted] = []
+    fresh: list[tuple[Weighed, Memory]] = []
+    for one in weighed:
+        twin = None if force else _known(tx, ctx, one, gate, fresh)
+        memory = None if twin else _added(tx, ctx, one.note)
+        if memory is not None:
+            fresh.append((one, memory))
+        admitted.append(Admitted(memory, twin))
+    _put_vectors(tx, ctx, fresh)
+    return admitted
+
+
+def _known(
+    tx: Writer, ctx: Context, one: Weighed, gate: Gate, fresh: Sequence[tuple[Weighed, Memory]]
+) -> Twin | None:
+    """The memory that *one* repeats: by its title, by what was found before, or one that came just now."""
+    for memory in tx.memories(tx.ids_titled(one.note.title or "", gate.namespaces)):
+        return Twin(memory, 1.0)
+    if one.twin is not None:
+        return one.twin
+    if one.vectors is None:
+        alike = near_duplicates(tx, one.note.text, gate.wanted(ctx)) if one.note.text else ()
+        return next((Twin(memory, near) for memory, near in alike if near >= gate.threshold), None)
+    twins = (Twin(memory, _alike(one, other)) for other, memory in fresh)
+    best = max(twins, key=lambda twin: twin.similarity, default=None)
+    return best if best is not None and best.similarity >= gate.threshold else None
+
+
+def _alike(one: Weighed, other: Weighed) -> float:
+    """How alike two notes of the same call are, of which neither is in the index."""
+    assert one.vectors is not None
+    if other.vectors is None:
+        return 0.0
+    semantic = float((one.vectors @ other.vectors.T).max(axis=1).mean())
+    words = [_words_of(each.note.title, each.note.summary, each.note.text) for each in (one, other)]
+    return SEMANTIC * max(0.0, semantic) + KEYWORD * likeness(*words)
+
+
+def _added(tx: Writer, ctx: Context, note: Note) -> Memory | None:
+    """The memory made of *note*, or None if its title is taken."""
+    assert note.title, "a note that passes the gate has a title"
+    try:
+        return tx.add(draft_of(tx, ctx, note), uid=ctx.new_uid())
+    except Conflict:
+        return None
+
+
+def _put_vectors(tx: Writer, ctx: Context, fresh: Sequence[tuple[Weighed, Memory]]) -> None:
+    """Keep the vectors that were made for the gate, so that nobody has to make them again."""
+    passages = [
+        Passage(memory.statements[0].id, start, end, vector)
+        for one, memory in fresh
+        if one.vectors is not None and len(one.windows) <= MOST_WINDOWS
+        for (start, end), vector in zip(one.windows, one.vectors, strict=True)
+    ]
+    if passages and ctx.embedder is not None:
+        tx.put_passages(ctx.embedder.name, ctx.embedder.dimension, passages)
+
+
+def _linked(tx: Writer, ctx: Context, one: Admitted, weighed: Weighed, likely: Likely) -> Admitted:
+    """*one*, linked to the nearest memory there is if that is near enough."""
+    near = [found for found in weighed.near[: likely.among] if found[1] >= likely.threshold]
+    if one.memory is None or not near:
+        return one
+    living = {memory.id for memory in tx.memories([number for number, _ in near]) if is_in_use(ctx, memory)}
+    for number, cosine in near:
+        if number in living:
+            reason = likely.reason.format(cosine)
+            tx.add_edge(one.memory.id, number, likely.type, reason=reason, quality=likely.quality)
+            return Admitted(one.memory, None, (number, cosine))
+    return one
+
+
+def _tied(tx: Writer, admitted: Sequence[Admitted], tie: Tie) -> Edge | None:
+    """The link *tie* asks for; if it stands already, with this reason."""
+    memory = None if tie.note is None else admitted[tie.note].memory
+    source = tie.source if tie.note is None else memory.id if memory else None
+    if source is None:
+        return None
+    standing = tx.edge_between(source, tie.target, tie.type)
+    if standing:
+        return tx.change_edge(standing, reason=tie.reason or standing.reason)
+    return tx.add_edge(source, tie.target, tie.type, reason=tie.reason, quality=tie.quality)

@@ -1,0 +1,133 @@
+"""Which memories could be linked: those that are alike in meaning, words and names, and near in time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp
+from typing import TYPE_CHECKING
+
+from mnemic.core.context import Context
+from mnemic.core.entities import HIDDEN
+from mnemic.core.memories import is_in_use
+from mnemic.core.recall import catch_up
+from mnemic.model.graph import Direction
+from mnemic.model.memory import Memory
+from mnemic.model.search import Filter
+from mnemic.model.values import DAY
+from mnemic.retrieval.candidates import WORD_DEPTH
+from mnemic.retrieval.names import names
+from mnemic.retrieval.sixfold import rarity
+from mnemic.storage.base import Reader
+
+if TYPE_CHECKING:
+    from mnemic.embedding.base import Vectors
+
+MOST_TERMS = 24
+"""The rarest words of a long text tell what it is about; to look for all of them would take long."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signals:
+    """What each sign of belonging together counts, and when a sum of them is enough."""
+
+    cosine: float = 0.5
+    bm25: float = 0.3
+    entity: float = 0.1
+    temporal: float = 0.1
+    threshold: float = 0.3
+    depth: int = 50
+    """So many of the nearest are looked at."""
+    days: float = 30.0
+    """After so many days between them, 1/e is left of the nearness in time."""
+
+
+SIGNALS = Signals()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suggestion:
+    """A memory that could be linked to another, with what speaks for it: each from 0 to 1, and their weighted sum."""
+
+    memory: Memory
+    weighted: float
+    cosine: float
+    bm25: float
+    entity: float
+    temporal: float
+
+
+def suggest(
+    ctx: Context,
+    memory_id: int,
+    *,
+    namespaces: tuple[str, ...] | None,
+    limit: int = 10,
+    signals: Signals = SIGNALS,
+) -> list[Suggestion]:
+    """The memories of *namespaces* that a memory could be linked to and is not, the best first. Nothing is written.
+
+    An unknown memory has none. Without a model, or before the memory has its vector, the words find the candidates.
+    """
+    wanted = Filter(namespaces=namespaces, without=HIDDEN, alive_at=ctx.now())
+    catch_up(ctx, wanted)
+    reader = ctx.store.read()
+    source = reader.memory(memory_id)
+    if source is None or not is_in_use(ctx, source):
+        return []
+    left_out = {source.id, *_linked(reader, source.id)}
+    by_words = _by_words(reader, source, wanted, signals.depth + len(left_out))
+    near = _nearest(reader, source, wanted, signals.depth + len(left_out))
+    found = [number for number in near or by_words if number not in left_out][: signals.depth]
+    ours = names(source.content)
+    told = [
+        _suggestion(source, other, ours, near.get(other.id, 0.0), by_words.get(other.id, 0.0), signals)
+        for other in reader.memories(found)
+    ]
+    fitting = [one for one in told if one.weighted >= signals.threshold]
+    return sorted(fitting, key=lambda one: (-one.weighted, one.memory.id))[:limit]
+
+
+def _linked(reader: Reader, number: int) -> set[int]:
+    """The memories that are linked to one, either way."""
+    edges = reader.edges([number], Direction.BOTH)
+    return {end for edge in edges if edge.valid_to is None for end in (edge.source_id, edge.target_id)}
+
+
+def _nearest(reader: Reader, source: Memory, wanted: Filter, limit: int) -> dict[int, float]:
+    vector = _vector(reader, source)
+    if vector is None:
+        return {}
+    return {one.memory_id: max(0.0, one.similarity) for one in reader.nearest(vector, wanted, limit=limit)}
+
+
+def _vector(reader: Reader, source: Memory) -> Vectors | None:
+    """The stored vector of a memory: the mean of those of its statements."""
+    stored = list(reader.vectors([source.id]).values())
+    if not stored:
+        return None
+    mean: Vectors = sum(stored[1:], stored[0])
+    return mean
+
+
+def _by_words(reader: Reader, source: Memory, wanted: Filter, limit: int) -> dict[int, float]:
+    """The others that hold words of a memory, by their BM25 as a share of the best of them."""
+    weights = rarity(reader, source.content or source.title)
+    terms = sorted(weights, key=lambda word: -weights[word])[:MOST_TERMS]
+    found = reader.words(terms, wanted, every=False, limit=max(WORD_DEPTH, limit + 1))
+    others = {number: score for number, score in found if number != source.id}
+    best = max(others.values(), default=0.0) or 1.0
+    return {number: score / best for number, score in others.items()}
+
+
+def _suggestion(
+    source: Memory, other: Memory, ours: frozenset[str], cosine: float, bm25: float, signals: Signals
+) -> Suggestion:
+    theirs = names(other.content)
+    entity = len(ours & theirs) / len(ours | theirs) if ours & theirs else 0.0
+    temporal = exp(-abs(source.created_at - other.created_at) / DAY / signals.days)
+    weighted = (
+        signals.cosine * cosine + signals.bm25 * bm25 + signals.entity * entity + signals.temporal * temporal
+    )
+    return Suggestion(
+        memory=other, weighted=weighted, cosine=cosine, bm25=bm25, entity=entity, temporal=temporal
+    )

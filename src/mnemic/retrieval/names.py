@@ -1,0 +1,48 @@
+"""The names in a text, recognised by how they are written."""
+
+from __future__ import annotations
+
+import re
+
+from mnemic.retrieval.text import STOP_WORDS
+
+# A letter without the small ones of the scripts that have two cases.
+_CAPITALISED = r"(?![a-zß-öø-ÿα-ωа-я])[^\W\d_][\w'’&-]*"
+_RUN = re.compile(rf"(?<![\w'’]){_CAPITALISED}(?: {_CAPITALISED})*")
+_QUOTED = re.compile(r"[\"“«`]([^\"”»`\n]{2,60})[\"”»`]")
+_IDENTIFIER = re.compile(
+    r"\b(?:\w+_\w+|[a-z]+(?:[A-Z][a-z0-9]*)+|[A-Za-z]+[-.]?\d[\w.-]*|\w[\w/-]*\.(?:com|org|io|py|js|ts|md|json|toml))\b"
+)
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
+_DATE = re.compile(
+    rf"\b(?:\d{{4}}-\d\d-\d\d|\d{{1,2}} {_MONTH}(?: \d{{4}})?|{_MONTH} \d{{1,2}}(?:, \d{{4}})?|(?:19|20)\d\d)\b"
+)
+_AMOUNT = re.compile(
+    r"(?<![\w.])\d[\d.,]* ?(?:%|°C|[kMGT]?B|ms|s|min|h|days?|weeks?|months?|years?|hours?|minutes?|seconds?|"
+    r"km|cm|mm|m|kg|g|l|ml|euros?|dollars?|percent|bars?|degrees)(?!\w)"
+)
+_BEGINNING = re.compile(r"(?:^|[.!?…:\n][\"'”’)\]]*)\s*(?:[-*•]\s*)?$")
+
+
+def names(text: str) -> frozenset[str]:
+    """The names in *text*, in lower case.
+
+    A name is a run of capitalised words, unless it is one word at the start of a sentence or a common one; an
+    identifier (with an underscore, a hump, a digit or a file's ending); a date; a number with its unit; and
+    whatever stands in quotes.
+    """
+    found = {match[1] for match in _QUOTED.finditer(text)}
+    for pattern in (_IDENTIFIER, _DATE, _AMOUNT):
+        found |= {match[0] for match in pattern.finditer(text)}
+    found |= {run for match in _RUN.finditer(text) if (run := _as_name(text, match))}
+    return frozenset(name.strip().lower() for name in found)
+
+
+def _as_name(text: str, run: re.Match[str]) -> str | None:
+    """What of a *run* of capitalised words is a name: the first word of a sentence has its capital for that."""
+    words = run[0].split(" ")
+    begins = bool(_BEGINNING.search(text[max(0, run.start() - 8) : run.start()]))
+    if re.split("['’]", words[0].lower())[0] in STOP_WORDS:
+        words, begins = words[1:], False
+    is_capital_by_place = begins and len(words) == 1 and not words[0].isupper()
+    return None if is_capital_by_place or len("".join(words)) < 2 else " ".join(words)
