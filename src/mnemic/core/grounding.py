@@ -12,9 +12,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from mnemic.core.beliefs import CONTRADICTS
 from mnemic.core.context import Context
 from mnemic.core.memories import SUPERSEDES, is_in_use
 from mnemic.core.recall import catch_up, vector_of
+from mnemic.core.sessions import NEXT, PART_OF
 from mnemic.model.graph import Direction
 from mnemic.model.memory import Memory
 from mnemic.model.search import Filter, Hit, Query
@@ -27,6 +29,9 @@ from mnemic.storage.base import Reader
 VERIFIED, PARTIAL, UNGROUNDED = "verified", "partial", "ungrounded"
 MOST = 0.8
 LOOKED_AT = 20
+FEW = 10
+NO_SUPPORT = frozenset((NEXT, PART_OF, CONTRADICTS, SUPERSEDES))
+"""Links that do not let two memories speak as one: every memory of a session has one of the first two."""
 NEGATION = re.compile(
     r"\b(?:not|never|no|none|nobody|nothing|without|cannot|neither|nor|\w+n['’]t)\b", re.IGNORECASE
 )
@@ -35,9 +40,10 @@ NEGATION = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """A memory that bears on a claim and the share of the claim's content words it backs."""
+    """A memory that bears on a claim, the content words of the claim it backs, and their share."""
 
     memory: Memory
+    words: tuple[str, ...]
     support: float
     is_outdated: bool = False
 
@@ -109,6 +115,7 @@ def _evidence(reader: Reader, memory: Memory, stems: dict[str, frozenset[str]]) 
     backed = _backs(reader, [memory], stems)
     return Evidence(
         memory=memory,
+        words=tuple(word for word in stems if word in backed),
         support=len(backed) / len(stems) if stems else 0.0,
         is_outdated=memory.state is State.SUPERSEDED,
     )
@@ -121,10 +128,8 @@ def _backs(reader: Reader, memories: Sequence[Memory], stems: dict[str, frozense
 
 
 def _backed(reader: Reader, ctx: Context, best: Memory, stems: dict[str, frozenset[str]]) -> frozenset[str]:
-    """What the best memory backs, alone or with the living ones it is linked to."""
-    edges = reader.edges([best.id], Direction.BOTH)
-    ends = {end for edge in edges if edge.valid_to is None for end in (edge.source_id, edge.target_id)} - {
-        best.id
-    }
-    linked = [memory for memory in reader.memories(sorted(ends)) if is_in_use(ctx, memory)]
-    return _backs(reader, [best, *linked[:10]], stems)
+    """What the best memory backs, alone or with the living ones it is linked to by more than order or opposition."""
+    links = [link for link in reader.links([best.id], Direction.BOTH) if link.type not in NO_SUPPORT]
+    ends = {end for link in links for end in (link.source_id, link.target_id)} - {best.id}
+    linked = [memory for memory in reader.memories(sorted(ends)[:LOOKED_AT]) if is_in_use(ctx, memory)]
+    return _backs(reader, [best, *linked[:FEW]], stems)

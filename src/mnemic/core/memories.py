@@ -22,6 +22,8 @@ from mnemic.storage.text import words
 
 TITLE_LENGTH = 80
 SUPERSEDES = "supersedes"
+KNOWN = frozenset({State.LIVING, State.SUPERSEDED})
+"""What is still there to be read: a belief that was corrected stays part of the story."""
 COMPARED_AT_ONCE = 10
 """A larger batch is checked for equal texts only: whoever stores so many does not read what each resembles."""
 PREFIXES_LOOKED_AT = 100
@@ -263,6 +265,12 @@ def is_in_use(ctx: Context, memory: Memory) -> bool:
     return memory.state is State.LIVING and alive and ctx.may_see(memory.namespace)
 
 
+def known(ctx: Context) -> Filter:
+    """What a walk along links may pass: the living and what they have superseded, as far as the caller may see."""
+    granted = ctx.grant.namespaces if ctx.grant else None
+    return Filter(namespaces=granted, states=KNOWN, alive_at=ctx.now())
+
+
 def find(ctx: Context, reference: int | str, namespace: str | None = None) -> Memory:
     """The memory *reference* means, in whatever state."""
     return locate(ctx.store.read(), ctx, reference, namespace)
@@ -361,13 +369,14 @@ def supersede(ctx: Context, reference: int | str, text: str, reason: str | None)
         must_live(old)
         old = tx.change(old, state=State.SUPERSEDED, state_reason=reason, state_at=ctx.now())
         was_made = bool(old.statements) and old.title.startswith(title_of(old.content))
-        new = tx.add(_successor(tx, old, text, title_of(text) if was_made else old.title), uid=ctx.new_uid())
+        new = tx.add(successor(tx, old, text, title_of(text) if was_made else old.title), uid=ctx.new_uid())
         tx.add_edge(new.id, old.id, SUPERSEDES, reason=reason)
     ctx.wake()
     return new, old
 
 
-def _successor(tx: Writer, old: Memory, text: str, title: str) -> Draft:
+def successor(tx: Writer, old: Memory, text: str, title: str) -> Draft:
+    """What takes the place of *old*: it says *text*, and is like it in all else."""
     return Draft(
         namespace=old.namespace,
         title=tx.unused_title(old.namespace, title),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mnemic.core.context import Context
-from mnemic.core.memories import faithful, title_of
+from mnemic.core.memories import faithful, known, title_of
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Denied, NotFound
 from mnemic.model.memory import Draft, Memory
@@ -238,8 +238,7 @@ def _record(tx: Writer, ctx: Context, session: int, event: Event) -> Memory:
     if before is not None:
         tx.add_edge(before, memory.id, NEXT)
     for target, type, weight in event.links:
-        end = tx.memory(target)
-        if end is None or not ctx.may_see(end.namespace):
+        if target == memory.id or not tx.passing([target], known(ctx)):
             raise NotFound(f"Edge references invalid node ID: {target}")
-        tx.add_edge(memory.id, end.id, type, weight=weight)
+        tx.add_edge(memory.id, target, type, weight=weight)
     return memory

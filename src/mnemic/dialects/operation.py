@@ -182,6 +182,14 @@ class Resource:
         return "{" in self.template
 
 
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """How a client is told that there is no such tool, prompt or resource: the code, and the words before its name."""
+
+    code: int
+    words: str
+
+
 @dataclass(slots=True, kw_only=True)
 class Dialect:
     """A vocabulary: its operations by name, and what surrounds them."""
@@ -199,6 +207,8 @@ class Dialect:
     """What the server calls itself to clients that know the vocabulary's first home; None is our own name."""
     offers: tuple[str, ...] = ("completions", "logging", "prompts", "resources", "tools")
     """The parts of MCP it takes part in."""
+    unknown: Mapping[str, Unknown] = field(default_factory=dict)
+    """What is said over MCP of an unknown `tool`, `prompt` or `resource`, where it is not what MCP says."""
     mirror: Callable[[Mapping[str, str]], Mirror | None] | None = None
     """The file that the environment asks to be kept equal to the store, where the vocabulary has one."""
     database: Callable[[Mapping[str, str]], Path | None] | None = None

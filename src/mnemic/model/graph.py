@@ -40,6 +40,16 @@ class Edge:
     rating_count: int = 0
 
 
+class Link(NamedTuple):
+    """As much of an edge as a walk needs, which reads thousands."""
+
+    id: int
+    source_id: int
+    target_id: int
+    type: str
+    weight: float
+
+
 # A whole graph is listed as these, a hundred thousand at a time: tuples take a quarter of a dataclass's time.
 class Entity(NamedTuple):
     """A memory as the graph vocabularies list it: its name, its type and its observations."""

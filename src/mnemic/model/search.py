@@ -28,6 +28,7 @@ class Filter:
     ids: tuple[int, ...] | None = None
     namespaces: tuple[str, ...] | None = None
     kinds: tuple[str, ...] | None = None
+    not_kinds: tuple[str, ...] | None = None
     without: tuple[tuple[str, str], ...] | None = None
     """Leave out memories of a kind whose metadata has a key: pairs of both."""
     tags: tuple[str, ...] | None = None
@@ -48,6 +49,7 @@ class Filter:
         narrow = (
             self.ids,
             self.kinds,
+            self.not_kinds,
             self.tags,
             self.tier,
             self.session_ids,

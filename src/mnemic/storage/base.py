@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from mnemic.model.access import Grant, Token
-from mnemic.model.graph import Direction, Edge, Entity, Relation
+from mnemic.model.graph import Direction, Edge, Entity, Link, Relation
 from mnemic.model.journal import Change, Subject
 from mnemic.model.memory import Draft, Memory
 from mnemic.model.search import Filter, Order
@@ -80,6 +80,18 @@ class Repute(NamedTuple):
     access_count: int
     accessed_at: Moment | None
     created_at: Moment
+
+
+class Standing(NamedTuple):
+    """A memory without its text: what it is, how sure it is, whether it is living, and how it was used."""
+
+    memory_id: int
+    kind: str
+    confidence: float
+    is_living: bool
+    created_at: Moment
+    accessed_at: Moment | None
+    access_count: int
 
 
 class Companionship(NamedTuple):
@@ -173,6 +185,23 @@ class Reader(Protocol):
     ) -> list[int]:
         """The numbers of the memories that pass *wanted*, in this order."""
 
+    def passing(self, memory_ids: Sequence[int], wanted: Filter) -> set[int]:
+        """Those of these memories that pass *wanted*."""
+
+    def standings(self, wanted: Filter) -> list[Standing]:
+        """Every memory that passes *wanted*, without its text, by number."""
+
+    def tally(self, wanted: Filter) -> dict[str, int]:
+        """How many memories of each kind pass *wanted*."""
+
+    def unlinked(
+        self, wanted: Filter, direction: Direction = ..., types: Sequence[str] | None = None
+    ) -> list[int]:
+        """The memories that pass *wanted* and have no link in this direction, of these types or of any, by number.
+
+        A link that has ended is none, nor is one to a memory that has left (a superseded one has not).
+        """
+
     def left(
         self,
         state: State,
@@ -206,6 +235,9 @@ class Reader(Protocol):
 
     def counts(self, namespaces: Sequence[str] | None, now: Moment) -> Counts:
         """The store in numbers, of these namespaces or of all; expired memories are not counted as living."""
+
+    def size_bytes(self) -> int:
+        """How much room the store takes."""
 
     def count(self) -> int:
         """How many memories are living."""
@@ -255,6 +287,20 @@ class Reader(Protocol):
         self, memory_ids: Sequence[int], direction: Direction, types: Sequence[str] | None = None
     ) -> list[Edge]:
         """The living links that touch any of *memory_ids*, ended ones included, by number."""
+
+    def links(
+        self, memory_ids: Sequence[int], direction: Direction, types: Sequence[str] | None = None
+    ) -> list[Link]:
+        """The living links that touch any of *memory_ids* and have not ended, by number."""
+
+    def links_between(self, memory_ids: Sequence[int]) -> list[Link]:
+        """The living links that have not ended and lead from one of *memory_ids* to another, by number."""
+
+    def edges_typed(self, type: str, wanted: Filter) -> list[Edge]:
+        """The living links of this type that have not ended and whose ends both pass *wanted*, by number."""
+
+    def edge_tally(self, wanted: Filter) -> dict[str, int]:
+        """How many living links of each type have not ended and lead between memories that pass *wanted*."""
 
     def edge(self, edge_id: int) -> Edge | None:
         """The link with this number, in whatever state, or None."""

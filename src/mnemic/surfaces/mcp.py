@@ -124,7 +124,7 @@ class Endpoint:
         """The address that a client asks to be told the changes of, or ProtocolError if there is no such thing."""
         uri = _text(params, "uri")
         if uri not in self._live:
-            raise ProtocolError(RESOURCE_NOT_FOUND, "Resource not found", {"uri": uri[:200]})
+            raise self._unknown("resource", uri, RESOURCE_NOT_FOUND, "Resource not found", {"uri": uri[:200]})
         return uri
 
     def live_addresses(self, params: Params) -> set[str]:
@@ -199,7 +199,7 @@ class Endpoint:
         except NotFound as error:
             told = self.dialect.unknown_tool(name)
             if told is None:
-                raise ProtocolError(INVALID_PARAMS, str(error)) from None
+                raise self._unknown("tool", name, INVALID_PARAMS, str(error)) from None
             return _result(told)
         return _result(answer(self.dialect, ctx, name, arguments).rendered)
 
@@ -211,7 +211,7 @@ class Endpoint:
         name, arguments = _name(params, "prompt"), _object(params, "arguments")
         prompt = self._prompts.get(name)
         if prompt is None:
-            raise ProtocolError(INVALID_PARAMS, f"unknown prompt: {name[:80]}")
+            raise self._unknown("prompt", name, INVALID_PARAMS, f"unknown prompt: {name[:80]}")
         for key, value in arguments.items():
             if key not in prompt.arguments or not isinstance(value, str):
                 raise ProtocolError(INVALID_PARAMS, f"{key[:80]}: not a text argument of {prompt.name}")
@@ -241,19 +241,31 @@ class Endpoint:
 
     def _read_resource(self, ctx: Context, params: Params) -> Result:
         uri = _text(params, "uri")
+        found = self._resource(uri)
+        if found is None:
+            raise self._unknown("resource", uri, RESOURCE_NOT_FOUND, "Resource not found", {"uri": uri[:200]})
+        resource, parts = found
         try:
-            resource, parts = self._resource(uri)
             text = resource.read(ctx, parts)
         except NotFound as error:
-            raise ProtocolError(RESOURCE_NOT_FOUND, str(error), {"uri": uri[:200]}) from None
+            own = self.dialect.unknown.get("resource")
+            code = own.code if own else RESOURCE_NOT_FOUND
+            raise ProtocolError(code, str(error), {"uri": uri[:200]}) from None
         return {"contents": [{"uri": uri, "mimeType": resource.mime, "text": text}]}
 
-    def _resource(self, uri: str) -> tuple[Resource, Mapping[str, str]]:
-        """The resource at *uri* and the parts of the address that are its own, or NotFound."""
+    def _resource(self, uri: str) -> tuple[Resource, Mapping[str, str]] | None:
+        """The resource at *uri* and the parts of the address that are its own, or None."""
         for resource in self.dialect.resources:
             if found := _pattern(resource.template).fullmatch(uri):
                 return resource, {name: unquote(part) for name, part in found.groupdict().items()}
-        raise NotFound("Resource not found")
+        return None
+
+    def _unknown(self, what: str, name: str, code: int, message: str, data: Any = None) -> ProtocolError:
+        """What is said of a *what* that there is not: in the dialect's words, or with this *code* and *message*."""
+        own = self.dialect.unknown.get(what)
+        if own is None:
+            return ProtocolError(code, message, data)
+        return ProtocolError(own.code, f"{own.words}: {name[:200]}", data)
 
 
 @functools.cache

@@ -1,1 +1,47 @@
-"""To come."""
+"""The conversation: what was said, turn by turn."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from mnemic.core import sessions
+from mnemic.core.context import Context
+from mnemic.dialects.agentic_memory.vocabulary import AGENTIC_MEMORY, Reply, answer
+from mnemic.dialects.operation import Example, Shape
+from mnemic.dialects.texts import Words
+from mnemic.errors import Invalid
+from mnemic.model.graph import Direction
+
+
+class ConversationLog(Shape):
+    """A turn."""
+
+    user_message: Annotated[Words | None, Field(description="What the user said or asked")] = None
+    agent_response: Annotated[
+        Words | None, Field(description="Summary of the agent's response or action taken")
+    ] = None
+    topic: Annotated[
+        Words | None, Field(description="Topic or category, such as project-setup or debugging")
+    ] = None
+
+
+@AGENTIC_MEMORY.operation(
+    title="Log the conversation",
+    examples=[
+        Example(
+            "Keep a turn", {"user_message": "Which wood?", "agent_response": "Cedar", "topic": "greenhouse"}
+        )
+    ],
+)
+def conversation_log(ctx: Context, request: ConversationLog) -> Reply:
+    """Log a user prompt and/or agent response; it is linked into the session's temporal chain."""
+    if not (request.user_message or request.agent_response):
+        raise Invalid("At least one of 'user_message' or 'agent_response' must be provided", "user_message")
+    turn = sessions.log_turn(ctx, request.user_message, request.agent_response, request.topic or None)
+    return answer(
+        node_id=turn.id,
+        edges_created=len(ctx.store.read().links([turn.id], Direction.BOTH)),
+        message="Conversation logged and linked to temporal chain",
+    )

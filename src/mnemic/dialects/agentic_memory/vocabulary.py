@@ -2,6 +2,74 @@
 
 from __future__ import annotations
 
-from mnemic.dialects.operation import Dialect
+from typing import Any
 
-AGENTIC_MEMORY = Dialect(name="agentic-memory", title="AgenticMemory", instructions="")
+from pydantic import BaseModel, RootModel, ValidationError
+
+from mnemic.dialects.agentic_memory.prompts import PROMPTS
+from mnemic.dialects.agentic_memory.resources import RESOURCES
+from mnemic.dialects.agentic_memory.shapes import pretty
+from mnemic.dialects.operation import Dialect, Operation, Rendered, Unknown, hints, invalid
+from mnemic.dialects.schemas import whole_schema
+from mnemic.errors import Invalid, MnemicError
+
+OUT_OF_RANGE = frozenset(("greater_than_equal", "less_than_equal"))
+
+
+class Reply(RootModel[dict[str, Any]]):
+    """An answer: an object whose keys are the tool's own."""
+
+
+def answer(**content: Any) -> Reply:
+    """A reply with these keys."""
+    return Reply.model_construct(content)
+
+
+class AgenticMemory(Dialect):
+    """The dialect, with its way of answering: JSON that a person can read, and failures in its words."""
+
+    def render(self, reply: BaseModel) -> Rendered:
+        """See Dialect."""
+        assert isinstance(reply, Reply)
+        return Rendered(pretty(reply.root), reply.root)
+
+    def render_error(self, name: str, error: MnemicError) -> Rendered:
+        """See Dialect."""
+        told = f"Invalid params: {error}" if isinstance(error, Invalid) else str(error)
+        return Rendered(told, is_error=True)
+
+    def refusal(self, operation: Operation, error: ValidationError) -> Invalid:
+        """See Dialect."""
+        first = error.errors(include_url=False)[0]
+        if first["loc"][-1:] == ("confidence",) and first["type"] in OUT_OF_RANGE:
+            return Invalid(f"confidence must be between 0.0 and 1.0, got {first['input']}", "confidence")
+        return invalid(error)
+
+    def listed(self, operation: Operation) -> dict[str, Any]:
+        """See Dialect."""
+        return {
+            "name": operation.name,
+            "title": operation.title,
+            "description": operation.description,
+            "inputSchema": whole_schema(operation.request),
+            "annotations": hints(operation),
+        }
+
+
+AGENTIC_MEMORY = AgenticMemory(
+    name="agentic-memory",
+    title="AgenticMemory",
+    instructions=(
+        "A graph of what happened and what is known: facts, decisions, inferences, corrections, skills and episodes, "
+        "linked by cause, support and time. Call memory_session_resume at the start of a conversation, memory_ground "
+        "before you claim to remember something, memory_correct when a belief proves wrong, session_end when done."
+    ),
+    prompts=PROMPTS,
+    resources=RESOURCES,
+    server={"name": "agentic-memory-mcp"},
+    unknown={
+        "tool": Unknown(-32803, "Tool not found"),
+        "prompt": Unknown(-32804, "Prompt not found"),
+        "resource": Unknown(-32802, "Resource not found"),
+    },
+)

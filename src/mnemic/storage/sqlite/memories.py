@@ -113,6 +113,7 @@ CONDITIONS = {
     "ids": "m.id IN (SELECT value FROM json_each(:ids))",
     "namespaces": "m.namespace IN (SELECT value FROM json_each(:namespaces))",
     "kinds": "m.kind IN (SELECT value FROM json_each(:kinds))",
+    "not_kinds": "m.kind NOT IN (SELECT value FROM json_each(:not_kinds))",
     # The first half is worked out once; few memories ever come to the second.
     "without": """(m.kind NOT IN (SELECT value ->> 0 FROM json_each(:without)) OR NOT EXISTS (
   SELECT 1 FROM json_each(:without) w JOIN json_each(m.metadata) k ON k.key = w.value ->> 1

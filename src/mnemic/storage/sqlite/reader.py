@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from mnemic.model.access import Grant, Token
-from mnemic.model.graph import Direction, Edge, Entity, Relation
+from mnemic.model.graph import Direction, Edge, Entity, Link, Relation
 from mnemic.model.journal import Change, Subject
 from mnemic.model.memory import Memory
 from mnemic.model.search import Filter, Order
@@ -30,6 +30,7 @@ from mnemic.storage.base import (
     Outline,
     Pending,
     Repute,
+    Standing,
     Traits,
     Usage,
 )
@@ -64,6 +65,16 @@ ORDERS = {
 }
 ALL_IDS = """
 SELECT m.id FROM memory m WHERE {conditions}
+"""
+PASSING = """
+SELECT m.id FROM memory m WHERE m.id IN (SELECT value FROM json_each(:ids)) AND {conditions}
+"""
+STANDINGS = """
+SELECT m.id, m.kind, m.confidence, m.state = 'living', m.created_at, m.accessed_at, m.access_count
+FROM memory m WHERE {conditions} ORDER BY m.id
+"""
+TALLY = """
+SELECT m.kind, count(*) FROM memory m WHERE {conditions} GROUP BY m.kind
 """
 # One walk for all the counts. What has expired but is not yet collected has left as far as anyone can see.
 COUNTS = """
@@ -215,6 +226,31 @@ class SqliteReader:
         sql = SELECT_IDS.format(conditions=conditions, order=ORDERS[order])
         return column(self._connection, sql, {**values, "limit": limit, "offset": offset})
 
+    def passing(self, memory_ids: Sequence[int], wanted: Filter) -> set[int]:
+        """See Reader."""
+        if not memory_ids:
+            return set()
+        conditions, values = memories.where(wanted)
+        sql = PASSING.format(conditions=conditions)
+        return set(column(self._connection, sql, {**values, "ids": as_json(list(memory_ids))}))
+
+    def standings(self, wanted: Filter) -> list[Standing]:
+        """See Reader."""
+        conditions, values = memories.where(wanted)
+        found = rows(self._connection, STANDINGS.format(conditions=conditions), values)
+        return list(map(Standing._make, found))
+
+    def tally(self, wanted: Filter) -> dict[str, int]:
+        """See Reader."""
+        conditions, values = memories.where(wanted)
+        return dict(rows(self._connection, TALLY.format(conditions=conditions), values))
+
+    def unlinked(
+        self, wanted: Filter, direction: Direction = Direction.BOTH, types: Sequence[str] | None = None
+    ) -> list[int]:
+        """See Reader."""
+        return edges.unlinked(self._connection, wanted, direction, types)
+
     def left(
         self,
         state: State,
@@ -271,11 +307,15 @@ class SqliteReader:
             edges=self._number(EDGE_COUNT, {"namespaces": spaces}),
             pending=self.pending_count(here),
             changes=journal.last(self._connection)[0],
-            size_bytes=self._number(SIZE),
+            size_bytes=self.size_bytes(),
         )
 
     def _number(self, sql: str, values: dict[str, Any] | None = None) -> int:
         return int(value(self._connection, sql, values or {}))
+
+    def size_bytes(self) -> int:
+        """See Reader."""
+        return self._number(SIZE)
 
     def count(self) -> int:
         """See Reader."""
@@ -373,6 +413,24 @@ class SqliteReader:
     ) -> list[Edge]:
         """See Reader."""
         return edges.touching(self._connection, memory_ids, direction, types)
+
+    def links(
+        self, memory_ids: Sequence[int], direction: Direction, types: Sequence[str] | None = None
+    ) -> list[Link]:
+        """See Reader."""
+        return edges.links(self._connection, memory_ids, direction, types)
+
+    def links_between(self, memory_ids: Sequence[int]) -> list[Link]:
+        """See Reader."""
+        return edges.between(self._connection, memory_ids)
+
+    def edges_typed(self, type: str, wanted: Filter) -> list[Edge]:
+        """See Reader."""
+        return edges.typed(self._connection, type, wanted)
+
+    def edge_tally(self, wanted: Filter) -> dict[str, int]:
+        """See Reader."""
+        return edges.tally(self._connection, wanted)
 
     def edge(self, edge_id: int) -> Edge | None:
         """See Reader."""

@@ -1,0 +1,116 @@
+"""Beliefs: what is held true, how it was corrected, what it is now, and what contradicts it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from mnemic.core import sessions
+from mnemic.core.context import Context
+from mnemic.core.memories import SUPERSEDES, known, successor, taken_out, title_of
+from mnemic.core.upkeep import write_after_expiry
+from mnemic.core.walking import Way, known_memory, reached
+from mnemic.model.graph import Direction, Edge
+from mnemic.model.memory import Memory
+from mnemic.model.search import Filter
+from mnemic.model.values import State
+from mnemic.storage.base import Reader, Writer
+
+CORRECTION = "correction"
+CONTRADICTS = "contradicts"
+MOST_HOPS = 100
+"""So often a belief is followed to a later one; more is a ring or a mistake."""
+
+
+@dataclass(frozen=True, slots=True)
+class Corrected:
+    """A correction and the memory it was made of."""
+
+    new: Memory
+    old: Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two living memories, one of which was said to contradict the other."""
+
+    one: Memory
+    other: Memory
+    link: Edge
+
+
+def correct(
+    ctx: Context, number: int, text: str, *, confidence: float = 0.95, reason: str | None = None
+) -> Corrected:
+    """Put a correction in the place of a belief, within the session of this caller.
+
+    The old one stays readable as superseded. Of a belief that was corrected before, the version held now is superseded
+    too, so that there is one latest. NotFound if there is no such memory.
+    """
+    with write_after_expiry(ctx, "correct") as tx:
+        old = known_memory(tx, ctx, number)
+        held = _latest(tx, ctx, old.id)
+        session = sessions.joined(tx, ctx)
+        draft = replace(
+            successor(tx, old, text, title_of(text)),
+            kind=CORRECTION,
+            confidence=confidence,
+            metadata={},
+            session_id=session,
+        )
+        before = tx.last_in_session(session)
+        new = tx.add(draft, uid=ctx.new_uid())
+        if before is not None:
+            tx.add_edge(before, new.id, sessions.NEXT)
+        for one in dict.fromkeys((old.id, held)):
+            tx.add_edge(new.id, one, SUPERSEDES, reason=reason)
+        _retire(tx, ctx, held, reason)
+        corrected = Corrected(new, known_memory(tx, ctx, old.id))
+    ctx.wake()
+    return corrected
+
+
+def _retire(tx: Writer, ctx: Context, number: int, reason: str | None) -> None:
+    held = known_memory(tx, ctx, number)
+    if held.state is State.LIVING:
+        taken_out(tx, [held], State.SUPERSEDED, reason, ctx.now())
+
+
+def resolve(ctx: Context, number: int) -> Memory:
+    """The latest version of the belief that this memory was a version of; itself if it was never superseded."""
+    reader = ctx.store.read()
+    known_memory(reader, ctx, number)
+    return known_memory(reader, ctx, _latest(reader, ctx, number))
+
+
+def _latest(reader: Reader, ctx: Context, number: int) -> int:
+    """Where the links of supersession lead from *number*; of several the newest is followed."""
+    seen = {number}
+    for _ in range(MOST_HOPS):
+        later = {link.source_id for link in reader.links([number], Direction.IN, [SUPERSEDES])} - seen
+        allowed = reader.passing(sorted(later), known(ctx))
+        if not allowed:
+            break
+        number = max(allowed)
+        seen.add(number)
+    return number
+
+
+def history(ctx: Context, number: int) -> list[Memory]:
+    """Every version of the belief that this memory is a version of, oldest first."""
+    reader = ctx.store.read()
+    known_memory(reader, ctx, number)
+    versions: set[int] = set()
+    for direction in (Direction.OUT, Direction.IN):
+        way = Way(direction=direction, types=(SUPERSEDES,), depth=MOST_HOPS, limit=MOST_HOPS)
+        versions |= reached(reader, ctx, number, way)[0].keys()
+    return sorted(reader.memories(sorted(versions)), key=lambda memory: (memory.created_at, memory.id))
+
+
+def conflicts(ctx: Context, namespace: str | None = None) -> list[Conflict]:
+    """The living memories that were said to contradict each other, by the number of the link that says so."""
+    reader = ctx.store.read()
+    living = Filter(namespaces=ctx.scope(namespace), alive_at=ctx.now())
+    links = reader.edges_typed(CONTRADICTS, living)
+    ends = {end for link in links for end in (link.source_id, link.target_id)}
+    memories = {memory.id: memory for memory in reader.memories(sorted(ends))}
+    return [Conflict(memories[link.source_id], memories[link.target_id], link) for link in links]

@@ -1,0 +1,45 @@
+"""Memories that resemble a text or a vector."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mnemic.core.context import Context
+from mnemic.core.recall import WAITED_FOR, catch_up, vector_of
+from mnemic.errors import Invalid, Unavailable
+from mnemic.model.memory import Memory
+from mnemic.model.search import Filter, Query
+from mnemic.retrieval import resemblance
+from mnemic.retrieval.resemblance import Match
+
+
+def resembling(ctx: Context, text: str, wanted: Filter, limit: int) -> list[Match]:
+    """The memories among *wanted* that resemble *text* most, by meaning and words, best first."""
+    catch_up(ctx, wanted)
+    query = Query(text=text, filter=wanted, limit=limit, now=ctx.now())
+    return resemblance.resembling(ctx.store.read(), query, vector_of(ctx, text))
+
+
+def dimension(ctx: Context) -> int:
+    """How many numbers a vector of this store has; 0 if there is no model to make one."""
+    try:
+        return ctx.embedder.dimension if ctx.embedder else 0
+    except Unavailable:
+        return 0
+
+
+def nearest(ctx: Context, vector: Sequence[float], wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
+    """The memories among *wanted* nearest to *vector* by the cosine of their best passage, exactly."""
+    import numpy as np
+
+    if len(vector) != dimension(ctx):
+        raise Invalid(f"query_vec has {len(vector)} numbers; vectors here have {dimension(ctx)}", "query_vec")
+    if not any(vector):
+        raise Invalid("query_vec is all zeros, which is near to nothing", "query_vec")
+    catch_up(ctx, wanted, WAITED_FOR)
+    reader = ctx.store.read()
+    # Made small before it is made short: the largest doubles are infinite as floats.
+    direction = np.asarray(vector) / np.abs(vector).max()
+    near = reader.nearest(direction.astype(np.float32), wanted, limit=limit)
+    memories = {memory.id: memory for memory in reader.memories([one.memory_id for one in near])}
+    return [(memories[one.memory_id], one.similarity) for one in near if one.memory_id in memories]

@@ -1,0 +1,137 @@
+"""The graph by address: its numbers, its nodes, its sessions. Reading here is not counted as use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from mnemic.core.context import Context
+from mnemic.core.walking import known_memory
+from mnemic.dialects.agentic_memory.reading import MOST_IMPORTANT, MOST_RECENT, listed, stats
+from mnemic.dialects.agentic_memory.shapes import EVENT_TYPES, edge, node, pretty, readable
+from mnemic.dialects.operation import Resource
+from mnemic.errors import Invalid, NotFound
+from mnemic.model.graph import Direction
+from mnemic.model.search import Filter
+
+SHOWN = 20
+"""How many of the latest and the most important nodes are shown."""
+MOST_SHOWN = 1_000
+DIGITS = 19
+"""A number of so many digits may be larger than any node's."""
+JSON = "application/json"
+
+Parts = Mapping[str, str]
+
+
+def _number(text: str, what: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < DIGITS):
+        raise Invalid(f"Invalid {what} ID: {text[:40]}", what)
+    return int(text)
+
+
+def _nodes(ctx: Context, wanted: Filter, order: str, limit: int) -> dict[str, Any]:
+    now = ctx.now()
+    nodes = [node(memory, now) for memory in listed(ctx, wanted, order, limit)]
+    return {"count": len(nodes), "nodes": nodes}
+
+
+def _read_stats(ctx: Context, parts: Parts) -> str:
+    return pretty(stats(ctx))
+
+
+def _read_recent(ctx: Context, parts: Parts) -> str:
+    return pretty(_nodes(ctx, readable(ctx), MOST_RECENT, SHOWN))
+
+
+def _read_important(ctx: Context, parts: Parts) -> str:
+    return pretty(_nodes(ctx, readable(ctx), MOST_IMPORTANT, SHOWN))
+
+
+def _read_node(ctx: Context, parts: Parts) -> str:
+    number = _number(parts["id"], "node")
+    reader = ctx.store.read()
+    try:
+        memory = known_memory(reader, ctx, number)
+    except NotFound:
+        raise NotFound(f"Node not found: {number}") from None
+    links = reader.links([number], Direction.BOTH)
+    return pretty(
+        {
+            **node(memory, ctx.now()),
+            "outgoing_edges": [edge(link) for link in links if link.source_id == number],
+            "incoming_edges": [edge(link) for link in links if link.target_id == number],
+        }
+    )
+
+
+def _read_session(ctx: Context, parts: Parts) -> str:
+    number = _number(parts["id"], "session")
+    session = ctx.store.read().session_numbered(number)
+    if session is None or not ctx.may_see(session.namespace):
+        raise NotFound(f"Session not found: {number}")
+    found = _nodes(ctx, readable(ctx, session_ids=(number,)), MOST_RECENT, MOST_SHOWN)
+    times = {"started_at": session.started_at, "ended_at": session.ended_at}
+    return pretty({"session_id": number, **times, "summary": session.summary, **found})
+
+
+def _read_type(ctx: Context, parts: Parts) -> str:
+    name = parts["type"]
+    if name not in EVENT_TYPES:
+        raise NotFound(f"Unknown event type: {name[:80]}")
+    return pretty({"event_type": name, **_nodes(ctx, readable(ctx, [name]), MOST_RECENT, MOST_SHOWN)})
+
+
+RESOURCES = (
+    Resource(
+        template="amem://graph/stats",
+        name="graph-stats",
+        title="Statistics",
+        description="The graph in numbers.",
+        mime=JSON,
+        read=_read_stats,
+        is_live=True,
+    ),
+    Resource(
+        template="amem://graph/recent",
+        name="graph-recent",
+        title="Recent memories",
+        description="The twenty newest nodes.",
+        mime=JSON,
+        read=_read_recent,
+        is_live=True,
+    ),
+    Resource(
+        template="amem://graph/important",
+        name="graph-important",
+        title="Important memories",
+        description="The twenty nodes least decayed.",
+        mime=JSON,
+        read=_read_important,
+        is_live=True,
+    ),
+    Resource(
+        template="amem://node/{id}",
+        name="node",
+        title="One node",
+        description="A node by its ID, with its edges.",
+        mime=JSON,
+        read=_read_node,
+    ),
+    Resource(
+        template="amem://session/{id}",
+        name="session",
+        title="One session",
+        description="A session by its ID, with its nodes, newest first.",
+        mime=JSON,
+        read=_read_session,
+    ),
+    Resource(
+        template="amem://types/{type}",
+        name="types",
+        title="Nodes of a type",
+        description="The nodes of an event type, newest first.",
+        mime=JSON,
+        read=_read_type,
+    ),
+)
