@@ -12,7 +12,7 @@ from mnemic.app import dialect
 from mnemic.core.archive import archive_counts
 from mnemic.core.context import Context
 from mnemic.core.memories import Note, remember
-from mnemic.dialects.operation import as_json, input_schema, output_schema
+from mnemic.dialects.operation import as_json, input_schema
 from mnemic.errors import Denied, Invalid, MnemicError, NotFound
 from mnemic.model.access import Grant
 from mnemic.model.values import DAY, Tier
@@ -52,14 +52,13 @@ def test_every_example_runs(stocked, name, arguments):
     rendered = MNEMIC.render(reply)
     assert isinstance(reply, OPERATIONS[name].reply) and not rendered.is_error
     assert json.loads(rendered.text) == rendered.structured
-    assert set(output_schema(OPERATIONS[name].reply)["required"]) <= rendered.structured.keys()
 
 
 def test_every_operation_says_what_it_is_for():
     for operation in OPERATIONS.values():
         assert operation.title and operation.description.endswith(".")
         assert operation.examples or not input_schema(operation.request).get("required")
-    assert len(OPERATIONS) <= 14, "at most 16 in the end, of which later work adds two"
+    assert len(OPERATIONS) <= 16
 
 
 def test_a_tool_that_is_not_there_is_not_found(ctx):
