@@ -48,6 +48,8 @@ def call(ctx, name, **arguments):
 def test_every_example_runs(stocked, name, arguments):
     if name == "explore" and "to" in arguments:
         call(stocked, "link", source=12, target=arguments["to"])
+    if name == "session" and arguments["action"] == "end":
+        call(stocked, "session", action="start")
     reply = MNEMIC.call(stocked, name, arguments)
     rendered = MNEMIC.render(reply)
     assert isinstance(reply, OPERATIONS[name].reply) and not rendered.is_error
@@ -158,14 +160,33 @@ def test_an_unknown_argument_is_named(ctx, name):
         ("forget", {"ids": [1], "tags": ["x"]}, None),
         ("forget", {"ids": [1] * 1001}, "ids"),
         ("restore", {"ids": []}, "ids"),
-        ("link", {"source": 1}, "target"),
+        ("link", {"source": 1}, None),
+        ("link", {"source": 1, "target": 2, "suggest": True}, None),
+        ("link", {"source": 1, "suggest": 51}, "suggest"),
         ("link", {"source": 1, "target": 2, "weight": 1.5}, "weight"),
         ("link", {"source": 1, "target": 2, "weight": float("nan")}, "weight"),
         ("link", {"source": 1, "target": 2, "type": ""}, "type"),
         ("explore", {"id": 1, "direction": "up"}, "direction"),
         ("explore", {"id": 1, "depth": 11}, "depth"),
         ("verify", {"claim": " "}, "claim"),
+        ("explore", {"id": 1, "impact": True, "to": 2}, None),
         ("history", {"limit": 0}, "limit"),
+        ("history", {"view": "versions"}, None),
+        ("history", {"view": "diff"}, None),
+        ("history", {"view": "diff", "since": "1d", "id": 1}, None),
+        ("session", {}, "action"),
+        ("session", {"action": "pause"}, "action"),
+        ("session", {"action": "start", "id": 1}, None),
+        ("session", {"action": "end", "topic": "x"}, None),
+        ("session", {"action": "log"}, "user"),
+        ("session", {"action": "log", "user": " "}, "user"),
+        ("rate", {"ids": [1]}, "useful"),
+        ("rate", {"useful": True}, None),
+        ("rate", {"ids": [1], "useful": True, "confidence": 0}, "confidence"),
+        ("rate", {"ids": [1], "useful": True, "confidence": 11}, "confidence"),
+        ("rate", {"links": ["a"], "useful": True}, "links.0"),
+        ("tidy", {"action": "conflicts", "apply": True}, None),
+        ("tidy", {"action": "conflicts", "id": 1}, None),
         ("undo", {}, None),
         ("undo", {"change": 1, "since": "1h"}, None),
         ("undo", {"change": HUGE}, "change"),
