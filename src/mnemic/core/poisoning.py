@@ -127,6 +127,8 @@ _ORDER = (
     r"just|also|(?:need|have|are|want\syou)\sto)\s{1,4})"
 )
 """What an order stands behind: the beginning of a sentence or line, or a word that makes it one."""
+_BEFORE = " .,!?:;>*#-])\u2013\u2014\n\t"
+"""What belongs to the sentence before, and is not shown."""
 _SECRETS = (
     r"(?:api keys?|passwords?|credentials|secrets|tokens|private keys?|environment variables|memories|conversations?|"
     r"chat history|messages)"
@@ -244,7 +246,7 @@ def _spoken(text: str) -> Iterator[Sign]:
         if any(word in small for word in pattern.needed):
             said = (found for found in pattern.expression.finditer(text) if not _is_mention(text, found))
             if used := next(said, None):
-                yield Sign(pattern.rule, pattern.weight, _stretch(used[0]))
+                yield Sign(pattern.rule, pattern.weight, _stretch(used[0].lstrip(_BEFORE)))
 
 
 def _is_mention(text: str, found: re.Match[str]) -> bool:
