@@ -16,7 +16,7 @@ from mnemic.core.duplicates import chains
 from mnemic.core.entities import HIDDEN
 from mnemic.core.merging import merge
 from mnemic.core.splitting import texts_of
-from mnemic.core.unassisted import contradict
+from mnemic.core.unassisted import contradict, may_contradict
 from mnemic.model.memory import Memory
 from mnemic.model.search import Filter, Order
 from mnemic.retrieval.similarity import NEAR, likeness
@@ -25,6 +25,8 @@ from mnemic.storage.text import words
 
 CLOSE = 0.93
 """From this cosine on, two memories say the same in other words."""
+SAME_SUBJECT = 0.5
+"""From this share of common words on, two texts may speak of the same and against each other."""
 MOST_PAIRS, MOST_NEWEST, MOST_GROUPS = 200_000, 2_000, 200
 READ_AT_ONCE = 5_000
 
@@ -84,8 +86,12 @@ def _looked_at(ctx: Context, namespace: str | None) -> Filter:
 
 
 def _are_opposed(reader: Reader, texts: dict[int, str], pair: tuple[int, int]) -> bool:
-    one, other = texts.get(pair[0], ""), texts.get(pair[1], "")
-    return bool(one and other) and one != other and contradict(reader, one, other)
+    one, other = (texts.get(number, "") for number in pair)
+    return likeness(one, other) >= SAME_SUBJECT and _speak_against(reader, one, other)
+
+
+def _speak_against(reader: Reader, one: str, other: str) -> bool:
+    return may_contradict(one, other) and contradict(reader, one, other)
 
 
 def _by_words(reader: Reader, wanted: Filter) -> Iterator[Double]:
@@ -107,7 +113,7 @@ def _contents(reader: Reader, pairs: Iterable[tuple[int, int]]) -> dict[int, str
 
 def _agree(reader: Reader, one: str, other: str) -> bool:
     """Whether two texts name the same numbers and none speaks against the other."""
-    return one == other or (_numbers(one) == _numbers(other) and not contradict(reader, one, other))
+    return one == other or (_numbers(one) == _numbers(other) and not _speak_against(reader, one, other))
 
 
 def _numbers(text: str) -> set[str]:
@@ -134,7 +140,9 @@ def _by_vectors(reader: Reader, wanted: Filter) -> Iterator[Double]:
 
 def _groups(reader: Reader, pairs: Sequence[Double]) -> Iterator[Group]:
     """The memories that chains of pairs join, the one first that was used most, else the oldest."""
+    least: dict[int, float] = {}
+    for pair in pairs:
+        least[pair.one] = min(pair.likeness, least.get(pair.one, 1.0))
     for numbers in chains((pair.one, pair.other) for pair in pairs):
         kept, *others = sorted(reader.memories(numbers), key=lambda memory: (-memory.access_count, memory.id))
-        among = set(numbers)
-        yield Group(kept, tuple(others), min(pair.likeness for pair in pairs if pair.one in among))
+        yield Group(kept, tuple(others), min(least.get(number, 1.0) for number in numbers))

@@ -135,8 +135,9 @@ def _state_at(reader: Reader, number: int, last: int) -> object:
 
 
 def _changed(reader: Reader, number: int, total: _Sum) -> Changed:
-    memory = reader.memory(number)
-    title = total.after.get("title") or (memory.title if memory else None)
+    title = total.after.get("title")
+    if title is None and (memory := reader.memory(number)):
+        title = memory.title
     names = () if total.is_born or total.is_purged else sorted(total.fields())
     return Changed(
         number,
