@@ -161,3 +161,22 @@ def test_links_between_documents_lead_somewhere():
     for document in DOCUMENTS:
         for target in re.findall(r"\]\(([^)#:]+)\)", document.read_text()):
             assert (document.parent / target).exists(), f"{document.name}: {target}"
+
+
+def test_the_reference_is_up_to_date():
+    """Made by `python tools/reference.py`."""
+    done = subprocess.run(
+        [sys.executable, ROOT / "tools" / "reference.py", "--check"], capture_output=True, text=True
+    )
+    assert (done.stdout, done.returncode) == ("up to date\n", 0), done.stderr
+
+
+def test_links_between_the_documents_lead_somewhere():
+    pages = [*DOCUMENTS, *(ROOT / "docs" / "reference").glob("*.md")]
+    broken = [
+        f"{page.name}: {target}"
+        for page in pages
+        for target in re.findall(r"\]\(([^)#:]+)[^):]*\)", page.read_text())
+        if not (page.parent / target).exists()
+    ]
+    assert not broken

@@ -11,7 +11,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from mnemic.app import DIALECTS, dialect
+from mnemic.app import DIALECTS, EVERY, dialect
+from mnemic.dialects.every.shared import SHARED
 from mnemic.dialects.operation import Dialect, Operation, input_schema, whole_body
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
@@ -34,7 +35,7 @@ def page(spoken: Dialect) -> str:
 def contents(spoken: Dialect) -> str:
     """The list of operations with a line each."""
     rows = [
-        f"| [`{operation.name}`](#{operation.name.replace('_', '-')}) | {operation.description.splitlines()[0]} |"
+        f"| [`{operation.name}`](#{operation.name}) | {operation.description.splitlines()[0]} |"
         for operation in spoken.operations.values()
     ]
     return "\n".join(["| operation | what it does |", "|---|---|", *rows])
@@ -82,7 +83,7 @@ def kind(part: dict[str, Any]) -> str:
 
 def example(operation: Operation, purpose: str, arguments: dict[str, Any]) -> str:
     """One call."""
-    heading = f"To {purpose}:\n\n" if purpose else ""
+    heading = f"*{purpose[0].upper()}{purpose[1:]}*\n\n" if purpose else ""
     return f"{heading}```json\n{json.dumps(arguments, ensure_ascii=False)}\n```"
 
 
@@ -131,8 +132,9 @@ def resources(spoken: Dialect) -> str:
 
 
 def main() -> int:
-    """Write every page, or say which are old."""
-    pages = {FOLDER / f"{name}.md": page(dialect(name)) for name in DIALECTS}
+    """Write every page, or say which are old. That of the view of all has only what it adds."""
+    spoken = {name: dialect(name) for name in DIALECTS} | {EVERY: SHARED}
+    pages = {FOLDER / f"{name}.md": page(one) for name, one in spoken.items()}
     if "--check" in sys.argv[1:]:
         old = [path.name for path, text in pages.items() if not path.exists() or path.read_text() != text]
         print("\n".join(f"not up to date: {name}" for name in old) or "up to date")

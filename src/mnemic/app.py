@@ -16,16 +16,27 @@ from mnemic.model.values import SECOND, YEAR, Features, Moment
 from mnemic.settings import Settings, data_folder
 
 if TYPE_CHECKING:
+    from mnemic.core.arrivals import Imported
     from mnemic.dialects.operation import Dialect
     from mnemic.embedding.base import Embedder
     from mnemic.language.base import LanguageModel
-    from mnemic.storage.base import Store
+    from mnemic.storage.base import Progress, Store
 
 DIALECTS = ("mnemic", "anthropic", "simple-memory", "mcp-memory", "ai-memory", "lorekeeper", "agentic-memory")
+EVERY = "all"
+"""The view of them all, which is no vocabulary of its own: whoever lists the vocabularies leaves it out."""
 VARIABLES = ("LORE_", "AMEM_")
 """How the variables begin by which vocabularies are tuned."""
-FOREIGN = {"ai-memory": "mnemic.storage.sqlite.ai_memory"}
-"""Who reads the databases of other memory systems; their JSON documents are read like ours."""
+SYSTEMS = ("anthropic", "simple-memory", "mcp-memory", "ai-memory", "lorekeeper", "agentic-memory")
+"""The memory systems whose files are read and written."""
+SOURCES = (*SYSTEMS, "claude", "chatgpt", "slack", "markdown")
+"""Where memories can be brought from."""
+FOREIGN = {
+    "ai-memory": "mnemic.storage.sqlite.ai_memory",
+    "lorekeeper": "mnemic.storage.sqlite.lorekeeper",
+    "mcp-memory": "mnemic.storage.sqlite.mcp_memory",
+}
+"""Who reads the databases of other memory systems."""
 LONGEST_LIFE = 10 * YEAR
 LANGUAGE_MODELS = {Features.SMART: "gemma4:e2b", Features.AUTONOMOUS: "gemma4:e4b"}
 
@@ -41,7 +52,11 @@ def dialect(name: str, part: str | None = None) -> Dialect:
             import_module(f"{home}.vocabulary" if parts else home), name.replace("-", "_").upper()
         )
         return spoken
-    raise NotFound(f"Unknown dialect: {name[:40]}. There are: {', '.join(DIALECTS)}")
+    if name == EVERY:
+        from mnemic.dialects.every.vocabulary import every
+
+        return every([dialect(each) for each in DIALECTS])
+    raise NotFound(f"Unknown dialect: {name[:40]}. There are: {', '.join((*DIALECTS, EVERY))}")
 
 
 @dataclass(slots=True)
@@ -58,7 +73,8 @@ class App:
         self.close()
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Let go of the store, and of those that workspaces looked into."""
+        self.ctx.shelf.clear()
         self.ctx.store.close()
 
 
@@ -89,13 +105,15 @@ def open_store(settings: Settings) -> Store:
     return SqliteStore(Path(settings.database).expanduser(), durable=not settings.fast_writes)
 
 
-def read_foreign(system: str, file: Path) -> dict[str, Any]:
-    """What another memory system keeps in *file*, as a JSON document."""
-    try:
+def bring(ctx: Context, system: str, path: Path, progress: Progress | None = None) -> Imported:
+    """Take in what one of SOURCES keeps at *path*, which is only read."""
+    from mnemic.core import bringing
+
+    def tables(file: Path) -> dict[str, Any]:
         reader: Callable[[Path], dict[str, Any]] = import_module(FOREIGN[system]).read
         return reader(file)
-    except OSError as error:
-        raise Invalid(f"{file.name} cannot be read: {error.strerror}", "file") from None
+
+    return bringing.bring(ctx, system, bringing.Delivery(path, tables, progress))
 
 
 def features(settings: Settings) -> Features:

@@ -163,6 +163,11 @@ def test_a_model_reads_a_text_under_the_title_someone_chose(title, text, stretch
     assert read_as(Pending(1, 1, title, text), *stretch) == read
 
 
+def test_a_model_reads_the_summary_with_the_text():
+    assert read_as(Pending(1, 1, "Sky", "It is blue", "A colour"), 0, 10) == "Sky\nA colour\nIt is blue"
+    assert read_as(Pending(1, 1, "It is", "It is blue", "A colour"), 0, 10) == "A colour\nIt is blue"
+
+
 def test_a_long_text_is_found_by_what_stands_deep_inside(ctx):
     filler = " ".join(f"word{number}" for number in range(300))
     memory = kept(ctx, f"{filler} the combination of the safe is mellon {filler}", title="Long")

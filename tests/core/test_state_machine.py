@@ -301,7 +301,9 @@ def passages_of(memory, embedder):
     """What the model was given to read of a memory."""
     for statement in memory.statements:
         for start, end in embedder.windows(statement.text):
-            yield read_as(Pending(statement.id, memory.id, memory.title, statement.text), start, end)
+            yield read_as(
+                Pending(statement.id, memory.id, memory.title, statement.text, memory.summary), start, end
+            )
 
 
 MemoryMachine.TestCase.settings = settings(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mnemic.retrieval import text
-from mnemic.retrieval.text import MAX_TERMS, asked_words, content_words, query_terms
+from mnemic.retrieval.text import MAX_TERMS, asked_words, content_words, exact_terms, query_terms
 from support import a_draft, put
 
 
@@ -49,6 +49,14 @@ def test_words_of_nearly_every_memory_are_left_out_of_a_large_store(store, monke
     assert query_terms(store.read(), "project heron pond").exact == ("heron", "pond")
     assert query_terms(store.read(), "project heron").exact == ("project", "heron"), "too few others remain"
     assert query_terms(store.read(), "project").exact == ("project",)
+
+
+def test_exact_terms_are_the_same_without_near_spellings(store, monkeypatch):
+    monkeypatch.setattr(text, "LARGE", 10)
+    put(store, *(a_draft(f"project note {number}") for number in range(20)), a_draft("project heron pond"))
+    assert exact_terms(store.read(), "the project heron pond") == ["heron", "pond"]
+    assert exact_terms(store.read(), "herron") == ["herron"]
+    assert exact_terms(store.read(), "?!") == []
 
 
 def test_in_a_small_store_every_word_counts(store):

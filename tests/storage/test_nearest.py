@@ -152,3 +152,34 @@ def test_a_long_statement_is_near_by_its_best_stretch(fresh):
         embedder.embed(["the treasure is under the old oak."])[0], Filter(), limit=5
     )
     assert near.memory_id == memory.id and near.similarity > 0.6
+
+
+def test_a_memory_that_has_left_is_near_by_the_vectors_it_left_with(pair):
+    left, right = pair
+    apple, pear = put(left, a_draft("red apple"), a_draft("green pear"))
+    vector = EMBEDDER.embed(["red apple"])[0]
+    assert right.read().left_similarities(vector, [apple.id]) == {}, "there is no vector yet"
+    embed_all(left, EMBEDDER)
+    change(left, apple, state=State.FORGOTTEN, at=START + 1)
+    near = right.read().left_similarities(vector, [apple.id, pear.id, 404])
+    assert near[apple.id].similarity == pytest.approx(1, abs=0.01) and near.keys() == {apple.id, pear.id}
+    assert right.read().left_similarities(vector, []) == {}
+    change(left, pear, texts=("yellow plum",), at=START + 2)
+    assert right.read().left_similarities(vector, [pear.id]) == {}, "the text it had a vector for has gone"
+
+
+def test_another_summary_wants_a_new_vector(pair):
+    left, _ = pair
+    [apple] = put(left, a_draft("red apple"))
+    embed_all(left, EMBEDDER)
+    changed = change(left, apple, summary="a fruit", at=START + 1)
+    assert [(item.statement_id, item.summary) for item in left.read().pending(limit=5)] == [
+        (apple.statements[0].id, "a fruit")
+    ]
+    embed_all(left, EMBEDDER)
+    changed = change(left, changed, texts=("green pear",), at=START + 2)
+    changed = change(left, changed, summary=None, at=START + 3)
+    change(left, changed, texts=("red apple",), at=START + 4)
+    assert [item.text for item in left.read().pending(limit=5)] == ["red apple"], (
+        "the vector it had was of another summary"
+    )

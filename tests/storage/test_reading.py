@@ -15,7 +15,7 @@ from mnemic.model.search import Filter, Order
 from mnemic.model.session import Session
 from mnemic.model.values import DAY, HOUR, MINUTE, State, Tier
 from mnemic.model.workspace import Role
-from mnemic.storage.base import Merit, Traits
+from mnemic.storage.base import Merit, Repute, Traits
 from support import START, a_draft, change, embed_all, put
 from support import WordEmbedder as Embedder
 
@@ -425,3 +425,41 @@ def test_the_last_of_a_session_is_its_newest_living_memory(store):
         assert tx.last_in_session(number) == two.id
         tx.change(two, state=State.FORGOTTEN, state_at=START)
         assert tx.last_in_session(number) == one.id
+
+
+def test_memories_are_looked_up_by_whole_uids_in_any_state(store):
+    one, gone = put(store, a_draft("one"), a_draft("two"))
+    change(store, gone, state=State.FORGOTTEN)
+    asked = [gone.uid.upper(), one.uid[:8], "nope", one.uid.replace("-", ""), ""]
+    assert store.read().numbers(asked) == {asked[0]: gone.id, asked[3]: one.id}
+    assert store.read().numbers([]) == {}
+
+
+def test_uids_are_told_of_those_that_pass(store):
+    one, other, gone = put(store, a_draft("one"), a_draft("two", namespace="b"), a_draft("three"))
+    change(store, gone, state=State.FORGOTTEN)
+    numbers = [one.id, other.id, gone.id, 404]
+    assert store.read().uids(numbers, Filter()) == {one.id: one.uid, other.id: other.uid}
+    assert store.read().uids(numbers, Filter(namespaces=("b",))) == {other.id: other.uid}
+
+
+def test_a_filter_may_name_numbers(store):
+    one, other, _ = put(store, a_draft("sky one"), a_draft("sky two"), a_draft("sky three"))
+    embedder = Embedder()
+    store.use_model(embedder.name)
+    embed_all(store, embedder)
+    wanted, reader = Filter(ids=(other.id, one.id), namespaces=("global",)), store.read()
+    assert set(reader.select(wanted, limit=9)) == {one.id, other.id}
+    assert {number for number, _ in reader.words(["sky"], wanted, every=True, limit=9)} == {one.id, other.id}
+    near = reader.nearest(embedder.embed(["sky three"])[0], wanted, limit=9)
+    assert {found.memory_id for found in near} == {one.id, other.id}
+
+
+def test_the_repute_of_a_memory_is_its_quality_and_use(store):
+    one, other = put(store, a_draft("one", quality=7.5), a_draft("two"))
+    with store.write(operation="use", actor="x", at=START) as tx:
+        tx.touch([other.id], START + HOUR)
+    assert store.read().reputes([other.id, one.id, 404]) == {
+        one.id: Repute(7.5, 0, None, START),
+        other.id: Repute(None, 1, START + HOUR, START),
+    }

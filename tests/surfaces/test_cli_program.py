@@ -60,6 +60,13 @@ def test_carrying_memories_loads_nothing_heavy(cli):
         assert loaded(cli, *words) == set()
 
 
+def test_moving_from_and_to_other_systems_loads_nothing_heavy(cli):
+    cli("remember", "one fact")
+    for system in ("anthropic", "ai-memory", "lorekeeper"):
+        assert loaded(cli, "export", "--to", system, "-o", "out") == set()
+        assert loaded(cli, "import", "--from", system, "out") == set()
+
+
 def test_version_is_the_package_s(cli):
     from mnemic import __version__
 
@@ -106,7 +113,7 @@ def test_without_a_command_it_shows_help(cli):
         (["recall"], "CONTEXT"),
         (["recall", "x", "--limit", "100000"], "--limit"),
         (["recall", "x", "--limit", "many"], "--limit"),
-        (["recall", "x", "--since", "yesterdayish"], "since: not a time"),
+        (["recall", "x", "--since", "yesterdayish"], "since is not a valid time"),
         (["remember", "x", "--tier", "eternal"], "--tier"),
         (["remember", "x", "--ttl", "soon"], "ttl"),
         (["remember", "x", "--confidence", "nan"], "--confidence"),

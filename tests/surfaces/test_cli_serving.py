@@ -31,10 +31,10 @@ REMEMBER = {
 }
 
 
-def asked(cli, *words, messages=(HELLO, REMEMBER)):
+def asked(cli, *words, messages=(HELLO, REMEMBER), **variables):
     """What `mnemic mcp` answers, line by line, and how it ended."""
     text = "".join(json.dumps(message) + "\n" for message in messages)
-    done = cli.process("mcp", *words, stdin=text)
+    done = cli.process("mcp", *words, stdin=text, **variables)
     return [json.loads(line) for line in done.out.splitlines()], done
 
 
@@ -106,3 +106,34 @@ def test_mcp_answers_and_then_says_on_standard_error_what_is_missing_of_the_tier
         assert server.ask("ping")["result"] == {}
         assert b"gemma4:e2b cannot be reached" in server.process.stderr.readline()
         assert server.end() == ([], 0)
+
+
+LORE = {
+    "jsonrpc": "2.0",
+    "id": 2,
+    "method": "tools/call",
+    "params": {"name": "lore_insert", "arguments": {"memories": [{"title": "Heron"}], "force": True}},
+}
+
+
+def spoken(cli, *words, **variables):
+    return asked(cli, *words, "--dialect", "lorekeeper", messages=(HELLO, LORE), **variables)
+
+
+def test_lorekeeper_keeps_its_database_in_its_own_folder(cli):
+    place = cli.home / "lore"
+    answers, done = spoken(cli, LORE_DATA_DIR=str(place), MNEMIC_DB="")
+    assert done.code == 0 and answers[0]["result"]["serverInfo"]["name"] == "lorekeeper-mcp-server"
+    assert (place / "mnemic.db").is_file()
+
+
+def test_our_own_flag_and_variable_count_before_lorekeepers_folder(cli):
+    place, own = cli.home / "lore", cli.home / "own.db"
+    for words, variables in ((("--db", str(own)), {"MNEMIC_DB": ""}), ((), {})):
+        assert spoken(cli, *words, LORE_DATA_DIR=str(place), **variables)[1].code == 0
+    assert own.is_file() and not place.exists()
+
+
+def test_a_bad_variable_of_lorekeeper_stops_the_server_before_it_starts(cli):
+    _, done = spoken(cli, LORE_SEARCH_LIMIT="many")
+    assert (done.code, done.out) == (2, "") and "LORE_SEARCH_LIMIT" in done.err

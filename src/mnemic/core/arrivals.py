@@ -19,6 +19,7 @@ from mnemic.storage.base import Progress, Reader, Writer
 
 BATCH = 500
 LABEL_LENGTH = 80
+TITLES_TOLD = 10
 SAID = frozenset({"title", "namespace", "content", "kind", "summary", "tags", "source", "metadata"})
 """What the newer of two memories says for both."""
 
@@ -32,6 +33,17 @@ class Imported:
     imported: int = 0
     skipped: int = 0
     errors: list[str] = field(default_factory=list)
+    links: int = 0
+    """How many links are new."""
+    titles: list[str] = field(default_factory=list)
+    """What the first few of those imported are called."""
+
+    def count(self, title: str, *, is_news: bool) -> None:
+        """Count a memory that has come, and keep its title if there is room."""
+        self.imported += is_news
+        self.skipped += not is_news
+        if is_news and len(self.titles) < TITLES_TOLD:
+            self.titles.append(title)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +55,10 @@ class Arrival:
     memory: Memory
     session: str | None = None
     says: frozenset[str] = SAID
+    has_name: bool = True
+    """Whether its title is its name, by which it is known too; else it takes another if that one is taken."""
+    adds: bool = False
+    """Whether its statements join those that are known, instead of taking their place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +105,15 @@ class Intake:
             with self.ctx.write("import") as tx:
                 self._each(batch, partial(self._link, tx))
 
+    def keep_together(self, pairs: Iterable[tuple[str, str, int, Moment]]) -> None:
+        """Say of pairs how often and when last they were answered together, unless they were here too."""
+        for _, batch in _batches(pairs):
+            with self.ctx.write("import") as tx:
+                for one, other, count, last in batch:
+                    first, second = self.numbers.get(one), self.numbers.get(other)
+                    if first and second and first != second and not tx.companions([first, second]):
+                        tx.set_together(first, second, count, last)
+
     def set_standards(self, rules: Iterable[Rules]) -> None:
         """Set the standards of namespaces that have none. One that is unknown is reported."""
         waiting = list(rules)
@@ -116,22 +141,24 @@ class Intake:
         if coming.state is State.NAMED:
             self.numbers[arrival.key] = tx.named(coming.namespace, coming.title)
             return
-        known = self._known(tx, coming)
+        known = self._known(tx, arrival)
         if known is None:
             number, is_news = _taken_in(tx, arrival), True
         else:
             number, is_news = known.id, self._updated(tx, known, arrival)
         self.numbers[arrival.key] = number
-        self.done.imported += is_news
-        self.done.skipped += not is_news
+        self.done.count(coming.title, is_news=is_news)
 
-    def _known(self, tx: Reader, coming: Memory) -> Memory | None:
-        """What is known by its uid, or bears its title while it lives."""
+    def _known(self, tx: Reader, arrival: Arrival) -> Memory | None:
+        """What is known by its uid, or bears its name while it lives."""
+        coming = arrival.memory
         known = tx.memories(tx.ids_with_uid(coming.uid, 1))
         same = known[0] if known else None
         if same and not self.ctx.may_see(same.namespace):
             raise Conflict("id: is taken by a memory that this token may not use")
-        if coming.state is not State.LIVING or (same and same.state in (State.LIVING, State.SUPERSEDED)):
+        if coming.state is not State.LIVING or not arrival.has_name:
+            return same
+        if same and same.state in (State.LIVING, State.SUPERSEDED):
             return same
         titled = tx.memories(tx.ids_titled(coming.title, (coming.namespace,)))
         return titled[0] if titled else same
@@ -161,10 +188,12 @@ class Intake:
         if source == target and tie.source != tie.target:
             return  # two that were one and the same here
         edge = tie.edge
-        if tx.edge_between(source, target, edge.type):
+        has_ended = edge.valid_to is not None
+        if not has_ended and tx.edge_between(source, target, edge.type):
             return
-        if self.keeps_forgotten and tx.has_edge(source, target, edge.type, edge.created_at):
+        if (has_ended or self.keeps_forgotten) and tx.has_edge(source, target, edge.type, edge.created_at):
             return
+        self.done.links += 1
         tx.add_edge(
             source,
             target,
@@ -172,7 +201,12 @@ class Intake:
             weight=edge.weight,
             reason=edge.reason,
             valid_from=edge.valid_from,
+            valid_to=edge.valid_to,
             created_at=edge.created_at,
+            quality=edge.quality,
+            rating=edge.rating,
+            rating_count=edge.rating_count,
+            updated_at=edge.updated_at,
         )
 
     def _number(self, tx: Reader, key: str) -> int:
@@ -197,6 +231,8 @@ def _taken_in(tx: Writer, arrival: Arrival) -> int:
     if arrival.session:
         session = tx.session(memory.namespace, arrival.session, memory.created_at)
         memory = replace(memory, session_id=session)
+    if not arrival.has_name and memory.state is State.LIVING:
+        memory = replace(memory, title=tx.unused_title(memory.namespace, memory.title))
     return tx.take_in(memory, is_checked=True).id
 
 
@@ -210,12 +246,15 @@ def merged(known: Memory, arrival: Arrival) -> dict[str, Any]:
         "expires_at": _later_end(known, coming),
         "updated_at": max(known.updated_at, coming.updated_at),
     }
+    if arrival.adds:
+        texts = [statement.text for statement in known.statements]
+        changes["texts"] = [*texts, *(one.text for one in coming.statements if one.text not in texts)]
     # At the same moment the one from elsewhere wins: then two that sync hold the same afterwards.
     if coming.updated_at < known.updated_at:
         return changes
     plain = arrival.says & {"kind", "summary", "tags", "source", "metadata"}
     changes |= {name: getattr(coming, name) for name in plain}
-    if coming.content != known.content:
+    if coming.content != known.content and not arrival.adds:
         changes["texts"] = [statement.text for statement in coming.statements]
     return changes
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from mnemic.core.shelf import Shelf
 from mnemic.embedding.base import Embedder
 from mnemic.errors import Denied
 from mnemic.language.base import LanguageModel
@@ -58,6 +59,8 @@ class Context:
     """Variables of the environment by which a vocabulary is tuned."""
     sessions: dict[tuple[str, str], int] = field(default_factory=dict)
     """The session each caller is in, by actor and namespace. Shared by all contexts made from one."""
+    shelf: Shelf = field(default_factory=Shelf)
+    """The other stores that workspaces looked into lately. Shared by all contexts made from one."""
     wake: Callable[[], None] = field(default=_nobody)
     """Tells the background worker that something waits for its vector."""
 

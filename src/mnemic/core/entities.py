@@ -22,7 +22,7 @@ from mnemic.model.graph import Direction, Edge, Entity, Relation, Sketch, Triple
 from mnemic.model.memory import Draft, Memory
 from mnemic.model.search import Filter
 from mnemic.model.values import State
-from mnemic.storage.base import Reader, Writer
+from mnemic.storage.base import Progress, Reader, Writer
 
 HIDDEN = (
     (reflections.KIND, reflections.TARGET_TYPE),
@@ -70,9 +70,10 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class TakenIn:
-    """What became of the records of a file."""
+    """What became of the records of a file: the entities it names, and those of them that are new or changed."""
 
     made: list[Memory]
+    news: list[Memory]
     related: list[Related]
     flaws: list[Flaw]
 
@@ -110,16 +111,21 @@ def as_entity(memory: Memory) -> Entity:
 
 def create(ctx: Context, sketches: Sequence[Sketch], taken: Taken) -> list[tuple[Memory, bool]]:
     """Make the entities in one transaction: each as it stands then, and whether it is new."""
+    return [(memory, before is None) for memory, before in _made(ctx, sketches, taken)]
+
+
+def _made(ctx: Context, sketches: Sequence[Sketch], taken: Taken) -> list[tuple[Memory, Memory | None]]:
     with write_after_expiry(ctx, "create_entities") as tx:
         made = [_create(tx, ctx, sketch, taken) for sketch in sketches]
     ctx.wake()
     return made
 
 
-def _create(tx: Writer, ctx: Context, sketch: Sketch, taken: Taken) -> tuple[Memory, bool]:
+def _create(tx: Writer, ctx: Context, sketch: Sketch, taken: Taken) -> tuple[Memory, Memory | None]:
+    """The entity as it stands then, and as it was before."""
     known = entity(tx, ctx, sketch.name)
     if known is not None:
-        return _changed(tx, known, sketch, taken), False
+        return _changed(tx, known, sketch, taken), known
     draft = Draft(
         namespace=ctx.home(),
         title=sketch.name,
@@ -128,7 +134,7 @@ def _create(tx: Writer, ctx: Context, sketch: Sketch, taken: Taken) -> tuple[Mem
         metadata=sketch.metadata,
     )
     _make_way(tx, ctx, sketch.name)
-    return tx.add(draft, uid=ctx.new_uid()), True
+    return tx.add(draft, uid=ctx.new_uid()), None
 
 
 def _make_way(tx: Writer, ctx: Context, name: str) -> None:
@@ -262,14 +268,34 @@ def _unknown(memory: Memory, texts: Sequence[str]) -> list[str]:
     return [text for text in texts if text not in known]
 
 
-def take_in(ctx: Context, records: Iterable[Record], *, may_dangle: bool, kind: str = "") -> TakenIn:
+def take_in(
+    ctx: Context,
+    records: Iterable[Record],
+    *,
+    may_dangle: bool,
+    kind: str = "",
+    progress: Progress | None = None,
+) -> TakenIn:
     """Add what a file says to what is known, a thousand records at a time; *kind* is for those that name none."""
     found = list(records)
     sketches = [one if one.kind else replace(one, kind=kind) for one in found if isinstance(one, Sketch)]
     triples = [one for one in found if isinstance(one, Triple)]
-    made = [one for some in _batches(sketches) for one, _ in create(ctx, some, Taken.MERGE)]
-    related = [one for some in _batches(triples) for one in relate(ctx, some, may_dangle=may_dangle)]
-    return TakenIn(made, related, [one for one in found if isinstance(one, Flaw)])
+    made: list[tuple[Memory, Memory | None]] = []
+    related: list[Related] = []
+    for some in _batches(sketches):
+        made += _made(ctx, some, Taken.MERGE)
+        _tell(progress, len(made), len(found))
+    for several in _batches(triples):
+        related += relate(ctx, several, may_dangle=may_dangle)
+        _tell(progress, len(made) + len(related), len(found))
+    news = {memory.id: memory for memory, before in made if memory is not before}
+    flaws = [one for one in found if isinstance(one, Flaw)]
+    return TakenIn([memory for memory, _ in made], list(news.values()), related, flaws)
+
+
+def _tell(progress: Progress | None, done: int, total: int) -> None:
+    if progress:
+        progress(done, total)
 
 
 def _batches(items: Sequence[T]) -> Iterator[Sequence[T]]:

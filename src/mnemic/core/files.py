@@ -8,8 +8,8 @@ from mnemic.core.context import Context
 from mnemic.errors import Denied, Invalid
 
 
-def readable(ctx: Context, path: Path, field: str) -> bytes:
-    """What is in the file at *path*; a `~` is the user's folder, and no link leads out of the allowed ones."""
+def allowed(ctx: Context, path: Path, field: str) -> Path:
+    """Where *path* really leads, below the allowed folders; a `~` is the user's folder, and no link leads out."""
     try:
         real = path.expanduser().resolve()
     except (OSError, RuntimeError, ValueError):
@@ -18,6 +18,12 @@ def readable(ctx: Context, path: Path, field: str) -> bytes:
         raise Denied(
             f"{field}: files may be read below the data folder, the working folder and --allow-path."
         )
+    return real
+
+
+def readable(ctx: Context, path: Path, field: str) -> bytes:
+    """What is in the file at *path*, which must be an allowed one."""
+    real = allowed(ctx, path, field)
     try:
         return real.read_bytes()
     except OSError as error:

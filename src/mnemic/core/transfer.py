@@ -346,7 +346,7 @@ def import_json(
     intake = Intake(ctx, keeps_forgotten)
     entries = content["memories"]
     intake.take(_arrivals(ctx, entries, check, intake.done), len(entries), progress)
-    intake.tie(_ties(ctx, links, intake.done))
+    intake.tie(ties_of(ctx, links, intake.done))
     intake.set_standards(_rules(content.get("standards"), intake.done))
     ctx.wake()
     return intake.done
@@ -366,6 +366,19 @@ def _arrival(ctx: Context, index: int, entry: Any, check: Check | None) -> Arriv
         raise Invalid("must be an object")
     if check:
         check(entry)
+    return arrival_of(ctx, _label(index, entry), entry)
+
+
+def arrival_of(
+    ctx: Context,
+    label: str,
+    entry: Mapping[str, Any],
+    *,
+    key: str = "",
+    has_name: bool = True,
+    adds: bool = False,
+) -> Arrival:
+    """What an entry of the JSON document tells of, or Invalid; links know it by *key*, else by its id."""
     memory = document.memory_of(entry, ctx.now())
     faithful(memory.metadata)
     if not memory.title.strip() and not memory.content.strip():
@@ -378,8 +391,8 @@ def _arrival(ctx: Context, index: int, entry: Any, check: Check | None) -> Arriv
     )
     session = document.text(entry, "session") if entry.get("session") is not None else None
     says = SAID.intersection(name for name, value in entry.items() if value is not None)
-    key = document.key_of(entry) if entry.get("id") is not None else ""
-    return Arrival(_label(index, entry), key, _over(ctx, memory), session, says)
+    key = key or (document.key_of(entry) if entry.get("id") is not None else "")
+    return Arrival(label, key, _over(ctx, memory), session, says, has_name, adds)
 
 
 def _over(ctx: Context, memory: Memory) -> Memory:
@@ -396,7 +409,7 @@ def _label(index: int, entry: Any) -> str:
     return title[:LABEL_LENGTH].encode(errors="replace").decode()
 
 
-def _ties(ctx: Context, links: Iterable[Any], done: Imported) -> Iterator[Tie]:
+def ties_of(ctx: Context, links: Iterable[Any], done: Imported) -> Iterator[Tie]:
     """The links that can be read; the others are told in *done*."""
     for index, link in enumerate(links):
         label = f"links.{index}"

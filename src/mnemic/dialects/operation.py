@@ -273,6 +273,10 @@ class Dialect:
         except KeyError:
             raise NotFound(f"Unknown tool: {name[:80]}") from None
 
+    def home_of(self, name: str) -> Dialect:
+        """The vocabulary in whose words the tool *name* is called and answers: this one, unless it is a view."""
+        return self
+
     def call(self, ctx: Context, name: str, arguments: Mapping[str, Any]) -> BaseModel:
         """Do *name* with *arguments*: the reply, or an error of our tree."""
         operation = self.find(name)

@@ -5,11 +5,14 @@ What ai-memory has no word for travels under further names, and only where there
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import uuid
 from collections.abc import Iterable, Mapping
 from typing import Any
+
+import orjson
 
 from mnemic.errors import Invalid
 from mnemic.model.graph import Edge
@@ -21,12 +24,27 @@ NO_SOURCE = "mnemic"
 ORIGINAL_ID = "original_id"
 """Where the metadata of a memory keeps the id it came with, if that was no UUID."""
 MANY = 2**53
+LEFT = (
+    (State.ARCHIVED, "archived_at", "archive_reason"),
+    (State.FORGOTTEN, "forgotten_at", "forget_reason"),
+)
+"""How an entry says that a memory is no longer in use, since when and why."""
 
+_LONG_NUMBER = re.compile(rb"\d{19}")
 _PLAIN_NAME = re.compile(r"[^\s/\\]{1,128}")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _PLAIN_SIZE = 65_536
 _PLAIN_TITLE = 512
 _PLAIN_TAGS = 50
+
+
+def loaded(data: bytes) -> Any:
+    """The JSON value in *data*, or Invalid."""
+    try:
+        # orjson turns an integer of more than 64 bits into a float without a word.
+        return json.loads(data) if _LONG_NUMBER.search(data) else orjson.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise Invalid(f"file: not valid JSON: {str(error)[:200]}", "file") from None
 
 
 def document(
@@ -124,6 +142,9 @@ def _more_of_link(edge: Edge) -> dict[str, Any]:
         more["reason"] = edge.reason
     if edge.valid_from is not None:
         more["valid_from"] = iso(edge.valid_from)
+    if edge.rating_count or edge.quality is not None:
+        figures = {name: getattr(edge, name) for name in ("quality", "rating", "rating_count")}
+        more |= {name: value for name, value in figures.items() if value is not None}
     return more
 
 
@@ -200,14 +221,11 @@ def _statements(told: Mapping[str, Any]) -> list[str]:
 
 
 def _state(told: Mapping[str, Any], now: Moment) -> dict[str, Any]:
-    archived_at = moment(told, "archived_at", now)
-    if archived_at is None:
-        return {}
-    return {
-        "state": State.ARCHIVED,
-        "state_at": archived_at,
-        "state_reason": text(told, "archive_reason") or None,
-    }
+    for state, at, reason in LEFT:
+        left_at = moment(told, at, now)
+        if left_at is not None:
+            return {"state": state, "state_at": left_at, "state_reason": text(told, reason) or None}
+    return {}
 
 
 def _tier(told: Mapping[str, Any]) -> Tier:
@@ -270,6 +288,11 @@ def edge_of(link: Mapping[str, Any], now: Moment) -> Edge:
         reason=text(told, "reason") or None,
         created_at=now if created is None else created,
         valid_from=moment(told, "valid_from", now),
+        valid_to=moment(told, "valid_to", now),
+        updated_at=moment(told, "updated_at", now),
+        quality=_number(told, "quality", 0, 0, 10) if "quality" in told else None,
+        rating=_number(told, "rating", 0, -MANY, MANY) if "rating" in told else None,
+        rating_count=_whole(told, "rating_count", 0, 0, MANY),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import exp, log2
@@ -57,7 +58,8 @@ class Lore:
             top = max((one.bm25 for one in found.values()), default=0.0)
         else:
             found, top = self._listed(reader, query, vector, self.among)
-        shares = {number: one._replace(bm25=one.bm25 / (top or 1.0)) for number, one in found.items()}
+        share = 1.0 / (top or 1.0)
+        shares = {number: Candidate(number, one.bm25 * share, one.cosine) for number, one in found.items()}
         return {**shares, **self._forgotten(reader, query, vector)} if self.with_forgotten else shares
 
     def _listed(
@@ -97,23 +99,40 @@ class Lore:
         }
 
     def scored(self, reader: Reader, query: Query, candidates: Mapping[int, Candidate]) -> list[Scored]:
-        """See Profile."""
+        """See Profile. Of hundreds of candidates few are answered, and only those need their terms one by one."""
         reputes = reader.reputes(list(candidates))
-        scores = (self._scored(one, reputes[one.memory_id], query.now) for one in candidates.values())
-        return [one for one in scores if one is not None]
+        scores = self._scores(candidates, reputes, query.now)
+        best = heapq.nlargest(query.limit, scores, key=lambda number: (scores[number], number))
+        return [
+            Scored(number, scores[number], self._terms(candidates[number], reputes[number], query.now))
+            for number in best
+        ]
 
-    def _scored(self, candidate: Candidate, repute: Repute, now: Moment) -> Scored | None:
-        signals = {
+    def _scores(
+        self, candidates: Mapping[int, Candidate], reputes: Mapping[int, Repute], now: Moment
+    ) -> dict[int, float]:
+        """The faded score of each candidate that reaches *least* before it fades."""
+        scores = {}
+        for number, (quality, uses, accessed_at, created_at) in reputes.items():
+            _, words, cosine = candidates[number][:3]
+            combined = (
+                self.semantic * min(1.0, max(0.0, cosine))
+                + self.keyword * words
+                + self.quality * (UNRATED if quality is None else quality) / HIGHEST_QUALITY
+                + (self.usage * self._usage(uses) if uses else 0.0)
+            )
+            if combined >= self.least:
+                scores[number] = combined * self.faded(accessed_at or created_at, now)
+        return scores
+
+    def _terms(self, candidate: Candidate, repute: Repute, now: Moment) -> dict[str, float]:
+        return {
             "semantic": min(1.0, max(0.0, candidate.cosine)),
             "keyword": candidate.bm25,
             "quality": (UNRATED if repute.quality is None else repute.quality) / HIGHEST_QUALITY,
             "usage": self._usage(repute.access_count),
+            "decay": self.faded(repute.accessed_at or repute.created_at, now),
         }
-        combined = sum(getattr(self, name) * value for name, value in signals.items())
-        if combined < self.least:
-            return None
-        decay = self.faded(repute.accessed_at or repute.created_at, now)
-        return Scored(candidate.memory_id, combined * decay, {**signals, "decay": decay})
 
     def _usage(self, uses: int) -> float:
         return min(1.0, log2(1 + uses) / log2(1 + self.usage_cap))

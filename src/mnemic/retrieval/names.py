@@ -11,16 +11,18 @@ _CAPITALISED = r"(?![a-zß-öø-ÿα-ωа-я])[^\W\d_][\w'’&-]*"
 _RUN = re.compile(rf"(?<![\w'’]){_CAPITALISED}(?: {_CAPITALISED})*")
 _QUOTED = re.compile(r"[\"“«`]([^\"”»`\n]{2,60})[\"”»`]")
 _IDENTIFIER = re.compile(
-    r"\b(?:\w+_\w+|[a-z]+(?:[A-Z][a-z0-9]*)+|[A-Za-z]+[-.]?\d[\w.-]*|\w[\w/-]*\.(?:com|org|io|py|js|ts|md|json|toml))\b"
+    r"\b(?:\w+_\w+|[a-z]+(?:[A-Z][a-z0-9]*)+|[A-Za-z]+[-.]?\d[\w.-]*|\w[\w/-]{0,60}\.(?:com|org|io|py|js|ts|md|json|toml))\b"
 )
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
 _DATE = re.compile(
     rf"\b(?:\d{{4}}-\d\d-\d\d|\d{{1,2}} {_MONTH}(?: \d{{4}})?|{_MONTH} \d{{1,2}}(?:, \d{{4}})?|(?:19|20)\d\d)\b"
 )
 _AMOUNT = re.compile(
-    r"(?<![\w.])\d[\d.,]* ?(?:%|°C|[kMGT]?B|ms|s|min|h|days?|weeks?|months?|years?|hours?|minutes?|seconds?|"
+    r"(?<![\w.])\d[\d.,]{0,20} ?(?:%|°C|[kMGT]?B|ms|s|min|h|days?|weeks?|months?|years?|hours?|minutes?|seconds?|"
     r"km|cm|mm|m|kg|g|l|ml|euros?|dollars?|percent|bars?|degrees)(?!\w)"
 )
+LONGEST = 20_000
+"""Of a longer text only so many characters are looked at."""
 _BEGINNING = re.compile(r"(?:^|[.!?…:\n][\"'”’)\]]*)\s*(?:[-*•]\s*)?$")
 
 
@@ -31,6 +33,7 @@ def names(text: str) -> frozenset[str]:
     identifier (with an underscore, a hump, a digit or a file's ending); a date; a number with its unit; and
     whatever stands in quotes.
     """
+    text = text[:LONGEST]
     found = {match[1] for match in _QUOTED.finditer(text)}
     for pattern in (_IDENTIFIER, _DATE, _AMOUNT):
         found |= {match[0] for match in pattern.finditer(text)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mnemic.retrieval.periods import untimed
@@ -61,9 +62,20 @@ def query_terms(reader: Reader, question: str) -> Terms:
     telling = asked_words(question)
     if len(telling) == 0:
         return Terms(())
-    frequency, total = reader.frequencies(telling), reader.size()
-    rare = [word for word in telling if total < LARGE or frequency[word] <= COMMON * total]
-    kept = rare if len(rare) >= KEPT_AT_LEAST else telling
+    frequency = reader.frequencies(telling)
+    kept = _without_common(reader, telling, frequency)
     unknown = [word for word in kept if not frequency[word] and " " not in word]
     close = (near for word in unknown for near in reader.spellings(word, CORRECTIONS))
     return Terms(tuple(kept), tuple(near for near in close if near not in STOP_WORDS))
+
+
+def exact_terms(reader: Reader, question: str) -> list[str]:
+    """The terms to search for as they are written, without those that stand nearly everywhere."""
+    telling = asked_words(question)
+    return _without_common(reader, telling, reader.frequencies(telling)) if telling else []
+
+
+def _without_common(reader: Reader, telling: list[str], frequency: Mapping[str, int]) -> list[str]:
+    total = reader.size()
+    rare = [word for word in telling if total < LARGE or frequency[word] <= COMMON * total]
+    return rare if len(rare) >= KEPT_AT_LEAST else telling

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
 
 from mnemic.model.access import Grant, Token
 from mnemic.model.graph import Direction, Edge, Entity, Link, Relation
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from mnemic.embedding.base import Vectors
+
+T = TypeVar("T")
 
 
 # A recall makes hundreds of these, and a frozen dataclass takes four times as long to make as a tuple.
@@ -61,18 +63,6 @@ class Merit(NamedTuple):
     updated_at: Moment
 
 
-class Match(NamedTuple):
-    """A memory that holds words, how well, and what speaks for it whatever the question."""
-
-    memory_id: int
-    bm25: float
-    priority: int
-    confidence: float
-    access_count: int
-    tier: str
-    updated_at: Moment
-
-
 class Repute(NamedTuple):
     """How good a memory proved and how much it is used."""
 
@@ -92,6 +82,18 @@ class Standing(NamedTuple):
     created_at: Moment
     accessed_at: Moment | None
     access_count: int
+
+
+class Match(NamedTuple):
+    """A memory that holds words, how well, and what speaks for it whatever the question."""
+
+    memory_id: int
+    bm25: float
+    priority: int
+    confidence: float
+    access_count: int
+    tier: str
+    updated_at: Moment
 
 
 class Companionship(NamedTuple):
@@ -570,6 +572,15 @@ class Store(Protocol):
     def at(self, sequence: int) -> Store:
         """The store as it stood after change *sequence*: readable like any other, never writable."""
 
+    def elsewhere(self, path: Path) -> Asked:
+        """The database in another file, to be read and never changed: nothing in it, and nothing left beside it.
+
+        StoreUnusable if there is none, or it is damaged, not ours or of another format than this program's.
+        """
+
+    def in_memory(self) -> Scratch:
+        """An empty store of its own that lives in memory until nobody holds it."""
+
     def use_model(self, name: str) -> None:
         """Compare vectors of this model only; statements that have none become pending."""
 
@@ -584,6 +595,20 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Let go of everything. Safe to call twice."""
+
+
+class Asked(Protocol):
+    """A database of someone else's that can be asked. Safe to use from several threads."""
+
+    def asked(self, question: Callable[[Reader], T]) -> T:
+        """What *question* makes of the newest committed state, all of it from the same moment.
+
+        It may be asked twice, if someone writes meanwhile.
+        """
+
+
+class Scratch(Store, Asked, Protocol):
+    """A store in memory. There is no looking back in it, and no backup of it."""
 
 
 class Progress(Protocol):

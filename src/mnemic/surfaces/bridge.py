@@ -38,10 +38,11 @@ class Outcome:
 
 def answer(dialect: Dialect, ctx: Context, name: str, arguments: Mapping[str, Any]) -> Outcome:
     """Call the tool *name*. Never raises: every failure is an outcome that is safe to show."""
+    spoken = dialect.home_of(name)
     try:
-        return Outcome(guarded(_told, dialect, ctx, name, arguments))
+        return Outcome(guarded(_told, spoken, ctx, name, arguments))
     except MnemicError as error:
-        return Outcome(dialect.render_error(name, error), error)
+        return Outcome(spoken.render_error(name, error), error)
 
 
 def _told(dialect: Dialect, ctx: Context, name: str, arguments: Mapping[str, Any]) -> Rendered:

@@ -19,7 +19,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from mnemic.app import DIALECTS, dialect
+from mnemic.app import DIALECTS, EVERY, dialect
 from mnemic.errors import Invalid, MnemicError, NotFound, Unavailable
 from mnemic.surfaces.bridge import Internal
 from mnemic.surfaces.guard import Guard, Policy, check_start
@@ -110,13 +110,14 @@ def address(listener: socket.socket) -> str:
 
 
 def http_app(ctx: Context, policy: Policy, dialects: Mapping[str, Dialect] | None = None) -> Starlette:
-    """The ASGI application over *ctx*, for these vocabularies or for all."""
+    """The ASGI application over *ctx*, for these vocabularies or for all, and then for the view of them too."""
     spoken = dialects or {name: dialect(name) for name in DIALECTS}
+    views = {} if dialects else {EVERY: dialect(EVERY)}
     watch = Watch(ctx.store)
-    mcp = {name: Streamable(Endpoint(vocabulary), watch) for name, vocabulary in spoken.items()}
+    mcp = {name: Streamable(Endpoint(one), watch) for name, one in {**spoken, **views}.items()}
     served = Starlette(
         # Routes are tried one after another, so what is asked for most comes first.
-        routes=[*_mcp_routes(mcp), *page_routes(), *Rest(spoken).routes()],
+        routes=[*_mcp_routes(mcp), *page_routes(), *Rest(spoken, views).routes()],
         middleware=[Middleware(Guard, ctx=ctx, policy=policy)],
         exception_handlers={
             MnemicError: _failed,

@@ -19,8 +19,8 @@ References = Mapping[tuple[Any, Mode], Part]
 PREFIX = "/api/v1"
 ABOUT = (
     "The memory of AI agents over HTTP. Every tool of every vocabulary is at /api/v1/tools/DIALECT/TOOL: "
-    "a POST with its arguments as a JSON object is answered with its reply as a JSON object. At the other addresses "
-    "arguments may come in the query too."
+    "a POST with its arguments as a JSON object is answered with its reply as a JSON object. DIALECT "
+    "may be `all`, which has every tool. At the other addresses arguments may come in the query too."
 )
 
 _ERROR: Part = {

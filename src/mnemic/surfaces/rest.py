@@ -32,10 +32,11 @@ BODIED = frozenset(("POST", "PUT", "PATCH"))
 
 
 class Rest:
-    """The addresses below /api/v1 for these vocabularies."""
+    """The addresses below /api/v1 for these vocabularies, and for *views* of them, which are called but not listed."""
 
-    def __init__(self, dialects: Mapping[str, Dialect]):
+    def __init__(self, dialects: Mapping[str, Dialect], views: Mapping[str, Dialect] | None = None):
         self._dialects = dialects
+        self._callable = {**dialects, **(views or {})}
 
     def routes(self) -> Iterator[Route]:
         """What the vocabularies declare, then what is fixed."""
@@ -85,10 +86,10 @@ class Rest:
     async def call(self, request: Request) -> Response:
         """The tool that the address names, given the body as its arguments."""
         name = request.path_params["dialect"]
-        if name not in self._dialects:
-            raise NotFound(f"Unknown dialect: {name[:40]}. There are: {', '.join(self._dialects)}")
+        if name not in self._callable:
+            raise NotFound(f"Unknown dialect: {name[:40]}. There are: {', '.join(self._callable)}")
         arguments = parse_object(await request.body())
-        return told(await call(self._dialects[name], caller(request), request.path_params["tool"], arguments))
+        return told(await call(self._callable[name], caller(request), request.path_params["tool"], arguments))
 
 
 def _place(handlers: dict[str, dict[str, Handler]], operation: Operation, handler: Handler) -> None:

@@ -119,10 +119,11 @@ def create_relations(ctx: Context, request: CreateRelations) -> Reply:
         reasons=[one.context for one in given],
     )
     errors = [str(not_found(one.missing[0])) for one in made if one.missing]
-    return answer(relations=[_related(one) for one in made], **({"errors": errors} if errors else {}))
+    return answer(relations=[related(one) for one in made], **({"errors": errors} if errors else {}))
 
 
-def _related(one: core.Related) -> dict[str, Any]:
+def related(one: core.Related) -> dict[str, Any]:
+    """What became of one relation that was to be created."""
     if one.edge is None:
         return {"error": str(not_found(one.missing[0]))}
     known = {"error": "Relation already exists"} if one.is_known else {}
@@ -247,12 +248,13 @@ def delete_relations(ctx: Context, request: DeleteRelations) -> Reply:
     wanted = [one.triple() for one in _each(RelationInput, request.relations)]
     gone = core.unrelate(ctx, wanted)
     outcome = list(zip(wanted, gone, strict=True))
-    errors = [_why_not(ctx, triple) for triple, edges in outcome if not edges]
+    errors = [why_not(ctx, triple) for triple, edges in outcome if not edges]
     deleted = [linked(triple) for triple, edges in outcome if edges]
     return answer(deleted=deleted, **({"errors": errors} if errors else {}))
 
 
-def _why_not(ctx: Context, triple: Triple) -> str:
+def why_not(ctx: Context, triple: Triple) -> str:
+    """The reason that a relation could not be deleted."""
     reader = ctx.store.read()
     if core.entity(reader, ctx, triple.source) and core.entity(reader, ctx, triple.target):
         return f"Relation not found: {triple.source} -> {triple.target} ({triple.type})"
@@ -286,13 +288,13 @@ def open_nodes(ctx: Context, request: OpenNodes) -> Reply:
     links = core.links_at(ctx, [memory.id for memory in opened])
     return answer(
         entities=[
-            {**told_memory(memory), "relations": [_link(one) for one in links[memory.id]]}
-            for memory in opened
+            {**told_memory(memory), "relations": [link(one) for one in links[memory.id]]} for memory in opened
         ]
     )
 
 
-def _link(one: core.Link) -> dict[str, Any]:
+def link(one: core.Link) -> dict[str, Any]:
+    """A relation as it is shown with one of its ends."""
     return {
         "id": one.edge.id,
         "relation_type": one.edge.type,

@@ -32,6 +32,10 @@ PRAGMA temp_store = MEMORY;
 PRAGMA cache_size = -16000;
 PRAGMA journal_size_limit = 67108864;
 """
+READING_PRAGMAS = """
+PRAGMA temp_store = MEMORY;
+PRAGMA cache_size = -16000;
+"""
 
 
 @contextmanager
@@ -141,6 +145,21 @@ def _settle(connection: apsw.Connection, pragmas: str) -> None:
                 raise
 
 
+def connect_to_read(path: Path, *, is_still: bool) -> apsw.Connection:
+    """A connection that cannot write.
+
+    Of a database that *is_still*, nothing is written beside it either; it must not change while it is read.
+    """
+    address = f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if is_still else ''}"
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    connection = apsw.Connection(address, flags=flags, statementcachesize=200)
+    connection.set_busy_handler(patient())
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
+    for _ in connection.execute(READING_PRAGMAS):
+        pass
+    return connection
+
+
 def prepare_file(path: Path) -> None:
     """Make sure *path* may be opened: created for its owner alone if new, refused if it is not ours or cut short."""
     try:
@@ -149,9 +168,17 @@ def prepare_file(path: Path) -> None:
             _refuse_orphaned_log(path)
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
             return
+    except OSError as error:
+        raise StoreUnusable(f"{path.name} cannot be opened: {error.strerror}.") from None
+    examine(path)
+
+
+def examine(path: Path) -> None:
+    """Refuse the file at *path* if it is not ours or cut short."""
+    try:
         if path.is_dir():
             raise StoreUnusable(f"{path.name} is a folder, not a database file.")
-        had_log = _size(_log_of(path)) > 0
+        had_log = has_log(path)
         with path.open("rb") as file:
             header = file.read(_HEADER)
             size = file.seek(0, os.SEEK_END)
@@ -160,7 +187,7 @@ def prepare_file(path: Path) -> None:
     if not header:
         _refuse_orphaned_log(path)
         return
-    _refuse_foreign(path, header, size, has_log=had_log or _size(_log_of(path)) > 0)
+    _refuse_foreign(path, header, size, has_log=had_log or has_log(path))
 
 
 def _refuse_orphaned_log(path: Path) -> None:
@@ -173,6 +200,11 @@ def _refuse_orphaned_log(path: Path) -> None:
             "moved. Nothing was changed. Put the database back beside its log, or restore a backup with "
             "`mnemic restore --from FILE`."
         )
+
+
+def has_log(path: Path) -> bool:
+    """Whether there are changes that may not stand in the database file yet."""
+    return _size(_log_of(path)) > 0
 
 
 def _log_of(path: Path) -> Path:
@@ -213,13 +245,14 @@ def _refuse_foreign(path: Path, header: bytes, size: int, *, has_log: bool) -> N
 
 def _foreign(path: Path) -> MnemicError:
     """The refusal of a file that another program has written."""
-    from mnemic.storage.sqlite import ai_memory
+    from mnemic.storage.sqlite import ai_memory, foreign, lorekeeper, mcp_memory
 
-    if ai_memory.is_one(path):
-        return StoreUnusable(
-            f"{path.name} is a database of ai-memory. It was not changed. Choose another file with --db and bring its "
-            f"memories over with `mnemic import --from ai-memory {path.name}`."
-        )
+    for system, module in (("ai-memory", ai_memory), ("lorekeeper", lorekeeper), ("mcp-memory", mcp_memory)):
+        if foreign.is_one(path, module.MARKS):
+            return StoreUnusable(
+                f"{path.name} is a database of {system}. It was not changed. Choose another file with --db and bring "
+                f"its memories over with `mnemic import --from {system} {path.name}`."
+            )
     return StoreUnusable(
         f"{path.name} belongs to another program. It was not changed. Choose another with --db."
     )

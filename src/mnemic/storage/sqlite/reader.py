@@ -131,15 +131,17 @@ REPUTES = """
 SELECT id, quality, access_count, accessed_at, created_at FROM memory
 WHERE id IN (SELECT value FROM json_each(?))
 """
+# That nothing living is meant must stand here, or SQLite would not use the index of those that have left.
 LEFT = """
 SELECT id FROM memory
-WHERE state = :state AND (:before IS NULL OR state_at < :before)
+WHERE state = :state AND state != 'living' AND (:before IS NULL OR state_at < :before)
   AND (:namespaces IS NULL OR namespace IN (SELECT value FROM json_each(:namespaces)))
 ORDER BY state_at DESC, id DESC LIMIT :limit OFFSET :offset
 """
 LEFT_BY_NAMESPACE = """
 SELECT namespace, count(*) FROM memory
-WHERE state = :state AND (:namespaces IS NULL OR namespace IN (SELECT value FROM json_each(:namespaces)))
+WHERE state = :state AND state != 'living'
+  AND (:namespaces IS NULL OR namespace IN (SELECT value FROM json_each(:namespaces)))
 GROUP BY namespace
 """
 STANDARDS = """
@@ -553,7 +555,7 @@ class SqliteReader:
     def reputes(self, memory_ids: Sequence[int]) -> dict[int, Repute]:
         """See Reader."""
         found = rows(self._connection, REPUTES, (as_json(list(memory_ids)),))
-        return {number: Repute(*figures) for number, *figures in found}
+        return {one[0]: Repute._make(one[1:]) for one in found}
 
     def openings(self, statement_ids: Sequence[int], characters: int) -> dict[int, str]:
         """See Reader."""

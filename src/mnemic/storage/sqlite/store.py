@@ -14,7 +14,7 @@ import apsw
 
 from mnemic.errors import Busy, Invalid, StoreUnusable
 from mnemic.model.values import Moment
-from mnemic.storage.base import Progress, Store
+from mnemic.storage.base import Asked, Progress, Scratch, Store
 from mnemic.storage.sqlite import checking, journal, substrings, words
 from mnemic.storage.sqlite.connection import connect, our_errors, prepare_file
 from mnemic.storage.sqlite.migrating import back_up, migrate
@@ -72,6 +72,9 @@ class SqliteStore:
     def _setup(self, writer: apsw.Connection, path: Path | None) -> None:
         migrate(writer, path)
         journal.last(writer)  # reads the tables' definitions, so that damage there is noticed now
+        self._begin(writer, path)
+
+    def _begin(self, writer: apsw.Connection, path: Path | None) -> None:
         self._writer = writer
         self._waits_for_disk = self._durable
         self._local = threading.local()
@@ -155,6 +158,18 @@ class SqliteStore:
             if past is None or not past.still_shows(self._connection(), sequence, self._model):
                 self._past = past = PastStore(self._path, sequence, self._model)
         return past
+
+    def elsewhere(self, path: Path) -> Asked:
+        """See Store."""
+        from mnemic.storage.sqlite.elsewhere import OtherStore
+
+        return OtherStore(path)
+
+    def in_memory(self) -> Scratch:
+        """See Store."""
+        from mnemic.storage.sqlite.elsewhere import MemoryStore
+
+        return MemoryStore()
 
     def use_model(self, name: str) -> None:
         """See Store."""

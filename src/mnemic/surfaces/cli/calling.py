@@ -29,7 +29,7 @@ def call(session: Session, dialect: str, tool: str, json: str | None) -> int:
     """
     from mnemic import app as application
 
-    vocabulary = application.dialect(dialect)
+    vocabulary = application.dialect(dialect).home_of(tool)
     operation = vocabulary.find(tool)
     try:
         request = vocabulary.parse(operation, _arguments(json))

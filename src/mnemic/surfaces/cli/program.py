@@ -49,8 +49,8 @@ OWN: dict[str, dict[str, tuple[str, str]]] = {
         "gc": ("leaving:gc", "Archive what has expired."),
     },
     "Carry": {
-        "export": ("transfer:export", "Write all memories and links as JSON."),
-        "import": ("transfer:import_", "Read memories and links from JSON."),
+        "export": ("transfer:export", "Write all memories and links, as JSON or for another system."),
+        "import": ("transfer:import_", "Read memories and links, from JSON or from another system."),
         "mine": ("mining:mine", "Import the conversations of a Claude, ChatGPT or Slack export."),
         "sync": ("syncing:sync", "Hold the same memories here and in another database or daemon."),
         "backup": ("backups:backup", "Copy the whole database to a file; `restore --from` puts it back."),

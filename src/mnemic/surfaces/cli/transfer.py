@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import re
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -15,8 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 import orjson
 
-from mnemic.app import FOREIGN
-from mnemic.errors import Invalid
+from mnemic.app import SOURCES, SYSTEMS
 from mnemic.surfaces.cli import output
 from mnemic.surfaces.cli.files import written_whole
 from mnemic.surfaces.cli.progress import progress
@@ -30,8 +27,8 @@ if TYPE_CHECKING:
 
 SQLITE = b"SQLite format 3\0"
 """How every SQLite database begins."""
-LONG_NUMBER = re.compile(rb"\d{19}")
 MOST_ERRORS = 20
+STANDARD_INPUT = "standard input"
 
 
 class Format(StrEnum):
@@ -49,6 +46,7 @@ class Format(StrEnum):
     help="One document, or lossless lines. [default: json]",
 )
 @click.option("--journal", is_flag=True, help="Every change too; implies --format jsonl.")
+@click.option("--to", "system", type=click.Choice(SYSTEMS), help="A file that another system reads.")
 @click.option(
     "-o",
     "--output",
@@ -57,17 +55,39 @@ class Format(StrEnum):
     help="A file instead of standard output.",
 )
 @pass_session
-def export(session: Session, form: str | None, journal: bool, target: Path | None) -> None:
+def export(
+    session: Session, form: str | None, journal: bool, system: str | None, target: Path | None
+) -> None:
     """Write all memories and links.
 
     As one JSON document, or with --format jsonl as lines that hold everything: forgotten memories, ids,
-    times, counters and, with --journal, the whole history.
+    times, counters and, with --journal, the whole history. With --to, what is living as a file of another
+    system; what that has no place for is told.
     """
     if journal and form == Format.JSON:
         raise click.UsageError("--journal: only lines can hold the journal; use --format jsonl")
+    if system is not None:
+        if form or journal:
+            raise click.UsageError("--to: the system settles the format; leave --format and --journal out")
+        _sent(session, system, target)
+        return
     with session.open() as app, _sink(target) as stream:
         for piece in _pieces(app.ctx, Format.JSONL if journal else Format(form or Format.JSON), journal):
             stream.write(piece)
+
+
+def _sent(session: Session, system: str, target: Path | None) -> None:
+    from mnemic.core.sending import send
+
+    if target is None and system == "agentic-memory" and sys.stdout.isatty():
+        raise click.UsageError("--to agentic-memory: its files are no text; name one with --output")
+    with session.open() as app:
+        sent = send(app.ctx, system)
+    with _sink(target) as stream:
+        stream.write(sent.data)
+    if sent.lost:
+        told = ", ".join(f"{what} ({count:,})" for what, count in sent.lost.items())
+        print(f"{system} has no place for: {told}.", file=sys.stderr)
 
 
 def _pieces(ctx: Context, form: Format, journal: bool) -> Iterator[bytes]:
@@ -92,12 +112,15 @@ def _sink(target: Path | None) -> Iterator[IO[bytes]]:
 @click.command("import", cls=Verb)
 @click.argument(
     "file",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False, allow_dash=True),
+    type=click.Path(path_type=Path, exists=True, allow_dash=True),
     default="-",
     metavar="[FILE]",
 )
 @click.option(
-    "--from", "system", type=click.Choice(list(FOREIGN)), help="FILE is another system's database or export."
+    "--from",
+    "system",
+    type=click.Choice(SOURCES),
+    help="Whose FILE it is: a database, an export or a folder.",
 )
 @click.option(
     "--format",
@@ -111,40 +134,63 @@ def import_(session: Session, file: Path, system: str | None, form: str | None, 
     """Read memories and links from FILE or standard input.
 
     What is known by the same id or title is brought up to date, the newer version winning; what is invalid is
-    skipped and told. With --from ai-memory, FILE is ai-memory's database, which is only read, or its export.
+    skipped and told. With --from, FILE is what another system keeps; it is only read.
     """
+    if system is not None:
+        return _brought(session, system, file, dry_run)
     with _source(file) as stream:
         first = stream.readline()
-        _must_be_text(file, first, system)
+        _must_be_text(file, first)
         with _target(session, dry_run) as ctx, progress("Importing") as told:
-            if first.startswith(SQLITE):
-                done = _from_database(ctx, file, system or "", told)
-            else:
-                chosen = Format.JSON if system else Format(form) if form else _looks_like(first)
-                done = _taken_in(ctx, first, stream, chosen, told, is_foreign=system is not None)
+            chosen = Format(form) if form else _looks_like(first)
+            done = _taken_in(ctx, first, stream, chosen, told)
     _report(session, done, dry_run)
     return 1 if done.errors and not done.imported else 0
+
+
+def _brought(session: Session, system: str, file: Path, dry_run: bool) -> int:
+    from mnemic.app import bring
+
+    with _named(file, system) as path, _target(session, dry_run) as ctx, progress("Importing") as told:
+        done = bring(ctx, system, path, told)
+    _report(session, done, dry_run, {"links": done.links, "titles": done.titles})
+    return 1 if done.errors and not done.imported and not done.skipped else 0
+
+
+@contextmanager
+def _named(file: Path, system: str) -> Iterator[Path]:
+    """*file*, or one that holds what comes from standard input."""
+    if str(file) != "-":
+        yield file
+        return
+    if system not in SYSTEMS or system == "agentic-memory":
+        raise click.UsageError(f"--from {system} reads no standard input; name its file.")
+    with tempfile.TemporaryDirectory(prefix="mnemic-") as folder:
+        path = Path(folder) / STANDARD_INPUT
+        path.write_bytes(sys.stdin.buffer.read())
+        if path.read_bytes().startswith(SQLITE):
+            raise click.UsageError("A database cannot be read from standard input; name its file.")
+        yield path
 
 
 @contextmanager
 def _source(file: Path) -> Iterator[IO[bytes]]:
     if str(file) == "-":
         yield sys.stdin.buffer
+    elif file.is_dir():
+        raise click.BadParameter(f"File {str(file)!r} is a directory.", param_hint="'[FILE]'")
     else:
         with file.open("rb") as stream:
             yield stream
 
 
-def _must_be_text(file: Path, first: bytes, system: str | None) -> None:
-    """Refuse a database, unless someone is there to read it."""
-    if not first.startswith(SQLITE):
-        return
-    if system is None:
+def _must_be_text(file: Path, first: bytes) -> None:
+    """Refuse a database."""
+    if first.startswith(SQLITE):
         raise click.UsageError(
-            f"{file.name} is a database. --from ai-memory reads one of ai-memory's; `mnemic sync` one of ours."
+            f"{file.name} is a database. --from ai-memory, lorekeeper or mcp-memory reads one of theirs; "
+            "`mnemic sync` one of ours."
         )
-    if str(file) == "-":
-        raise click.UsageError("A database cannot be read from standard input; name its file.")
 
 
 @contextmanager
@@ -172,33 +218,15 @@ def _looks_like(first: bytes) -> Format:
     return Format.JSON if isinstance(record, dict) and "memories" in record else Format.JSONL
 
 
-def _from_database(ctx: Context, file: Path, system: str, told: Progress) -> Imported:
-    from mnemic.app import read_foreign
-    from mnemic.core import transfer
-
-    return transfer.import_json(ctx, read_foreign(system, file), progress=told)
-
-
-def _taken_in(
-    ctx: Context, first: bytes, rest: IO[bytes], form: Format, told: Progress, *, is_foreign: bool
-) -> Imported:
-    """Everything another system wrote is welcome; a document of no known origin has to keep ai-memory's rules."""
+def _taken_in(ctx: Context, first: bytes, rest: IO[bytes], form: Format, told: Progress) -> Imported:
+    """A document of no known origin has to keep ai-memory's rules."""
     from mnemic.core import transfer
     from mnemic.dialects.ai_memory import rules
+    from mnemic.formats.document import loaded
 
     if form is Format.JSON:
-        check = None if is_foreign else rules.entry
-        return transfer.import_json(ctx, _document(first + rest.read()), check=check, progress=told)
+        return transfer.import_json(ctx, loaded(first + rest.read()), check=rules.entry, progress=told)
     return transfer.import_lines(ctx, _texts(first, rest), told)
-
-
-def _document(text: bytes) -> Any:
-    """The JSON value in *text*."""
-    try:
-        # orjson turns an integer of more than 64 bits into a float without a word.
-        return json.loads(text) if LONG_NUMBER.search(text) else orjson.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise Invalid(f"file: not valid JSON: {str(error)[:200]}", "file") from None
 
 
 def _texts(first: bytes, rest: Iterable[bytes]) -> Iterator[str]:
@@ -207,14 +235,26 @@ def _texts(first: bytes, rest: Iterable[bytes]) -> Iterator[str]:
         yield line.decode(errors="replace")
 
 
-def _report(session: Session, done: Imported, dry_run: bool) -> None:
-    facts = {"imported": done.imported, "skipped": done.skipped, "errors": list(done.errors)}
+def _report(session: Session, done: Imported, dry_run: bool, more: Mapping[str, Any] | None = None) -> None:
+    facts = {"imported": done.imported, "skipped": done.skipped, "errors": list(done.errors), **(more or {})}
     known = f", {done.skipped:,} {'are' if dry_run else 'were'} known" if done.skipped else ""
     verb = "Would import" if dry_run else "Imported"
     output.tell(
-        session, {**facts, "dry_run": True} if dry_run else facts, f"{verb} {done.imported:,}{known}."
+        session,
+        {**facts, "dry_run": True} if dry_run else facts,
+        f"{verb} {done.imported:,}{known}.",
+        *(_titles(done) if more and dry_run else ()),
     )
     tell_errors(session, done.errors)
+
+
+def _titles(done: Imported) -> Iterator[str]:
+    """What the first of them are called, and how many links there are."""
+    yield from (f"  {safe(' '.join(title.split()))}" for title in done.titles)
+    if done.imported > len(done.titles):
+        yield f"  and {done.imported - len(done.titles):,} more"
+    if done.links:
+        yield f"New links: {done.links:,}."
 
 
 def tell_errors(session: Session, errors: Sequence[str]) -> None:

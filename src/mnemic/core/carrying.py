@@ -1,0 +1,326 @@
+"""Carrying memories in from AgenticMemory's files and out into them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+import uuid
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from mnemic.core.arrivals import TITLES_TOLD
+from mnemic.core.context import Context
+from mnemic.core.memories import SUPERSEDES, is_in_use, title_of
+from mnemic.core.sessions import TURN
+from mnemic.errors import Invalid
+from mnemic.formats import amem
+from mnemic.formats.amem import Brain, Link, Node
+from mnemic.model.graph import Edge
+from mnemic.model.memory import Memory, Statement, is_beginning
+from mnemic.model.values import Moment, State
+from mnemic.retrieval.decay import decay
+from mnemic.storage.base import Progress, Reader, Store, Writer
+
+T = TypeVar("T")
+
+BATCH = 500
+LARGEST_FILE = 1 << 31
+FAMILY = uuid.UUID("6a3c1f0e-52b7-4d0f-9d6e-0f4b8f1f7c55")
+"""Makes the uids of nodes: the same node has the same one whatever file it comes in."""
+SOURCE = "agentic-memory"
+FIRST = 1
+"""The number of node 0 where nodes keep theirs: memories are counted from 1."""
+INFERENCE, FACT, RELATED = "inference", "fact", "related_to"
+OTHER_NAMES = {"derived_from": "caused_by"}
+"""Types of links that a file knows by another name."""
+
+
+@dataclass(slots=True)
+class Carried:
+    """What was carried. *skipped* memories were there already; *notes* tell what did not come along whole."""
+
+    memories: int = 0
+    links: int = 0
+    skipped: int = 0
+    notes: list[str] = field(default_factory=list)
+    titles: list[str] = field(default_factory=list, compare=False)
+    """What the first few of those carried in are called."""
+
+
+def load(path: Path) -> Brain:
+    """What the `.amem` file at *path* holds; Invalid, with its name and what is wrong, if it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            if os.fstat(file.fileno()).st_size > LARGEST_FILE:
+                raise Invalid(f"larger than {LARGEST_FILE} bytes", "path")
+            return amem.read(file.read(LARGEST_FILE))
+    except OSError as error:
+        raise Invalid(f"{path.name} cannot be read: {error.strerror}", "path") from None
+    except Invalid as error:
+        raise Invalid(f"{path.name}: {error}", "path") from None
+
+
+def read_amem(
+    ctx: Context, path: Path, *, dry_run: bool = False, progress: Progress | None = None
+) -> Carried:
+    """Take the nodes and links of a file into the caller's namespace; what came before is skipped.
+
+    Sessions are called after the file. Vectors stay behind, since our own model makes others. With *dry_run* nothing
+    is kept, and the answer tells what would be.
+    """
+    brain = load(path)
+    done = Carried()
+    if dry_run:
+        _foresee(ctx.store.read(), brain, done)
+        return done
+    numbers: dict[int, int] = {}
+    corrected = _corrected(brain)
+    total = len(brain.nodes) + len(brain.links)
+    for nodes in _batches(brain.nodes):
+        with ctx.write("import") as tx:
+            for node in nodes:
+                numbers[node.id] = _take_node(tx, ctx, node, path.stem, corrected.get(node.id), done)
+        _tell(progress, len(numbers), total)
+    for place, links in enumerate(_batches(brain.links)):
+        with ctx.write("import") as tx:
+            done.links += sum(_take_link(tx, link, numbers) for link in links)
+        _tell(progress, len(numbers) + place * BATCH + len(links), total)
+    ctx.wake()
+    return done
+
+
+def _batches(things: Sequence[T]) -> Iterator[Sequence[T]]:
+    return (things[start : start + BATCH] for start in range(0, len(things), BATCH))
+
+
+def _tell(progress: Progress | None, done: int, total: int) -> None:
+    if progress:
+        progress(done, total)
+
+
+def _corrected(brain: Brain) -> dict[int, Moment]:
+    """The nodes that others supersede, and since when."""
+    return {
+        link.target: link.created_at
+        for link in brain.links
+        if link.type == SUPERSEDES and link.source != link.target
+    }
+
+
+def uid_of(node: Node) -> str:
+    """The uid of a node, whatever file it comes in."""
+    return str(uuid.uuid5(FAMILY, f"{node.id} {node.created_at} {node.text}"))
+
+
+def _foresee(reader: Reader, brain: Brain, done: Carried) -> None:
+    known = {node.id: reader.ids_with_uid(uid_of(node), 1) for node in brain.nodes}
+    done.skipped = sum(map(bool, known.values()))
+    done.memories = len(brain.nodes) - done.skipped
+    for link in brain.links:
+        source, target = known[link.source], known[link.target]
+        is_known = source and target and reader.has_edge(source[0], target[0], link.type, link.created_at)
+        done.links += link.source != link.target and not is_known
+
+
+def _take_node(
+    tx: Writer, ctx: Context, node: Node, stem: str, corrected_at: Moment | None, done: Carried
+) -> int:
+    """The number of the memory that *node* is here."""
+    uid, namespace = uid_of(node), ctx.home()
+    known = tx.ids_with_uid(uid, 1)
+    if known:
+        done.skipped += 1
+        return known[0]
+    session = tx.session(namespace, f"amem:{stem}:{node.session}", node.created_at) if node.session else None
+    done.memories += 1
+    memory = _put(tx, node, uid, namespace, session, corrected_at)
+    if len(done.titles) < TITLES_TOLD:
+        done.titles.append(memory.title)
+    return memory.id
+
+
+def _put(
+    tx: Writer,
+    node: Node,
+    uid: str,
+    namespace: str,
+    session: int | None,
+    corrected_at: Moment | None,
+    number: int = 0,
+) -> Memory:
+    # A database gives a text back only up to the first zero.
+    text = node.text.replace("\0", "\N{REPLACEMENT CHARACTER}")
+    title = title_of(text) if text.strip() else f"Node {node.id}"
+    return tx.take_in(
+        Memory(
+            id=number,
+            uid=uid,
+            namespace=namespace,
+            title=title if corrected_at is not None else tx.unused_title(namespace, title),
+            kind=node.type,
+            confidence=node.confidence,
+            source=SOURCE,
+            session_id=session,
+            created_at=node.created_at,
+            updated_at=node.created_at,
+            accessed_at=node.accessed_at if node.access_count else None,
+            access_count=node.access_count,
+            days_used=min(1, node.access_count),
+            state=State.LIVING if corrected_at is None else State.SUPERSEDED,
+            state_at=corrected_at,
+            statements=(Statement(0, text),) if text.strip() else (),
+        )
+    )
+
+
+def _take_link(tx: Writer, link: Link, numbers: Mapping[int, int]) -> bool:
+    """Whether the link was made: not if it stands already, or leads from a node to itself."""
+    source, target = numbers[link.source], numbers[link.target]
+    if source == target or tx.has_edge(source, target, link.type, link.created_at):
+        return False
+    tx.add_edge(source, target, link.type, weight=link.weight, created_at=link.created_at)
+    return True
+
+
+def fill(store: Store, brain: Brain, at: Moment) -> None:
+    """Put a whole file into an empty *store*. The number of a memory there is its node's plus FIRST."""
+    corrected = _corrected(brain)
+    numbers = {node.id: node.id + FIRST for node in brain.nodes}
+    with store.write(operation="import", actor=SOURCE, at=at, durable=False) as tx:
+        for node in brain.nodes:
+            _put(tx, node, uid_of(node), SOURCE, None, corrected.get(node.id), numbers[node.id])
+        for link in brain.links:
+            _take_link(tx, link, numbers)
+
+
+def write_amem(ctx: Context, path: Path) -> Carried:
+    """Write what is living, and what it has superseded, into a file; one that is there is replaced when all is ready.
+
+    A kind that AgenticMemory does not have becomes a fact, such a link `related_to`; a title that is not the beginning
+    of its text is put before it.
+    """
+    data, done = packed(ctx)
+    _replace(path, data)
+    return done
+
+
+def packed(ctx: Context, *, with_superseded: bool = True) -> tuple[bytes, Carried]:
+    """What write_amem writes, and what it tells; if need be *with_superseded* ones left out."""
+    done = Carried()
+    with ctx.store.snapshot() as reader:
+        edges = [edge for edge in reader.all_edges() if edge.state is State.LIVING and edge.valid_to is None]
+        chosen = reader.all_memories()
+        brain = _brain(
+            ctx, chosen if with_superseded else (one for one in chosen if is_in_use(ctx, one)), edges, done
+        )
+    return amem.write(brain), done
+
+
+def _brain(ctx: Context, memories: Iterable[Memory], edges: Sequence[Edge], done: Carried) -> Brain:
+    living, older = {}, {}
+    for memory in memories:
+        if is_in_use(ctx, memory):
+            living[memory.id] = _node(memory, ctx.now(), done)
+        elif memory.state is State.SUPERSEDED and ctx.may_see(memory.namespace):
+            older[memory.id] = _node(memory, ctx.now(), done)
+    nodes = living | {number: older[number] for number in _superseded(edges, living, older)}
+    links = _links((edge for edge in edges if edge.source_id in nodes and edge.target_id in nodes), done)
+    done.memories, done.links = len(nodes), len(links)
+    return Brain(tuple(nodes.values()), links)
+
+
+def _superseded(edges: Sequence[Edge], living: Iterable[int], older: Iterable[int]) -> set[int]:
+    """Those of *older* that one of *living* supersedes, at once or through others."""
+    before: dict[int, list[int]] = {}
+    for edge in edges:
+        if edge.type == SUPERSEDES:
+            before.setdefault(edge.source_id, []).append(edge.target_id)
+    left, reached = set(older), set()
+    frontier = list(living)
+    while frontier:
+        frontier = [end for number in frontier for end in before.get(number, ()) if end in left]
+        left.difference_update(frontier)
+        reached.update(frontier)
+    return reached
+
+
+def _node(memory: Memory, now: Moment, done: Carried) -> Node:
+    session = memory.session_id or 0
+    return Node(
+        id=memory.id,
+        type=_event_type(memory.kind),
+        text=_fitted(memory, done),
+        created_at=max(0, memory.created_at),
+        session=session if session <= amem.LARGEST_SESSION else 0,
+        # A corrected node is known by its confidence there.
+        confidence=0.0 if memory.state is State.SUPERSEDED else min(1.0, max(0.0, memory.confidence)),
+        access_count=memory.access_count,
+        accessed_at=max(0, memory.accessed_at or memory.created_at),
+        decay=decay(memory, now),
+    )
+
+
+def _event_type(kind: str) -> str:
+    if kind == TURN:
+        return INFERENCE
+    return kind if kind in amem.EVENT_TYPES else FACT
+
+
+def _fitted(memory: Memory, done: Carried) -> str:
+    body = memory.content
+    is_made = body.startswith(memory.title) or is_beginning(memory.title, body)
+    text = body if is_made else f"{memory.title}\n{body}".rstrip("\n")
+    data = text.encode()
+    if len(data) <= amem.LONGEST_TEXT:
+        return text
+    done.notes.append(f"memory {memory.id}: cut to {amem.LONGEST_TEXT} of {len(data)} bytes")
+    return data[: amem.LONGEST_TEXT].decode(errors="ignore")
+
+
+def _links(edges: Iterable[Edge], done: Carried) -> list[Link]:
+    links, begun = [], Counter[int]()
+    for edge in edges:
+        if edge.source_id == edge.target_id:
+            continue
+        begun[edge.source_id] += 1
+        if begun[edge.source_id] <= amem.MOST_LINKS:
+            links.append(_link(edge))
+    done.notes.extend(
+        f"memory {number}: {count - amem.MOST_LINKS} of {count} links left out"
+        for number, count in begun.items()
+        if count > amem.MOST_LINKS
+    )
+    return links
+
+
+def _link(edge: Edge) -> Link:
+    type = OTHER_NAMES.get(edge.type, edge.type)
+    return Link(
+        source=edge.source_id,
+        target=edge.target_id,
+        type=type if type in amem.LINK_TYPES else RELATED,
+        weight=min(1.0, max(0.0, edge.weight)),
+        created_at=max(0, edge.created_at),
+    )
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Write *data* to a file beside *path* that then takes its place, so that no reader sees half of it."""
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        part = Path(name)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            part.replace(path)
+        finally:
+            with contextlib.suppress(FileNotFoundError):
+                part.unlink()
+    except OSError as error:
+        raise Invalid(f"{path.name} cannot be written: {error.strerror}", "path") from None

@@ -1,0 +1,356 @@
+"""The names that several vocabularies use, each with one meaning that serves them all.
+
+A request takes the arguments of every one of them, a reply has the keys of every one. Where their rules differ, the
+one holds by which nothing is lost: an entity whose name is taken is merged with, a relation to a name that is not there
+is kept, and the limits that one of them sets to a batch are not asked. What is equal is kept once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+import orjson
+from pydantic import BaseModel, Field, RootModel
+
+from mnemic.core import entities as core
+from mnemic.core.context import Context
+from mnemic.core.entities import Taken
+from mnemic.dialects.agentic_memory import reporting
+from mnemic.dialects.ai_memory import leaving
+from mnemic.dialects.ai_memory.arguments import Nothing
+from mnemic.dialects.mcp_memory.graph import link, related, why_not
+from mnemic.dialects.mcp_memory.vocabulary import GENERIC, INVERSES, STATUS, not_found, told, told_memory
+from mnemic.dialects.operation import Dialect, Operation, Rendered, Shape, hints
+from mnemic.dialects.pages import After, Limit, note_on
+from mnemic.dialects.schemas import whole_schema
+from mnemic.dialects.texts import Words
+from mnemic.errors import Invalid, MnemicError, NotFound
+from mnemic.formats.graphs import linked
+from mnemic.model.graph import Entity, Sketch, Triple
+from mnemic.model.memory import Memory
+
+
+class Shared(Dialect):
+    """How the shared tools answer: an object, and a failure that is told in all three ways clients look for it."""
+
+    def render(self, reply: BaseModel) -> Rendered:
+        """See Dialect."""
+        assert isinstance(reply, Reply)
+        text = orjson.dumps(reply.root).decode()
+        return Rendered(text, reply.root, note=note_on(text))
+
+    def render_error(self, name: str, error: MnemicError) -> Rendered:
+        """See Dialect."""
+        content = {"error": str(error)}
+        return Rendered(orjson.dumps(content).decode(), content, is_error=True)
+
+    def listed(self, operation: Operation) -> dict[str, Any]:
+        """See Dialect."""
+        return {
+            "name": operation.name,
+            "title": operation.title,
+            "description": operation.description,
+            "inputSchema": whole_schema(operation.request),
+            "outputSchema": {"type": "object", "additionalProperties": True},
+            "annotations": hints(operation),
+        }
+
+
+SHARED = Shared(
+    name="all",
+    title="All vocabularies at once",
+    instructions=(
+        "`all` has every tool of every vocabulary. These names are used by several: each takes the arguments of all "
+        "who have it and answers with the keys of all. Every other tool is what its own vocabulary says."
+    ),
+)
+
+
+class Reply(RootModel[dict[str, Any]]):
+    """An answer: an object with the keys of all who have the tool."""
+
+
+def answer(**content: Any) -> Reply:
+    """A reply with these keys."""
+    return Reply.model_construct(content)
+
+
+def done(what: str, **content: Any) -> Reply:
+    """That *what* was deleted, as the reference server says it, and these keys."""
+    return answer(success=True, message=f"{what} deleted successfully", **content)
+
+
+def with_errors(errors: Sequence[str]) -> dict[str, Sequence[str]]:
+    """The key for what went wrong, if something did."""
+    return {"errors": errors} if errors else {}
+
+
+class Given(Shape, extra="ignore"):
+    """Part of a request; what is not known in it is passed over."""
+
+
+# -- entities
+
+
+class GivenEntity(Given):
+    """An entity in a request."""
+
+    name: Annotated[Words, Field(description="The name of the entity")]
+    entityType: Annotated[
+        Words | None, Field(description="The type of the entity; that of a known one stays, else Generic")
+    ] = None
+    observations: Annotated[list[Words], Field(description="What is known of the entity")] = []
+    status: Words | None = None
+
+
+class CreateEntities(Given):
+    """What to create."""
+
+    entities: list[GivenEntity]
+
+
+@SHARED.operation(title="Create entities", idempotent=True)
+def create_entities(ctx: Context, request: CreateEntities) -> Reply:
+    """Create entities, or merge into those of the same name: the type is updated, new observations are added."""
+    made = core.create(ctx, [_sketch(ctx, one) for one in request.entities], Taken.MERGE)
+    return answer(entities=[told_memory(memory) for memory, _ in made])
+
+
+def _sketch(ctx: Context, one: GivenEntity) -> Sketch:
+    return Sketch(
+        one.name,
+        _known_type(ctx, one.name) if one.entityType is None else one.entityType,
+        tuple(dict.fromkeys(one.observations)),
+        {STATUS: one.status} if one.status else {},
+    )
+
+
+def _known_type(ctx: Context, name: str) -> str:
+    known = core.entity(ctx.store.read(), ctx, name)
+    return known.kind if known else GENERIC
+
+
+class DeleteEntities(Given):
+    """What to delete."""
+
+    entityNames: Annotated[list[Words], Field(description="The names of the entities to delete")]
+
+
+@SHARED.operation(title="Delete entities", destructive=True, idempotent=True)
+def delete_entities(ctx: Context, request: DeleteEntities) -> Reply:
+    """Delete entities with their observations and relations; unknown names are reported."""
+    gone = {memory.title: memory for memory in core.delete(ctx, request.entityNames)}
+    errors = [str(not_found(name)) for name in request.entityNames if name not in gone]
+    deleted = [name for name in dict.fromkeys(request.entityNames) if name in gone]
+    return done(
+        "Entities",
+        deleted=deleted,
+        entities=[told_memory(gone[name]) for name in deleted],
+        **with_errors(errors),
+    )
+
+
+# -- observations
+
+
+class GivenObservations(Given):
+    """Observations for one entity."""
+
+    entityName: Annotated[Words, Field(description="The name of the entity to add the observations to")]
+    contents: Annotated[list[Words], Field(description="The observations to add")]
+
+
+class AddObservations(Given):
+    """What to add: to the entity called *name*, or, without it, to several."""
+
+    name: Annotated[Words | None, Field(description="The name of the entity, if observations are texts")] = (
+        None
+    )
+    observations: Annotated[
+        list[Words] | list[GivenObservations],
+        Field(description="Texts to add to the entity called name, or objects for several entities"),
+    ]
+
+
+@SHARED.operation(title="Add observations", idempotent=True)
+def add_observations(ctx: Context, request: AddObservations) -> Reply:
+    """Add observations to entities that exist; exact duplicates are dropped."""
+    if request.name is not None:
+        return _added_to(ctx, request.name, _texts(request.observations))
+    given = [one for one in request.observations if isinstance(one, GivenObservations)]
+    if len(given) < len(request.observations):
+        raise Invalid("name: required, unless observations are objects with entityName", "name")
+    return answer(**_added(_observe(ctx, [(one.entityName, one.contents) for one in given])))
+
+
+def _added_to(ctx: Context, name: str, texts: list[str]) -> Reply:
+    try:
+        [(memory, fresh)] = _observe(ctx, [(name, texts)])
+    except NotFound:
+        raise not_found(name) from None
+    return answer(entity=told_memory(memory), **_added([(memory, fresh)]))
+
+
+def _texts(items: Sequence[object]) -> list[str]:
+    texts = [item for item in items if isinstance(item, str)]
+    if len(texts) < len(items):
+        raise Invalid("observations: must be texts when name is given", "observations")
+    return texts
+
+
+def _observe(ctx: Context, additions: Sequence[tuple[str, list[str]]]) -> list[tuple[Memory, list[str]]]:
+    wanted = [(name, list(dict.fromkeys(texts))) for name, texts in additions]
+    added = core.observe(ctx, wanted, may_repeat=False, must_exist=True)
+    return [(memory, fresh) for memory, fresh in added if memory]
+
+
+def _added(added: Sequence[tuple[Memory, list[str]]]) -> dict[str, Any]:
+    return {
+        "results": [{"entityName": memory.title, "addedObservations": fresh} for memory, fresh in added],
+        "entities": [told_memory(memory) for memory, _ in added],
+    }
+
+
+class GivenDeletion(Given):
+    """Observations to take from one entity."""
+
+    entityName: Annotated[Words, Field(description="The name of the entity containing the observations")]
+    observations: Annotated[list[Words], Field(description="The observations to delete")]
+
+
+class DeleteObservations(Given):
+    """What to take back: from the entity called *name*, or from several."""
+
+    name: Annotated[Words | None, Field(description="The name of the entity")] = None
+    observations: Annotated[list[Words], Field(description="Exact texts to delete from it")] = []
+    deletions: Annotated[
+        list[GivenDeletion] | None, Field(description="Instead of name: what to delete from several entities")
+    ] = None
+
+
+@SHARED.operation(title="Delete observations", destructive=True, idempotent=True)
+def delete_observations(ctx: Context, request: DeleteObservations) -> Reply:
+    """Delete observations from entities by their exact text; what is not there is passed over."""
+    if request.name is not None:
+        [memory] = core.retract(ctx, [(request.name, request.observations)])
+        if memory is None:
+            raise not_found(request.name)
+        return done("Observations", entity=told_memory(memory), entities=[told_memory(memory)])
+    if request.deletions is None:
+        raise Invalid("name: required, unless deletions are given", "name")
+    left = core.retract(ctx, [(one.entityName, one.observations) for one in request.deletions])
+    return done("Observations", entities=[told_memory(memory) for memory in left if memory])
+
+
+# -- relations
+
+
+class GivenRelation(Given):
+    """A relation in a request."""
+
+    source: Annotated[Words, Field(alias="from", description="The name of the entity where it starts")]
+    target: Annotated[Words, Field(alias="to", description="The name of the entity where it ends")]
+    relationType: Annotated[Words, Field(description="The type of the relation, in active voice")]
+    context: Annotated[Words | None, Field(description="Why it holds")] = None
+
+    def triple(self) -> Triple:
+        """The relation as the core names it."""
+        return Triple(self.source, self.target, self.relationType)
+
+
+class Relations(Given):
+    """The relations to make or to delete."""
+
+    relations: list[GivenRelation]
+
+
+@SHARED.operation(title="Create relations", idempotent=True)
+def create_relations(ctx: Context, request: Relations) -> Reply:
+    """Create relations between entities, which need not exist yet. The id of each is what end_relation takes."""
+    made = core.relate(
+        ctx,
+        [one.triple() for one in request.relations],
+        may_dangle=True,
+        inverses=INVERSES,
+        reasons=[one.context for one in request.relations],
+    )
+    return answer(relations=[related(one) for one in made])
+
+
+@SHARED.operation(title="Delete relations", destructive=True, idempotent=True)
+def delete_relations(ctx: Context, request: Relations) -> Reply:
+    """Delete relations by source, target and type; what is not found is reported."""
+    wanted = [one.triple() for one in request.relations]
+    outcome = list(zip(wanted, core.unrelate(ctx, wanted), strict=True))
+    errors = [why_not(ctx, triple) for triple, edges in outcome if not edges]
+    deleted = [linked(triple) for triple, edges in outcome if edges]
+    return done("Relations", deleted=deleted, **with_errors(errors))
+
+
+# -- reading
+
+
+class ReadGraph(Given):
+    """The whole graph, or a page of it."""
+
+    limit: Limit = None
+    after: After = None
+
+
+@SHARED.operation(title="Read graph", read_only=True, idempotent=True)
+def read_graph(ctx: Context, request: ReadGraph) -> Reply:
+    """Read the entire knowledge graph: all entities and all relations."""
+    graph = core.read_graph(ctx, request.after, request.limit)
+    return answer(
+        entities=[told(entity) for entity in graph.entities],
+        relations=[linked(relation) for relation in graph.relations],
+    )
+
+
+class SearchNodes(Given):
+    """What to look for."""
+
+    query: Annotated[Words, Field(description="Part of a name, a type or an observation")]
+
+
+@SHARED.operation(title="Search nodes", read_only=True, idempotent=True)
+def search_nodes(ctx: Context, request: SearchNodes) -> Reply:
+    """Find entities by a part of their name, type or observations, whatever its case, with their relations."""
+    found = core.containing(ctx, request.query)
+    return answer(entities=[told(entity) for entity in found], relations=_around(ctx, found))
+
+
+class OpenNodes(Given):
+    """What to open."""
+
+    names: Annotated[list[Words], Field(description="The exact names of the entities")]
+
+
+@SHARED.operation(title="Open nodes", read_only=True, idempotent=True)
+def open_nodes(ctx: Context, request: OpenNodes) -> Reply:
+    """Open entities by exact name, with their relations; unknown names are left out."""
+    opened = core.open_named(ctx, request.names, together=True)
+    links = core.links_at(ctx, [memory.id for memory in opened])
+    return answer(
+        entities=[
+            {**told_memory(memory), "relations": [link(one) for one in links[memory.id]]} for memory in opened
+        ],
+        relations=_around(ctx, opened),
+    )
+
+
+def _around(ctx: Context, found: Sequence[Entity | Memory]) -> list[Mapping[str, str]]:
+    """The relations that touch what was *found*."""
+    return [linked(relation) for relation in core.relations_of(ctx, [one.id for one in found])]
+
+
+# -- numbers
+
+
+@SHARED.operation(title="Statistics", read_only=True, idempotent=True)
+def memory_stats(ctx: Context, request: Nothing) -> Reply:
+    """Count the memories by tier and namespace, the links and the bytes; the nodes, edges and sessions of the graph."""
+    counted = leaving.memory_stats(ctx, request).root
+    graph = reporting.memory_stats(ctx, reporting.MemoryStats()).root
+    return answer(**counted, **graph)
