@@ -13,7 +13,7 @@ from typing import Any
 
 from mnemic.app import DIALECTS, EVERY, dialect
 from mnemic.dialects.every.shared import SHARED
-from mnemic.dialects.operation import Dialect, Operation, input_schema, output_schema, whole_body
+from mnemic.dialects.operation import Dialect, Operation, input_schema, whole_body
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
 
@@ -42,12 +42,11 @@ def contents(spoken: Dialect) -> str:
 
 
 def section(spoken: Dialect, operation: Operation) -> str:
-    """One operation: what it does, its arguments, its reply, examples, how to reach it."""
+    """One operation: what it does, its arguments, examples, how to reach it."""
     parts = [
         f"## {operation.name}",
         operation.description,
         table("argument", input_schema(operation.request)),
-        table("reply", output_schema(operation.reply)),
         *(example(operation, shown.purpose, dict(shown.arguments)) for shown in operation.examples),
         reached(spoken, operation),
     ]

@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from mnemic.app import App, open_app
-from mnemic.core import graph, grounding, history, memories, overview, recall, upkeep
+from mnemic.core import feedback, graph, grounding, history, memories, overview, recall, sessions, upkeep
 from mnemic.core.context import Context
+from mnemic.core.feedback import Rated
 from mnemic.core.grounding import Verdict
 from mnemic.core.memories import Fate, Kept, Note, Outcome, Revision
 from mnemic.core.overview import Overview
 from mnemic.core.recall import Recollection
+from mnemic.core.sessions import Ended, Resumed, Started
 from mnemic.errors import Duplicate
 from mnemic.model.graph import Direction, Edge, Neighbourhood
 from mnemic.model.journal import Change
@@ -76,6 +78,7 @@ class Memories:
             confidence=confidence,
             priority=priority,
             session=session,
+            session_id=now_in.id if (now_in := sessions.enter(self._ctx)) else None,
             metadata=metadata or {},
         )
         return self._only(self.remember_all([note], force=force)).memory
@@ -167,6 +170,36 @@ class Memories:
     def path(self, source: int | str, target: int | str) -> Neighbourhood:
         """The shortest way between two memories."""
         return graph.path(self._ctx, source, target)
+
+    def start_session(self, topic: str | None = None) -> Started:
+        """Begin a session; what is remembered from now on belongs to it."""
+        return sessions.begin(self._ctx, topic)
+
+    def end_session(self, summary: str | None = None, *, number: int | None = None) -> Ended:
+        """End the session that is open, or that of this *number*; its memories become part of an episode."""
+        return sessions.end_open(self._ctx, number, summary)
+
+    def resume_session(self, number: int | None = None, *, limit: int = 15) -> Resumed:
+        """What there is to go on with; the session of this *number*, if one is given, is open again."""
+        if number is not None:
+            sessions.take_up(self._ctx, number)
+        return sessions.resume(self._ctx, limit, others=None)
+
+    def log_turn(
+        self, user: str | None = None, agent: str | None = None, *, topic: str | None = None
+    ) -> Memory:
+        """Keep what was said in the open session, which begins if there is none."""
+        return sessions.log(self._ctx, user, agent, topic=topic)[1]
+
+    def rate(
+        self,
+        *references: int | str,
+        useful: bool,
+        confidence: float | None = None,
+        links: Sequence[int] = (),
+    ) -> Rated:
+        """Say whether memories and links (by number) helped, and how sure you are, 1 to 10."""
+        return feedback.rate_named(self._ctx, references, links, useful, confidence)
 
     def verify(self, claim: str, *, namespace: str | None = None) -> Verdict:
         """Whether memory backs *claim*."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mnemic.core.graph import end_link, explore, link
-from mnemic.core.history import has_changed_since, history, undo, undo_since
+from mnemic.core.history import difference, has_changed_since, history, undo, undo_since
 from mnemic.core.memories import (
     Fate,
     Note,
@@ -271,3 +271,60 @@ def test_only_a_change_the_caller_may_see_is_one(ctx):
     assert has_changed_since(ctx, before) and not has_changed_since(guest, before)
     kept(ctx, "Shared", namespace="work")
     assert has_changed_since(guest, before) and not has_changed_since(guest, ctx.store.sequence())
+
+
+# -- the difference between two moments
+
+
+def ids(changed):
+    return [one.id for one in changed]
+
+
+def test_the_difference_of_two_moments_is_what_came_changed_and_left(ctx, clock):
+    for text in ("stays", "is changed", "leaves", "is touched and set back", "comes back"):
+        kept(ctx, text)
+    forget(ctx, [5])
+    start = clock()
+    clock.advance(days=1)
+    revise(ctx, 2, Revision(text="was changed", priority=9))
+    revise(ctx, 2, Revision(text="is other"))
+    forget(ctx, [3], reason="old")
+    revise(ctx, 4, Revision(priority=9))
+    revise(ctx, 4, Revision(priority=5))
+    restore(ctx, [5])
+    kept(ctx, "comes")
+    kept(ctx, "comes and goes")
+    forget(ctx, [7])
+    end = clock()
+    clock.advance(days=1)
+    forget(ctx, [2, 6])
+    kept(ctx, "later")
+    found = difference(ctx, start, end)
+    assert (ids(found.added), ids(found.changed), ids(found.left)) == ([5, 6], [2], [3])
+    [changed] = found.changed
+    assert (changed.before, changed.after) == (
+        {"priority": 5, "statements": ["is changed"]},
+        {"priority": 9, "statements": ["is other"]},
+    )
+    assert found.left[0].after["state_reason"] == "old"
+    whole = difference(ctx, start, clock())
+    assert (ids(whole.added), ids(whole.changed), ids(whole.left)) == ([5, 8], [], [2, 3])
+    assert difference(ctx, clock(), clock()) == difference(ctx, end, end)
+
+
+def test_of_what_was_purged_the_number_is_left(ctx, clock):
+    kept(ctx, "secret")
+    start = clock()
+    clock.advance(days=1)
+    forget(ctx, [1], fate=Fate.PURGED)
+    [gone] = difference(ctx, start, clock()).left
+    assert (gone.id, gone.title, gone.after) == (1, None, {})
+
+
+def test_the_difference_shows_only_what_may_be_seen(ctx, clock):
+    start = clock()
+    clock.advance(days=1)
+    kept(ctx, "here")
+    kept(ctx, "there", namespace="far")
+    limited = ctx.limited_to(Grant(("far",), can_write=False))
+    assert ids(difference(limited, start, clock()).added) == [2]

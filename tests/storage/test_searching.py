@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mnemic.model.memory import Draft
 from mnemic.model.search import Filter
 from mnemic.model.values import DAY, HOUR, State, Tier
-from support import START, WordEmbedder, embed_all, open_store
+from support import START, WordEmbedder, a_draft, embed_all, open_store, put
 
 WORDS = ["amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heron"]
 NAMESPACES, KINDS, TAGS = ("global", "work", "home"), ("note", "fact", "event"), ("red", "green", "blue")
@@ -272,3 +272,25 @@ def test_nothing_is_near_without_a_model(engine, tmp_path):
     assert store.read().nearest(np.ones(64, np.float32), Filter(), limit=5) == []
     assert store.read().similarities(np.ones(64, np.float32), [1]) == {}
     store.close()
+
+
+def test_memories_that_may_say_nearly_the_same_come_in_pairs(store):
+    same = "The API of the whole shop is deployed on Fridays"
+    one, _, three, _ = put(
+        store,
+        a_draft(same),
+        a_draft("Tea is served at four in the kitchen"),
+        a_draft(f"{same}!"),
+        a_draft(same, namespace="far"),
+    )
+    reader = store.read()
+    assert reader.marked_alike(Filter(), limit=10) == [(one.id, three.id)]
+    assert reader.marked_alike(Filter(namespaces=("far",)), limit=10) == []
+    assert reader.marked_alike(Filter(), limit=0) == []
+
+
+def test_of_many_that_share_a_mark_each_is_paired_with_a_few(store):
+    put(store, *(a_draft("The API of the whole shop is deployed", title=f"t{n}") for n in range(50)))
+    pairs = store.read().marked_alike(Filter(), limit=10_000)
+    assert len(pairs) < 50 * 5
+    assert {(n, n + 1) for n in range(1, 50)} <= set(pairs)

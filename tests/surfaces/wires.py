@@ -32,6 +32,9 @@ SCRIPT: list[tuple[str, dict[str, Any]]] = [
     ("restore", {"ids": [3]}),
     ("tidy", {"action": "merge", "id": 3, "into": 2}),
     ("reflect", {"text": "Fridays hurt us", "about": "Deploys", "mood": "regret"}),
+    ("session", {"action": "start", "topic": "deploys"}),
+    ("session", {"action": "log", "user": "When do we deploy?", "agent": "On Mondays."}),
+    ("rate", {"ids": [2], "links": [1], "useful": True, "confidence": 8}),
     ("stats", {}),
     ("undo", {"change": 4, "dry_run": True}),
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations
@@ -114,20 +114,27 @@ def _words(text: str) -> set[str]:
 
 def joined(pairs: Sequence[Pair]) -> tuple[tuple[Statement, ...], ...]:
     """The statements of *pairs* in groups: two belong together if a chain of pairs leads from one to the other."""
+    statements = {statement.id: statement for pair in pairs for statement in (pair.one, pair.other)}
+    groups = chains((pair.one.id, pair.other.id) for pair in pairs)
+    return tuple(tuple(statements[number] for number in group) for group in groups)
+
+
+def chains(pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
+    """The numbers of *pairs* in groups, each in order: two belong together if a chain of pairs joins them."""
     parent: dict[int, int] = {}
 
     def root(number: int) -> int:
         while (above := parent.setdefault(number, number)) != number:
+            parent[number] = parent[above]
             number = above
         return number
 
-    for pair in pairs:
-        parent[root(pair.other.id)] = root(pair.one.id)
-    statements = {statement.id: statement for pair in pairs for statement in (pair.one, pair.other)}
-    groups: dict[int, list[Statement]] = {}
-    for number in sorted(statements):
-        groups.setdefault(root(number), []).append(statements[number])
-    return tuple(map(tuple, groups.values()))
+    for one, other in pairs:
+        parent[root(other)] = root(one)
+    groups: dict[int, list[int]] = {}
+    for number in sorted(parent):
+        groups.setdefault(root(number), []).append(number)
+    return list(groups.values())
 
 
 def superfluous(found: Duplicates) -> list[Statement]:

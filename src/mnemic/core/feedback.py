@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mnemic.core.context import Context
+from mnemic.core.graph import find_link
+from mnemic.core.memories import locate
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.model.graph import Edge
 from mnemic.model.memory import Memory
@@ -52,6 +54,24 @@ class Rated:
     memories: tuple[Memory, ...]
     links: tuple[Edge, ...]
     forgotten: tuple[Memory, ...]
+
+
+def rate_named(
+    ctx: Context,
+    references: Sequence[int | str],
+    links: Sequence[int],
+    useful: bool,
+    confidence: float | None = None,
+) -> Rated:
+    """Say the same of several memories and links, these by number. NotFound, and nothing rated, if one is missing."""
+    reader = ctx.store.read()
+    numbers = dict.fromkeys(locate(reader, ctx, reference).id for reference in references)
+    edges = dict.fromkeys(find_link(reader, ctx, number).id for number in links)
+    return rate(
+        ctx,
+        [Rating(number, useful, confidence) for number in numbers],
+        [Rating(number, useful, confidence) for number in edges],
+    )
 
 
 def rate(

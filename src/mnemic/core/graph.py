@@ -8,6 +8,7 @@ from mnemic.core.context import Context
 from mnemic.core.memories import is_in_use, locate
 from mnemic.errors import Invalid, NotFound
 from mnemic.model.graph import Direction, Edge, Neighbourhood
+from mnemic.model.values import State
 from mnemic.storage.base import Reader
 
 LONGEST_PATH = 20
@@ -43,6 +44,15 @@ def end_link(ctx: Context, source: int | str, target: int | str, type: str) -> E
         if standing is None:
             raise NotFound(f"No link {type!r} from memory {start.id} to {end.id}")
         return tx.change_edge(standing, valid_to=ctx.now())
+
+
+def find_link(reader: Reader, ctx: Context, number: int) -> Edge:
+    """The living link with this number, whose ends the caller may see, or NotFound."""
+    edge = reader.edge(number)
+    ends = reader.memories([edge.source_id, edge.target_id]) if edge and edge.state is State.LIVING else []
+    if edge is None or not ends or not all(ctx.may_see(end.namespace) for end in ends):
+        raise NotFound(f"No link {number}")
+    return edge
 
 
 def explore(

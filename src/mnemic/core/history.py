@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
@@ -13,7 +13,7 @@ from mnemic.errors import Conflict, Denied, NotFound
 from mnemic.model.journal import Change, Subject
 from mnemic.model.memory import Memory
 from mnemic.model.values import Moment, State, Tier
-from mnemic.storage.base import Writer
+from mnemic.storage.base import Reader, Writer
 
 PURGED = "purge"
 UNTRACKED = frozenset({"updated_at"})
@@ -50,6 +50,101 @@ def history(
         for change in reader.journal(**asked, subject=subject, subject_id=number, limit=limit)
     ]
     return sorted(told, key=lambda change: -change.sequence)[:limit]
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A memory that is not what it was at the beginning of a time; of what was purged only the number is left."""
+
+    id: int
+    title: str | None
+    before: Mapping[str, object] = field(default_factory=dict)
+    after: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What came into use between two moments, what is said otherwise, and what left."""
+
+    added: tuple[Changed, ...]
+    changed: tuple[Changed, ...]
+    left: tuple[Changed, ...]
+
+
+def difference(ctx: Context, since: Moment, until: Moment) -> Difference:
+    """How the memories in use at *until* differ from those at *since*, whatever happened in between.
+
+    The changes between the two are added up, so this takes as long as there are changes, not memories.
+    """
+    reader = ctx.store.read()
+    first, last = ctx.store.sequence_at(since), ctx.store.sequence_at(until)
+    sums: dict[int, _Sum] = {}
+    for change in reader.journal(after=first, subject=Subject.MEMORY):
+        if change.sequence > last:
+            break
+        if _may_see(ctx, change):
+            sums.setdefault(change.subject_id, _Sum(change.before is None and change.after is not None)).add(
+                change
+            )
+    parts: dict[str, list[Changed]] = {"added": [], "changed": [], "left": []}
+    for number, total in sums.items():
+        part = _part(reader, number, total, last)
+        if part:
+            parts[part].append(_changed(reader, number, total))
+    return Difference(*(tuple(parts[name]) for name in ("added", "changed", "left")))
+
+
+@dataclass(slots=True)
+class _Sum:
+    """What the changes to a memory come to: its fields before the first of them and after the last."""
+
+    is_born: bool
+    before: dict[str, object] = field(default_factory=dict)
+    after: dict[str, object] = field(default_factory=dict)
+    is_purged: bool = False
+
+    def add(self, change: Change) -> None:
+        self.is_purged = change.after is None
+        for name, value in (change.before or {}).items():
+            self.before.setdefault(name, value)
+        self.after |= change.after or {}
+
+    def fields(self) -> set[str]:
+        """The names of those that are not what they were."""
+        return {name for name, value in self.after.items() if self.before.get(name) != value} - UNTRACKED
+
+
+def _part(reader: Reader, number: int, total: _Sum, last: int) -> str | None:
+    if total.is_purged:
+        return "left"
+    state = total.after.get("state") or _state_at(reader, number, last)
+    is_living = state == State.LIVING
+    was_living = not total.is_born and total.before.get("state", state) == State.LIVING
+    if is_living and was_living:
+        return "changed" if total.fields() else None
+    return "added" if is_living else "left" if was_living else None
+
+
+def _state_at(reader: Reader, number: int, last: int) -> object:
+    """The state of a memory after the change *last*: what it was changed from later, else what it is."""
+    for change in reader.journal(after=last, subject=Subject.MEMORY, subject_id=number):
+        if change.before and "state" in change.before:
+            return change.before["state"]
+    memory = reader.memory(number)
+    return memory.state if memory else None
+
+
+def _changed(reader: Reader, number: int, total: _Sum) -> Changed:
+    title = total.after.get("title")
+    if title is None and (memory := reader.memory(number)):
+        title = memory.title
+    names = () if total.is_born or total.is_purged else sorted(total.fields())
+    return Changed(
+        number,
+        None if title is None else str(title),
+        {name: total.before.get(name) for name in names},
+        {name: total.after[name] for name in names},
+    )
 
 
 def has_changed_since(ctx: Context, sequence: int) -> bool:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from mnemic.core.context import Context
+from mnemic.core.memories import known, locate
 from mnemic.core.walking import Way, walk
-from mnemic.model.graph import Direction
+from mnemic.model.graph import Direction, Neighbourhood
 from mnemic.model.memory import Memory
+from mnemic.model.search import LIVING_ONLY
+from mnemic.storage.base import Reader
 
 CAUSED_BY, DERIVED_FROM, SUPPORTS = "caused_by", "derived_from", "supports"
 CAUSAL = (CAUSED_BY, DERIVED_FROM, SUPPORTS)
 """The links whose source rests on their target."""
+RESTING = (*CAUSAL, "depends_on")
+"""The same, with the one that is drawn by hand."""
 MOST_DEPENDENTS = 10_000
 
 
@@ -33,3 +39,35 @@ def dependents(
     way = Way(direction=Direction.IN, types=CAUSAL, depth=depth, limit=limit + 1)
     _, *others = walk(ctx, number, way).memories
     return tuple(Dependent(memory, distance) for memory, distance in others)
+
+
+def impact(ctx: Context, reference: int | str, depth: int = 5, limit: int = 50) -> Neighbourhood:
+    """A memory, the living ones that rest on it, nearest first, and the links by which they do."""
+    reader = ctx.store.read()
+    start = locate(reader, ctx, reference)
+    distance = _resting(reader, ctx, [start.id], depth, limit)
+    edges = [edge for edge in reader.edges(list(distance), Direction.IN, RESTING) if edge.valid_to is None]
+    between = (edge for edge in edges if edge.source_id in distance)
+    return Neighbourhood(
+        tuple((memory, distance[memory.id]) for memory in reader.memories(list(distance))), tuple(between)
+    )
+
+
+def count_resting(ctx: Context, numbers: Sequence[int], depth: int = 5) -> int:
+    """How many living memories rest on these, directly or over others, and are not among them."""
+    reached = _resting(ctx.store.read(), ctx, numbers, depth, len(numbers) + MOST_DEPENDENTS)
+    return len(reached) - len(set(numbers))
+
+
+def _resting(reader: Reader, ctx: Context, numbers: Sequence[int], depth: int, limit: int) -> dict[int, int]:
+    """How far each memory in use that rests on these is from them, breadth first, themselves included."""
+    distance = dict.fromkeys(numbers, 0)
+    frontier = list(distance)
+    in_use = replace(known(ctx), states=LIVING_ONLY)
+    for step in range(1, depth + 1):
+        links = reader.links(frontier, Direction.IN, RESTING) if frontier else []
+        ahead = [end for end in dict.fromkeys(link.source_id for link in links) if end not in distance]
+        allowed = reader.passing(ahead, in_use)
+        frontier = [end for end in ahead if end in allowed][: max(0, limit - len(distance))]
+        distance |= dict.fromkeys(frontier, step)
+    return distance

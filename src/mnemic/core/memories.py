@@ -50,6 +50,9 @@ class Note:
     quality: float | None = None
     source: str | None = None
     session: str | None = None
+    """The name of its session, which begins if there is none."""
+    session_id: int | None = None
+    """The number of its session, where it is not named."""
     metadata: Mapping[str, object] = field(default_factory=dict)
     links: tuple[tuple[int | str, str, float], ...] = ()
     created_at: Moment | None = None
@@ -177,7 +180,7 @@ def draft_of(tx: Writer, ctx: Context, note: Note) -> Draft:
         tier=tier,
         source=note.source,
         metadata=faithful(note.metadata),
-        session_id=tx.session(namespace, note.session) if note.session else None,
+        session_id=tx.session(namespace, note.session) if note.session else note.session_id,
         created_at=note.created_at,
         expires_at=note.expires_at or ctx.lives.expiry(tier, note.ttl, ctx.now()),
     )

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from mnemic.core.context import Context
 from mnemic.core.memories import faithful, known, title_of
 from mnemic.core.upkeep import write_after_expiry
-from mnemic.errors import Denied, NotFound
+from mnemic.errors import Conflict, Denied, Invalid, NotFound
 from mnemic.model.memory import Draft, Memory
 from mnemic.model.search import Filter, Order
 from mnemic.model.session import Session
+from mnemic.model.values import DAY
 from mnemic.storage.base import Reader, Writer
 
 EPISODE, TURN = "episode", "turn"
@@ -19,6 +20,15 @@ EPISODE_OF, TURN_OF = "episode_of", "conversation"
 """Where the metadata of an episode and of a turn say that they are one; an entity of the same kind has no such key."""
 PART_OF, NEXT = "part_of", "temporal_next"
 TURN_CONFIDENCE = 0.72
+BEGUN_BY = "begun_by"
+"""Where the metadata of a session say who began it, so that the same caller finds it again in another process."""
+LEFT_OPEN = DAY
+"""So long after its start a session that nobody ended is still the caller's own."""
+LOOKED_AT = 20
+"""So many of the latest sessions are looked at for it."""
+DECISION, FACT, INFERENCE = "decision", "fact", "inference"
+OTHERS = ("skill", "correction")
+"""The kinds that are taken up beside decisions, facts and conclusions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +115,52 @@ def current(ctx: Context) -> int | None:
     return ctx.sessions.get(_key(ctx))
 
 
+def begin(ctx: Context, topic: str | None = None) -> Started:
+    """Start a session that `enter` finds again in another process of the same caller."""
+    return start(ctx, topic=topic, metadata={BEGUN_BY: ctx.actor})
+
+
+def enter(ctx: Context, number: int | None = None) -> Session | None:
+    """Be in the session with this number, which must be open, or in the one that this caller has open, if any.
+
+    That is the one the caller is in or, from another process, the last that it began, has not ended and is a day old
+    at most. NotFound or Conflict for a number that does not do.
+    """
+    reader = ctx.store.read()
+    session = _unfinished(reader, ctx) if number is None else _meant(reader, ctx, number)
+    if session is None:
+        return None
+    if session.ended_at is not None:
+        raise Conflict(f"Session {session.id} has ended; resume it first")
+    ctx.sessions[_key(ctx)] = session.id
+    return session
+
+
+def _unfinished(reader: Reader, ctx: Context) -> Session | None:
+    number = current(ctx)
+    session = reader.session_numbered(number) if number is not None else None
+    if session is not None and session.ended_at is None:
+        return session
+    since = ctx.now() - LEFT_OPEN
+    latest = reader.latest_sessions((ctx.home(),), limit=LOOKED_AT)
+    own = (one for one in latest if one.metadata.get(BEGUN_BY) == ctx.actor and one.started_at > since)
+    return next((one for one in own if one.ended_at is None), None)
+
+
+def end_open(ctx: Context, number: int | None = None, summary: str | None = None) -> Ended:
+    """End the session that `enter` finds, and write what came of it as an episode. NotFound if none is open."""
+    session = enter(ctx, number)
+    if session is None:
+        raise NotFound("No session is open; start one")
+    return end(ctx, session.id, summary=summary)
+
+
+def take_up(ctx: Context, number: int) -> Session:
+    """Be in the session with this number again, whether it has ended or not. NotFound if there is none."""
+    _meant(ctx.store.read(), ctx, number)
+    return start(ctx, number).session
+
+
 def joined(tx: Writer, ctx: Context) -> int:
     """The session this caller is in; one begins with this transaction if there is none."""
     number = current(ctx)
@@ -167,31 +223,40 @@ def last_episode(ctx: Context) -> Memory | None:
     return found[0] if found else None
 
 
-def resume(ctx: Context, limit: int = 15) -> Resumed:
-    """What to go on with: a third each of the latest decisions, facts and conclusions, the rest for all else."""
+def resume(ctx: Context, limit: int = 15, others: tuple[str, ...] | None = OTHERS) -> Resumed:
+    """What to go on with: a third each of the latest decisions, facts and conclusions, the rest for *others*.
+
+    With None for these, memories of any other kind are taken up, turns and episodes left out.
+    """
     reader = ctx.store.read()
     share = limit // 3
     latest = reader.latest_sessions(ctx.scope(), limit=2)
     now_in = current(ctx)
     parts = {
-        "decisions": _latest(reader, ctx, ("decision",), share, 0.7),
-        "facts": _latest(reader, ctx, ("fact",), share, 0.8),
-        "inferences": _latest(reader, ctx, ("inference",), share, 0.6),
+        "decisions": _latest(reader, ctx, (DECISION,), share, 0.7),
+        "facts": _latest(reader, ctx, (FACT,), share, 0.8),
+        "inferences": _latest(reader, ctx, (INFERENCE,), share, 0.6),
     }
     left = limit - sum(map(len, parts.values()))
     return Resumed(
         current=now_in if now_in is not None else next((one.id for one in latest), None),
         previous=next((one for one in latest if one.id != now_in), None),
         last_episode=last_episode(ctx),
-        other=_latest(reader, ctx, ("skill", "correction"), left, None),
+        other=_latest(reader, ctx, others, left, None),
         **parts,
     )
 
 
 def _latest(
-    reader: Reader, ctx: Context, kinds: tuple[str, ...], limit: int, least: float | None
+    reader: Reader, ctx: Context, kinds: tuple[str, ...] | None, limit: int, least: float | None
 ) -> tuple[Memory, ...]:
-    wanted = Filter(namespaces=ctx.scope(), kinds=kinds, min_confidence=least, alive_at=ctx.now())
+    wanted = Filter(
+        namespaces=ctx.scope(),
+        kinds=kinds,
+        not_kinds=(DECISION, FACT, INFERENCE, EPISODE, TURN) if kinds is None else None,
+        min_confidence=least,
+        alive_at=ctx.now(),
+    )
     return tuple(reader.memories(reader.select(wanted, limit=max(0, limit), order=Order.NEWEST)))
 
 
@@ -207,6 +272,19 @@ def log_turn(ctx: Context, user: str | None, agent: str | None, topic: str | Non
         metadata={TURN_OF: {name: value for name, value in told.items() if value}},
     )
     return record(ctx, [event])[0]
+
+
+def log(
+    ctx: Context, user: str | None, agent: str | None, *, number: int | None = None, topic: str | None = None
+) -> tuple[Session, Memory]:
+    """Keep a turn in the session that `enter` finds, and begin one if there is none: the session and the turn.
+
+    Invalid if nothing was said.
+    """
+    if not user and not agent:
+        raise Invalid("user: there is nothing to log; give user or agent", "user")
+    session = enter(ctx, number) or begin(ctx).session
+    return session, log_turn(ctx, user, agent, topic)
 
 
 def record(ctx: Context, events: Sequence[Event]) -> list[Memory]:

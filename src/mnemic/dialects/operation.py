@@ -311,7 +311,7 @@ class Dialect:
             "title": operation.title,
             "description": described(operation),
             "inputSchema": input_schema(operation.request),
-            "outputSchema": output_schema(operation.reply),
+            "outputSchema": dict(OBJECT),
             "annotations": hints(operation),
         }
 
@@ -366,12 +366,8 @@ def whole_body(shape: type[BaseModel]) -> str | None:
     return next((name for name, info in fields if WholeBody() in info.metadata), None)
 
 
-@functools.cache
-def output_schema(shape: type[BaseModel]) -> dict[str, Any]:
-    """The JSON schema of a reply as a client needs it: the names that are always there."""
-    fields = shape.model_fields.items()
-    always = [info.serialization_alias or name for name, info in fields if info.is_required()]
-    return {"type": "object", "required": always}
+OBJECT: Mapping[str, Any] = {"type": "object"}
+"""The JSON schema of every reply: what is in it the reply itself shows, and to tell it before would cost tokens."""
 
 
 _LOOKED_UP = frozenset(

@@ -270,6 +270,12 @@ class Reader(Protocol):
     def same_text(self, body: str, namespaces: Sequence[str] | None) -> int | None:
         """A living memory whose whole body is *body*, whatever its case and spacing, or None."""
 
+    def marked_alike(self, wanted: Filter, *, limit: int) -> list[tuple[int, int]]:
+        """Up to *limit* pairs of memories of one namespace that may say nearly the same, the smaller number first.
+
+        Most that do are found, or joined by a chain of pairs, and some that do not. The index is read once, in order.
+        """
+
     def unheard(self, bodies: Sequence[str]) -> set[str]:
         """Those of *bodies* that no memory says and that stand there only once, whatever their case and spacing."""
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import Annotated
 
 from pydantic import Field, model_validator
 
+from mnemic.core import beliefs, memories
 from mnemic.core import history as past
 from mnemic.core.context import Context
-from mnemic.dialects.mnemic.shapes import Name, Reference, Time, When
+from mnemic.core.history import Changed
+from mnemic.dialects.mnemic.shapes import MemoryShape, Name, Reference, Time, When, shown
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Example, Positional, Shape
 from mnemic.model.journal import Change, Subject
@@ -55,21 +58,51 @@ def _readable(fields: Mapping[str, object] | None) -> dict[str, object] | None:
     }
 
 
+class View(StrEnum):
+    """How the past is told."""
+
+    CHANGES = "changes"
+    VERSIONS = "versions"
+    DIFF = "diff"
+
+
 class HistoryRequest(Shape):
-    """Of one memory, or of everything since a moment."""
+    """Of one memory, or of everything since a moment: the changes, what was believed in turn, or the difference."""
 
     id: Annotated[Reference | None, Positional("MEMORY")] = None
     since: When | None = None
     until: When | None = None
     actor: Name | None = None
     limit: Annotated[int, Field(ge=1, le=1000)] = 20
+    view: Annotated[View, Field(description="versions: of a belief; diff: since to until")] = View.CHANGES
+
+    @model_validator(mode="after")
+    def _enough(self) -> HistoryRequest:
+        if self.view is View.VERSIONS and self.id is None:
+            raise ValueError("versions needs id")
+        if self.view is View.DIFF and (self.since is None or self.id is not None):
+            raise ValueError("diff needs since and takes no id")
+        return self
+
+
+class DiffShape(Shape):
+    """A memory that came, changed or left, with the fields that are not what they were."""
+
+    id: int
+    title: str | None = None
+    before: dict[str, object] | None = None
+    after: dict[str, object] | None = None
 
 
 class HistoryReply(Shape):
-    """The changes, newest first."""
+    """The changes, newest first; or the versions of a belief, oldest first; or how two moments differ."""
 
-    changes: list[ChangeShape]
     count: int
+    changes: list[ChangeShape] | None = None
+    versions: list[MemoryShape] | None = None
+    added: list[DiffShape] | None = None
+    changed: list[DiffShape] | None = None
+    left: list[DiffShape] | None = None
 
 
 @MNEMIC.operation(
@@ -77,11 +110,21 @@ class HistoryReply(Shape):
     read_only=True,
     idempotent=True,
     cli="history",
-    examples=[Example("", {"id": 12}), Example("", {"since": "2h"})],
+    examples=[
+        Example("", {"id": 12}),
+        Example("", {"since": "2h"}),
+        Example("what was believed in turn", {"id": 12, "view": "versions"}),
+        Example("what a week brought", {"since": "7d", "view": "diff"}),
+    ],
 )
 def history(ctx: Context, request: HistoryRequest) -> HistoryReply:
     """What changed, newest first: of one memory, or everything since a moment."""
     now = ctx.now()
+    if request.view is View.VERSIONS:
+        versions = beliefs.history(ctx, memories.find(ctx, request.id or 0).id)
+        return HistoryReply(versions=[shown(memory) for memory in versions], count=len(versions))
+    if request.view is View.DIFF:
+        return _diff(ctx, request)
     changes = past.history(
         ctx,
         reference=request.id,
@@ -91,6 +134,24 @@ def history(ctx: Context, request: HistoryRequest) -> HistoryReply:
         limit=request.limit,
     )
     return HistoryReply(changes=[shown_change(change) for change in changes], count=len(changes))
+
+
+def _diff(ctx: Context, request: HistoryRequest) -> HistoryReply:
+    now = ctx.now()
+    until = parse_moment(request.until, "until", now) if request.until else now
+    found = past.difference(ctx, parse_moment(request.since or "", "since", now), until)
+    return HistoryReply(
+        count=len(found.added) + len(found.changed) + len(found.left),
+        added=[_shown_diff(one) for one in found.added[: request.limit]],
+        changed=[_shown_diff(one) for one in found.changed[: request.limit]],
+        left=[_shown_diff(one) for one in found.left[: request.limit]],
+    )
+
+
+def _shown_diff(one: Changed) -> DiffShape:
+    return DiffShape(
+        id=one.id, title=one.title, before=_readable(one.before) or None, after=_readable(one.after) or None
+    )
 
 
 class UndoRequest(Shape):

@@ -6,10 +6,11 @@ from typing import Annotated
 
 from pydantic import Field
 
-from mnemic.core import grounding, history, memories, overview
+from mnemic.core import conflicts, grounding, history, memories, overview
 from mnemic.core import recall as recalling
 from mnemic.core.context import Context
 from mnemic.dialects.mnemic.shapes import (
+    ConflictShape,
     HitShape,
     LinkShape,
     MemoryShape,
@@ -19,6 +20,7 @@ from mnemic.dialects.mnemic.shapes import (
     Text,
     When,
     shown,
+    shown_conflict,
     shown_hit,
     shown_link,
 )
@@ -98,7 +100,7 @@ class OpenRequest(Shape):
 
     ids: Annotated[
         list[Reference],
-        Field(min_length=1, max_length=100, description="ids, uids, unique prefixes or titles"),
+        Field(min_length=1, max_length=100, description="ids, uids or titles"),
         Positional("MEMORY"),
     ]
     namespace: Namespace | None = None
@@ -160,12 +162,13 @@ class EvidenceShape(Shape):
 
 
 class VerifyReply(Shape):
-    """The verdict and what it rests on."""
+    """The verdict, what it rests on, and what in memory stands against that."""
 
     status: str
     confidence: float
     evidence: list[EvidenceShape]
     missing: list[str] | None = None
+    conflicts: list[ConflictShape] | None = None
 
 
 @MNEMIC.operation(
@@ -177,7 +180,9 @@ class VerifyReply(Shape):
 )
 def verify(ctx: Context, request: VerifyRequest) -> VerifyReply:
     """Check a claim against memory: verified, partial or ungrounded, with evidence."""
-    verdict = grounding.verify(at(ctx, request.as_of), request.claim, request.namespace, request.limit)
+    ctx = at(ctx, request.as_of)
+    verdict = grounding.verify(ctx, request.claim, request.namespace, request.limit)
+    against = conflicts.among(ctx, [item.memory for item in verdict.evidence])
     return VerifyReply(
         status=verdict.status,
         confidence=round(verdict.confidence, 3),
@@ -192,6 +197,7 @@ def verify(ctx: Context, request: VerifyRequest) -> VerifyReply:
             for item in verdict.evidence
         ],
         missing=list(verdict.missing) or None,
+        conflicts=[shown_conflict(one) for one in against] or None,
     )
 
 

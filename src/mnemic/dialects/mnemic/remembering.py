@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from mnemic.core import memories
+from mnemic.core import memories, sessions
 from mnemic.core.context import Context
+from mnemic.core.impact import count_resting
 from mnemic.core.memories import Fate, Note, Revision
 from mnemic.dialects.mnemic.shapes import (
     MAX_ITEMS,
+    BriefShape,
     MemoryShape,
     Name,
     Namespace,
@@ -20,6 +23,7 @@ from mnemic.dialects.mnemic.shapes import (
     Title,
     Unit,
     When,
+    brief,
     shown,
 )
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
@@ -50,7 +54,7 @@ class Item(Shape):
     confidence: Unit = 1.0
     priority: Annotated[int, Field(ge=1, le=10)] = 5
     source: Name | None = None
-    session: Annotated[Name | None, Field(description="groups what belongs together, in order")] = None
+    session: Name | None = None
     metadata: Annotated[dict[str, object], Hidden()] = {}
     links: Annotated[list[NewLink], Field(max_length=100), Hidden()] = []
 
@@ -82,7 +86,7 @@ class RememberRequest(Item):
 
     text: Annotated[Text | None, Positional("TEXT", stdin=True)] = None  # type: ignore[assignment]
     items: Annotated[list[Item] | None, Field(min_length=1, max_length=MAX_ITEMS), Hidden()] = None
-    force: Annotated[bool, Field(description="store even if the same is known")] = False
+    force: bool = False
 
     @model_validator(mode="after")
     def _one_of(self) -> RememberRequest:
@@ -90,8 +94,11 @@ class RememberRequest(Item):
             raise ValueError("give either text or items")
         return self
 
-    def notes(self) -> list[Note]:
-        """The notes of this request, one or many."""
+    def notes(self, session_id: int | None) -> list[Note]:
+        """The notes of this request, one or many, in this session where they name none."""
+        return [replace(note, session_id=session_id) for note in self._notes()]
+
+    def _notes(self) -> list[Note]:
         if not self.items:
             return [self.note()]
         shared = {name: getattr(self, name) for name in self.model_fields_set & Item.model_fields.keys()}
@@ -141,7 +148,9 @@ class RememberReply(Shape):
 )
 def remember(ctx: Context, request: RememberRequest) -> RememberReply:
     """Keep one text, or many items. The same text is refused unless forced; near ones are reported."""
-    outcome = memories.remember(ctx, request.notes(), force=request.force)
+    now_in = sessions.enter(ctx)
+    notes = request.notes(now_in.id if now_in else None)
+    outcome = memories.remember(ctx, notes, force=request.force)
     return RememberReply(
         stored=[
             KeptShape(
@@ -169,9 +178,9 @@ class ReviseRequest(Shape):
     """Which memory, and what to change."""
 
     id: Annotated[Reference, Positional("MEMORY")]
-    text: Annotated[Text | None, Field(description="replaces the body")] = None
+    text: Text | None = None
     append: Text | None = None
-    supersede: Annotated[bool, Field(description="keep the old as superseded by text")] = False
+    supersede: bool = False
     title: Title | None = None
     kind: Name | None = None
     summary: Text | None = None
@@ -248,7 +257,7 @@ class ForgetRequest(Shape):
     reason: Words | None = None
     dry_run: bool = False
     archive: bool = False
-    purge: Annotated[bool, Field(description="delete for good, history included")] = False
+    purge: Annotated[bool, Field(description="for good")] = False
 
     @model_validator(mode="after")
     def _one_way(self) -> ForgetRequest:
@@ -262,19 +271,14 @@ class ForgetRequest(Shape):
         return self
 
 
-class BriefShape(Shape):
-    """A memory by its number and title."""
-
-    id: int
-    title: str
-
-
 class ForgetReply(Shape):
     """How many were forgotten, and the first of them."""
 
     deleted: int
     memories: list[BriefShape]
     dry_run: bool | None = None
+    dependents: int | None = None
+    """Of a dry run: how many other memories rest on them."""
 
 
 @MNEMIC.operation(
@@ -304,8 +308,13 @@ def forget(ctx: Context, request: ForgetRequest) -> ForgetReply:
             dry_run=request.dry_run,
             fate=fate,
         )
-    brief = [BriefShape(id=memory.id, title=memory.title) for memory in gone[:50]]
-    return ForgetReply(deleted=len(gone), memories=brief, dry_run=request.dry_run or None)
+    resting = count_resting(ctx, [memory.id for memory in gone]) if request.dry_run else None
+    return ForgetReply(
+        deleted=len(gone),
+        memories=[brief(memory) for memory in gone[:50]],
+        dry_run=request.dry_run or None,
+        dependents=resting,
+    )
 
 
 class RestoreRequest(Shape):
@@ -323,6 +332,6 @@ class RestoreReply(Shape):
 
 @MNEMIC.operation(title="Restore", idempotent=True, cli="restore", examples=[Example("", {"ids": [12]})])
 def restore(ctx: Context, request: RestoreRequest) -> RestoreReply:
-    """Bring back memories that were forgotten, archived, expired or superseded."""
+    """Bring back forgotten, archived, expired or superseded memories."""
     back = memories.restore(ctx, request.ids)
     return RestoreReply(memories=[shown(memory) for memory in back], count=len(back))

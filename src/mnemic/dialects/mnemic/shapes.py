@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, PlainSerializer, StringConstraints
 
+from mnemic.core.conflicts import Conflict
 from mnemic.dialects.operation import Flags, Shape
 from mnemic.dialects.texts import Words
 from mnemic.model.graph import Edge
@@ -66,11 +67,27 @@ class MemoryShape(Shape):
     state_reason: str | None = None
 
 
+class BriefShape(Shape):
+    """A memory by its number and title."""
+
+    id: int
+    title: str
+
+
 class HitShape(MemoryShape):
     """A memory that answered a query, with its score and, on request, what the score is made of."""
 
     score: float
     terms: dict[str, float] | None = None
+
+
+class ConflictShape(Shape):
+    """Two memories that do not go together; *linked* where a link says so, else by their texts."""
+
+    one: BriefShape
+    other: BriefShape
+    linked: bool
+    reason: str | None = None
 
 
 class LinkShape(Shape):
@@ -115,6 +132,21 @@ def _fields(memory: Memory) -> dict[str, object]:
 def shown(memory: Memory) -> MemoryShape:
     """*memory* as the house shows it."""
     return MemoryShape.model_construct(None, **_fields(memory))
+
+
+def brief(memory: Memory) -> BriefShape:
+    """*memory* by its number and title."""
+    return BriefShape(id=memory.id, title=memory.title)
+
+
+def shown_conflict(conflict: Conflict) -> ConflictShape:
+    """*conflict* as the house shows it."""
+    return ConflictShape(
+        one=brief(conflict.one),
+        other=brief(conflict.other),
+        linked=conflict.is_linked,
+        reason=conflict.reason,
+    )
 
 
 def shown_hit(hit: Hit, explain: bool) -> HitShape:

@@ -10,19 +10,32 @@ from pydantic import Field, model_validator
 
 from mnemic.core import (
     condensing,
+    conflicts,
     consolidation,
+    doubles,
     duplicates,
     lifecycle,
     memories,
     merging,
+    poisoning,
     reflections,
     splitting,
 )
 from mnemic.core.context import Context
 from mnemic.core.reflections import ENTITY, EVERYTHING, Reflection
 from mnemic.core.splitting import Thresholds, texts_of
-from mnemic.dialects.mnemic.remembering import BriefShape
-from mnemic.dialects.mnemic.shapes import MemoryShape, Name, Reference, Text, Time, shown
+from mnemic.dialects.mnemic.shapes import (
+    BriefShape,
+    ConflictShape,
+    MemoryShape,
+    Name,
+    Reference,
+    Text,
+    Time,
+    brief,
+    shown,
+    shown_conflict,
+)
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Example, Positional, Shape
 from mnemic.dialects.texts import Words
@@ -41,10 +54,14 @@ class Action(StrEnum):
     MERGE = "merge"
     EXPIRED = "expired"
     CONDENSE = "condense"
+    CONFLICTS = "conflicts"
+    SCAN = "scan"
 
 
-OF_ALL = frozenset({Action.REPORT, Action.EXPIRED, Action.CONDENSE})
-"""The actions that look at everything; the others are about one memory."""
+OF_ALL = frozenset({Action.REPORT, Action.EXPIRED, Action.CONDENSE, Action.CONFLICTS})
+"""The actions that look at everything."""
+OF_ONE = frozenset({Action.SPLIT, Action.MERGE})
+"""Those that are about one memory; the others do both."""
 
 
 class TidyRequest(Shape):
@@ -59,12 +76,12 @@ class TidyRequest(Shape):
     def _enough(self) -> TidyRequest:
         if self.action in OF_ALL and self.id is not None:
             raise ValueError(f"{self.action} takes no id")
-        if self.action not in OF_ALL and self.id is None:
+        if self.action in OF_ONE and self.id is None:
             raise ValueError(f"{self.action} needs id")
         if (self.action is Action.MERGE) != (self.into is not None):
             raise ValueError("merge, and nothing else, needs into")
-        if self.action is Action.REPORT and self.apply:
-            raise ValueError("a report changes nothing")
+        if self.action in (Action.REPORT, Action.CONFLICTS) and self.apply:
+            raise ValueError(f"{self.action} changes nothing")
         return self
 
 
@@ -92,6 +109,28 @@ class PartShape(Shape):
     texts: list[str]
 
 
+class DoubleShape(Shape):
+    """Memories that say nearly the same, and what the first would say once the others are merged into it."""
+
+    into: BriefShape
+    others: list[BriefShape]
+    likeness: float
+    texts: list[str]
+
+
+class SignShape(Shape):
+    """What makes a memory suspicious, and where."""
+
+    rule: str
+    text: str
+
+
+class FindingShape(BriefShape):
+    """A memory that looks as if it was written to steer its reader."""
+
+    signs: list[SignShape]
+
+
 class TidyReply(Shape):
     """What was found or is proposed and, once applied, the memory as it now stands."""
 
@@ -101,6 +140,9 @@ class TidyReply(Shape):
     groups: list[list[str]] | None = None
     parts: list[PartShape] | None = None
     memory: MemoryShape | None = None
+    doubles: list[DoubleShape] | None = None
+    conflicts: list[ConflictShape] | None = None
+    findings: list[FindingShape] | None = None
 
 
 @MNEMIC.operation(
@@ -112,13 +154,24 @@ class TidyReply(Shape):
         Example("see what is untidy", {"action": "report"}),
         Example("fold 12 into 7", {"action": "merge", "id": 12, "into": 7, "apply": True}),
         Example("one memory for each tag that three share", {"action": "condense"}),
+        Example("what is there twice", {"action": "duplicates"}),
+        Example("what contradicts what", {"action": "conflicts"}),
+        Example("what tries to steer its reader", {"action": "scan"}),
     ],
 )
 def tidy(ctx: Context, request: TidyRequest) -> TidyReply:
-    """Say what to tidy; propose (or apply) dropping duplicates, a split, a merge, archiving what expired, one a tag."""
+    """Propose or apply: merge duplicates (or drop those in one), split, merge, archive expired, quarantine poison."""
     match request.action:
+        case Action.DUPLICATES if request.id is None:
+            return _doubles(ctx, request.apply)
         case Action.DUPLICATES:
             return _duplicates(ctx, request.id or 0, request.apply)
+        case Action.CONFLICTS:
+            found = conflicts.find(ctx)
+            shown_ones = [shown_conflict(one) for one in found[:SHOWN]]
+            return TidyReply(applied=False, count=len(found), conflicts=shown_ones)
+        case Action.SCAN:
+            return _scan(ctx, request.id, request.apply)
         case Action.SPLIT:
             return _split(ctx, request.id or 0, request.apply)
         case Action.MERGE:
@@ -136,7 +189,7 @@ def _report(ctx: Context) -> ReportShape:
     return ReportShape(
         memories=found.memories,
         statements=found.statements,
-        split=[_brief(one.memory) for one in found.split[:SHOWN]],
+        split=[brief(one.memory) for one in found.split[:SHOWN]],
         repeated=[
             RepeatedShape(
                 id=one.memory.id,
@@ -146,12 +199,8 @@ def _report(ctx: Context) -> ReportShape:
             )
             for one in found.flagged[:SHOWN]
         ],
-        stale=[_brief(memory) for memory in found.stale[:SHOWN]],
+        stale=[brief(memory) for memory in found.stale[:SHOWN]],
     )
-
-
-def _brief(memory: Memory) -> BriefShape:
-    return BriefShape(id=memory.id, title=memory.title)
 
 
 def _duplicates(ctx: Context, reference: int | str, apply: bool) -> TidyReply:
@@ -162,6 +211,42 @@ def _duplicates(ctx: Context, reference: int | str, apply: bool) -> TidyReply:
         applied=applied,
         groups=[[one.text for one in group] for group in found.groups],
         memory=shown(left) if left else None,
+    )
+
+
+def _doubles(ctx: Context, apply: bool) -> TidyReply:
+    found = doubles.find(ctx)
+    count = doubles.apply(ctx, found) if apply else sum(len(group.others) for group in found)
+    return TidyReply(
+        applied=apply and bool(found),
+        count=count,
+        doubles=[
+            DoubleShape(
+                into=brief(group.kept),
+                others=[brief(memory) for memory in group.others],
+                likeness=round(group.likeness, 3),
+                texts=list(group.texts),
+            )
+            for group in found[:SHOWN]
+        ],
+    )
+
+
+def _scan(ctx: Context, reference: int | str | None, apply: bool) -> TidyReply:
+    found = poisoning.scan(ctx, reference)
+    if apply:
+        poisoning.quarantine(ctx, found)
+    return TidyReply(
+        applied=apply and bool(found),
+        count=len(found),
+        findings=[
+            FindingShape(
+                id=one.memory.id,
+                title=one.memory.title,
+                signs=[SignShape(rule=sign.rule, text=sign.text) for sign in one.signs],
+            )
+            for one in found[:SHOWN]
+        ],
     )
 
 

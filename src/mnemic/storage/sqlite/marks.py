@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable
-from itertools import islice, zip_longest
+from itertools import groupby, islice, zip_longest
+from operator import itemgetter
 
 import apsw
 
@@ -27,6 +28,13 @@ SELECT * FROM (
   ORDER BY k.memory_id DESC LIMIT :limit
 )
 """
+IN_ORDER = """
+SELECT k.number, m.namespace, k.memory_id FROM mark k CROSS JOIN memory m ON m.id = k.memory_id
+WHERE {conditions}
+ORDER BY k.number
+"""
+COMPARED_WITH = 5
+"""So many of those before it that share a mark with it each memory is paired with: a mark may be that of thousands."""
 # One statement for all marks: after a commit nothing is left in the processor's cache, and each costs 30 µs.
 NAMES = tuple(f"mark{place}" for place in range(text.MARKS))
 SHARING = "UNION ALL".join(SHARING_ONE.format(mark=name) for name in NAMES)
@@ -63,3 +71,19 @@ def alike(connection: apsw.Connection, body: str, wanted: Filter, limit: int) ->
     telling = {memory_id for mark, memory_id in found if often[mark] < limit or len(ours) < text.MARKS}
     likely = (memory_id for memory_id, count in shared.most_common() if count > 1 or memory_id in telling)
     return list(islice(likely, limit))
+
+
+def pairs(connection: apsw.Connection, wanted: Filter, limit: int) -> list[tuple[int, int]]:
+    """Up to *limit* pairs of memories of one namespace that share a mark, the smaller number first."""
+    conditions, values = where(wanted)
+    found: dict[tuple[int, int], None] = {}
+    marked = connection.execute(IN_ORDER.format(conditions=conditions), values)
+    for _, sharing in groupby(marked, key=itemgetter(0)):
+        before: dict[int, deque[int]] = {}
+        for _, namespace, number in sharing:
+            earlier = before.setdefault(namespace, deque(maxlen=COMPARED_WITH))
+            found |= {(min(one, number), max(one, number)): None for one in earlier}
+            earlier.append(number)
+        if len(found) >= limit:
+            break
+    return list(islice(found, limit))

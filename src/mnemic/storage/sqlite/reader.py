@@ -38,6 +38,7 @@ from mnemic.storage.sqlite import (
     companions,
     edges,
     journal,
+    marks,
     memories,
     sessions,
     substrings,
@@ -357,6 +358,10 @@ class SqliteReader:
             if namespaces is None or namespace in namespaces:
                 return int(number)
         return None
+
+    def marked_alike(self, wanted: Filter, *, limit: int) -> list[tuple[int, int]]:
+        """See Reader."""
+        return marks.pairs(self._connection, wanted, limit)
 
     def unheard(self, bodies: Sequence[str]) -> set[str]:
         """See Reader."""

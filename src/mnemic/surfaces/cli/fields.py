@@ -86,7 +86,12 @@ class Written:
         if self.default is False:
             return list(self.flags)
         long = max(self.flags, key=len)
-        return [*(flag for flag in self.flags if flag != long), f"{long}/--no-{long.removeprefix('--')}"]
+        return [*(flag for flag in self.flags if flag != long), "/".join(self._faces(long))]
+
+    def _faces(self, long: str) -> tuple[str, str]:
+        """The words that switch it on and off; a flag may name both."""
+        yes, _, no = long.partition("/")
+        return yes, no or f"--no-{yes.removeprefix('--')}"
 
     def value(self, given: Any) -> Any:
         """What the request is given for what was written."""
@@ -115,8 +120,8 @@ class Written:
     def written(self, value: Any) -> list[str]:
         """The words that say *value*: the opposite of `value`."""
         if self.kind is Kind.SWITCH:
-            long = max(self.flags, key=len)
-            return [long if value else f"--no-{long.removeprefix('--')}"]
+            yes, no = self._faces(max(self.flags, key=len))
+            return [yes if value else no]
         if self.positional is not None:
             return [str(item) for item in (value if self.is_list else [value])]
         text = ",".join(map(str, value)) if self.is_list else str(value)

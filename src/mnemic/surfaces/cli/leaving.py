@@ -11,6 +11,7 @@ import click
 from mnemic.core import archive as archives
 from mnemic.core import lifecycle, memories
 from mnemic.core.context import wall_clock
+from mnemic.core.impact import count_resting
 from mnemic.core.memories import Fate
 from mnemic.errors import Invalid
 from mnemic.model.memory import Memory
@@ -68,8 +69,11 @@ def forget(session: Session, /, **given: Any) -> None:
             where = replace(wanted, namespaces=app.ctx.scope(given["namespace"]))
             how["reason"] = how["reason"] or FORGET
             gone = memories.forget_matching(app.ctx, where, pattern=given["pattern"], **how)
+        resting = count_resting(app.ctx, [memory.id for memory in gone]) if given["dry_run"] else None
     facts = _forgotten_facts(gone, how["fate"], given["dry_run"])
-    output.present(session, facts, _forgotten(gone, given["dry_run"]))
+    if resting is not None:
+        facts["dependents"] = resting
+    output.present(session, facts, _forgotten(gone, given["dry_run"], resting))
 
 
 def _fate(named: Sequence[str], archive: bool, purge: bool) -> Fate:
@@ -88,13 +92,15 @@ def _forgotten_facts(gone: Sequence[Memory], fate: Fate, dry_run: bool) -> dict[
     return {"deleted": len(gone), "archived": len(gone) if fate is Fate.ARCHIVED else 0, "memories": shown}
 
 
-def _forgotten(gone: Sequence[Memory], dry_run: bool) -> Iterator[str]:
+def _forgotten(gone: Sequence[Memory], dry_run: bool, resting: int | None) -> Iterator[str]:
     told = "Would forget" if dry_run else "Forgot"
     yield f"{told} {count(len(gone), 'memory', 'memories')}"
     for memory in gone[:NAMED]:
         yield f"{INDENT}{views.short(memory)} {safe(memory.title)}"
     if len(gone) > NAMED:
         yield faint(f"{INDENT}and {len(gone) - NAMED:,} more")
+    if resting:
+        yield f"{count(resting, 'other memory depends', 'other memories depend')} on it."
 
 
 @click.command(cls=Verb)

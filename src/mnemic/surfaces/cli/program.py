@@ -78,9 +78,9 @@ EXTENDED = {"restore": "backups:restore"}
 
 # Where the commands stand that are operations, and in which order people meet them; others come last.
 PLACES: dict[str, tuple[str, ...]] = {
-    "Remember": ("store", "remember", "update", "revise", "promote"),
+    "Remember": ("store", "remember", "update", "revise", "promote", "session"),
     "Find": ("recall", "search", "list", "get", "open", "verify", "explore", "stats", "namespaces", "shell"),
-    "Relate": ("link", "resolve", "consolidate", "auto-consolidate", "reflect", "tidy"),
+    "Relate": ("link", "resolve", "consolidate", "auto-consolidate", "rate", "reflect", "tidy"),
     "Let go": ("forget", "delete", "restore", "history", "undo", "archive", "gc"),
 }
 ELSEWHERE = "Relate"

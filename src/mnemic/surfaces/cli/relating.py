@@ -7,9 +7,10 @@ from typing import Any
 
 import click
 
-from mnemic.core import condensing, graph
+from mnemic.core import condensing, graph, suggesting
 from mnemic.core.condensing import Group
 from mnemic.core.context import Context
+from mnemic.core.suggesting import Suggestion
 from mnemic.dialects.ai_memory import rules
 from mnemic.errors import Invalid
 from mnemic.model.graph import Edge
@@ -31,7 +32,7 @@ PREVIEWED = 200
 
 @click.command(cls=Verb)
 @click.argument("source", type=WORDS)
-@click.argument("target", type=WORDS)
+@click.argument("target", type=WORDS, required=False)
 @click.option(
     "-r",
     "--relation",
@@ -42,15 +43,25 @@ PREVIEWED = 200
 @click.option("--weight", type=click.FloatRange(0, 1), default=1.0, metavar="X", help="0 to 1. [default: 1]")
 @click.option("--reason", type=WORDS, help="Why.")
 @click.option("--end", is_flag=True, help="End the link instead.")
+@click.option(
+    "--suggest", is_flag=True, help="Show which memories SOURCE could be linked to, and link nothing."
+)
+@options.at_most(10)
 @pass_session
-def link(session: Session, /, source: str, target: str, end: bool, **given: Any) -> None:
-    """Relate SOURCE to TARGET, change that link's weight or reason, or end it.
+def link(session: Session, /, source: str, target: str | None, end: bool, **given: Any) -> None:
+    """Relate SOURCE to TARGET, change that link's weight or reason, or end it; or suggest what to link.
 
     \b
     Examples:
       mnemic link 3f2a9c1d 12 --relation supersedes
       mnemic link 12 7 --type depends_on --reason "CI runs first"
+      mnemic link 12 --suggest
     """
+    if (target is None) != given["suggest"]:
+        raise click.UsageError("Give TARGET or --suggest.")
+    if target is None:
+        _suggest(session, source, given["limit"])
+        return
     kind = _kind(given["relation"], given["kind"])
     with session.open() as app:
         ctx = app.ctx
@@ -62,6 +73,38 @@ def link(session: Session, /, source: str, target: str, end: bool, **given: Any)
         else:
             edge = graph.link(ctx, start.id, goal.id, kind, given["weight"], given["reason"])
     output.present(session, _link_facts(edge, start, goal), _linked(edge, start, goal))
+
+
+def _suggest(session: Session, source: str, limit: int) -> None:
+    with session.open() as app:
+        start = one_called(app.ctx, source)
+        found = suggesting.suggest(app.ctx, start.id, namespaces=app.ctx.scope(), limit=limit)
+    facts = {
+        "source_id": start.uid,
+        "suggestions": [_suggestion_entry(suggestion) for suggestion in found],
+        "count": len(found),
+    }
+    output.present(session, facts, _suggested(found))
+
+
+def _suggestion_entry(suggestion: Suggestion) -> dict[str, Any]:
+    terms = {part: round(getattr(suggestion, part), 4) for part in ("cosine", "bm25", "entity", "temporal")}
+    memory = suggestion.memory
+    return {
+        "id": memory.uid,
+        "number": memory.id,
+        "title": memory.title,
+        "score": round(suggestion.weighted, 4),
+        "terms": terms,
+    }
+
+
+def _suggested(found: Sequence[Suggestion]) -> Iterator[str]:
+    if not found:
+        yield "Nothing to link it to."
+    for suggestion in found:
+        memory = suggestion.memory
+        yield f"{suggestion.weighted:.2f} {short(memory)} {safe(memory.title)}"
 
 
 def _kind(relation: str | None, kind: str | None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mnemic.model.journal import Subject
@@ -32,10 +32,13 @@ if TYPE_CHECKING:
     from mnemic.dialects.mnemic.finding import OpenReply, VerifyReply
     from mnemic.dialects.mnemic.linking import ExploreReply
     from mnemic.dialects.mnemic.remembering import RememberReply, RestoreReply, ReviseReply
-    from mnemic.dialects.mnemic.shapes import LinkShape, MemoryShape
+    from mnemic.dialects.mnemic.shapes import ConflictShape, LinkShape, MemoryShape
+    from mnemic.dialects.mnemic.tidying import DoubleShape, FindingShape, TidyReply
+    from mnemic.dialects.mnemic.working import RateReply, SessionReply
 
 UNTOLD = frozenset({"uid", "created_at", "updated_at", "state_at"})
 """Fields whose changes say nothing that the change's own line does not."""
+STATE = frozenset({"state", "state_reason"})
 MOMENTS = frozenset({"expires_at", "valid_from", "valid_to"})
 
 
@@ -176,14 +179,32 @@ def verified(reply: VerifyReply) -> Iterator[str]:
         yield f"{INDENT}{bar(item.support)} {number(item.id)} {safe(item.title)}{outdated}"
     if reply.missing:
         yield f"{INDENT}not backed: {safe(', '.join(reply.missing))}"
+    for conflict in reply.conflicts or ():
+        yield INDENT + against(conflict)
+
+
+def against(conflict: ConflictShape) -> str:
+    """Two memories that contradict each other, in one line."""
+    one, other = (f"{number(end.id)} {safe(end.title)}" for end in (conflict.one, conflict.other))
+    reason = faint(f" ({safe(conflict.reason)})") if conflict.reason else ""
+    return f"{one} {bad('contradicts' if conflict.linked else 'seems to contradict')} {other}{reason}"
 
 
 def told(reply: HistoryReply) -> Iterator[str]:
-    """The changes, newest first, with the fields before and after."""
-    if not reply.changes:
+    """The changes, newest first, with the fields before and after; or the versions; or what is not as it was."""
+    if not reply.count:
         yield "No changes."
-    for change in reply.changes:
+    for change in reply.changes or ():
         yield from one_change(change)
+    for memory in reply.versions or ():
+        yield f"{bold(safe(memory.title))}"
+        yield INDENT + origin(memory) + faint(f" {safe(memory.state_reason)}" if memory.state_reason else "")
+    for mark, parts in ((good("+"), reply.added), (doubtful("~"), reply.changed), (bad("-"), reply.left)):
+        for part in parts or ():
+            yield f"{mark} {number(part.id)} {safe(part.title or 'purged')}"
+            before, after = part.before or {}, part.after or {}
+            for field in after.keys() - UNTOLD - STATE:
+                yield from difference(field, before.get(field), after.get(field))
 
 
 def one_change(change: ChangeShape) -> Iterator[str]:
@@ -222,14 +243,84 @@ def undone(reply: UndoReply) -> Iterator[str]:
     yield f"{told} {count(reply.count, 'change')}{numbers}{' …' if len(reply.undone) > 20 else ''}"
 
 
+def tidied(reply: TidyReply) -> Iterator[str]:
+    """What was found in the whole store; what concerns one memory is shown as it is."""
+    if reply.doubles is not None:
+        yield from doubled(reply, reply.doubles)
+    elif reply.conflicts is not None:
+        yield from map(against, reply.conflicts)
+        yield count(reply.count or 0, "conflict")
+    elif reply.findings is not None:
+        yield from suspected(reply, reply.findings)
+    else:
+        from mnemic.dialects.operation import as_json
+        from mnemic.surfaces.cli.views import anything
+
+        yield from anything(as_json(reply))
+
+
+def doubled(reply: TidyReply, groups: Sequence[DoubleShape]) -> Iterator[str]:
+    """Groups of memories that say nearly the same, each with what would be left."""
+    for group in groups:
+        yield f"{number(group.into.id)} {bold(safe(group.into.title))} {faint(f'{group.likeness:.2f}')}"
+        for other in group.others:
+            yield f"{INDENT}{doubtful('like')} {number(other.id)} {safe(other.title)}"
+        for text in group.texts:
+            yield from (INDENT + good(f"= {line}") for line in excerpt(text, 2, width() - 8))
+    what = count(reply.count or 0, "memory", "memories")
+    yield f"Merged {what}." if reply.applied else f"{what} could be merged; --apply does it."
+
+
+def suspected(reply: TidyReply, findings: Sequence[FindingShape]) -> Iterator[str]:
+    """Memories that look poisoned, and why."""
+    for finding in findings:
+        yield f"{bad('suspicious')} {number(finding.id)} {bold(safe(finding.title))}"
+        yield from (f"{INDENT}{sign.rule}: {safe(sign.text)}" for sign in finding.signs)
+    what = count(reply.count or 0, "memory looks", "memories look")
+    done = "; in the archive now, as quarantine" if reply.applied else ""
+    yield f"{what} poisoned{done}." if findings else "Nothing suspicious."
+
+
+def session_told(reply: SessionReply) -> Iterator[str]:
+    """The session, what came of the one before it, and what there is to go on with."""
+    if reply.session:
+        state = "ended" if reply.session.ended_at else "open"
+        topic = f" {bold(safe(reply.session.topic))}" if reply.session.topic else ""
+        yield f"Session {number(reply.session.id)}{topic} {faint(f'{state} in {safe(reply.session.namespace)}')}"
+    else:
+        yield "No session is open."
+    if reply.turn:
+        yield f"{INDENT}{good('Logged')} {number(reply.turn)}"
+    if reply.previous:
+        yield f"{INDENT}{faint('before it:')} {number(reply.previous.id)} {safe(reply.previous.topic or '')}".rstrip()
+    if reply.episode:
+        yield f"{INDENT}{faint('episode')} {number(reply.episode.id)} {safe(reply.episode.title)}"
+    for memory in reply.memories or ():
+        yield bold(safe(memory.title))
+        yield INDENT + origin(memory)
+
+
+def rated(reply: RateReply) -> Iterator[str]:
+    """What was rated, and how good it counts for now."""
+    for memory in reply.memories:
+        gone = bad(" forgotten") if memory.forgotten else ""
+        quality = faint(f"quality {memory.quality:g}") if memory.quality is not None else ""
+        yield f"{good('Rated')} {number(memory.id)} {bold(safe(memory.title))} {quality}{gone}"
+    for link in reply.links or ():
+        yield f"{good('Rated')} link {number(link.id)} {faint(f'quality {link.quality:g}')}"
+
+
 # By name: to import them all would load the parts of the vocabulary that are not needed.
 VIEWS: dict[str, Callable[[Any], Iterator[str]]] = {
     "ExploreReply": explored,
     "HistoryReply": told,
     "OpenReply": opened,
+    "RateReply": rated,
     "RememberReply": remembered,
     "RestoreReply": restored,
     "ReviseReply": revised,
+    "SessionReply": session_told,
+    "TidyReply": tidied,
     "UndoReply": undone,
     "VerifyReply": verified,
 }

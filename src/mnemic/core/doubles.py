@@ -1,0 +1,148 @@
+"""Doubles: memories anywhere in the store that say nearly the same, and what one made of them would say.
+
+The work is bounded, whatever the size of the store. The marks that each memory has in the index are read once, in
+order; a memory is compared by its words with the few before it that share a mark, at most MOST_PAIRS pairs in all.
+Beside that the vectors of the newest memories, MOST_NEWEST of them, are compared each with each, which finds what was
+said again in other words. Texts that differ in a number, or of which one denies what the other says, are no doubles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from mnemic.core.context import Context
+from mnemic.core.duplicates import chains
+from mnemic.core.entities import HIDDEN
+from mnemic.core.merging import merge
+from mnemic.core.splitting import texts_of
+from mnemic.core.unassisted import contradict, may_contradict
+from mnemic.model.memory import Memory
+from mnemic.model.search import Filter, Order
+from mnemic.retrieval.similarity import NEAR, likeness
+from mnemic.storage.base import Reader
+from mnemic.storage.text import words
+
+CLOSE = 0.93
+"""From this cosine on, two memories say the same in other words."""
+SAME_SUBJECT = 0.5
+"""From this share of common words on, two texts may speak of the same and against each other."""
+MOST_PAIRS, MOST_NEWEST, MOST_GROUPS = 200_000, 2_000, 200
+READ_AT_ONCE = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Double:
+    """Two memories that say nearly the same, the older first, and how alike they are, 0 to 1."""
+
+    one: int
+    other: int
+    likeness: float
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Memories that say nearly the same: the one to keep, the others, and how alike the least alike pair is."""
+
+    kept: Memory
+    others: tuple[Memory, ...]
+    likeness: float
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """What the one that is kept would say, were the others merged into it."""
+        said = (text for memory in (self.kept, *self.others) for text in texts_of(memory))
+        return tuple(dict.fromkeys(said))
+
+
+def find(ctx: Context, namespace: str | None = None) -> list[Group]:
+    """The groups of living memories that say nearly the same, each within a namespace, most alike first."""
+    reader = ctx.store.read()
+    wanted = _looked_at(ctx, namespace)
+    pairs = [*_by_words(reader, wanted), *_by_vectors(reader, wanted)]
+    return sorted(_groups(reader, pairs), key=lambda group: (-group.likeness, group.kept.id))[:MOST_GROUPS]
+
+
+def apply(ctx: Context, groups: Sequence[Group]) -> int:
+    """Merge the others of each group into the one that is kept, a transaction each; how many memories that took."""
+    for group in groups:
+        for other in group.others:
+            merge(ctx, other.id, group.kept.id)
+    return sum(len(group.others) for group in groups)
+
+
+def opposed(ctx: Context, namespace: str | None = None) -> list[tuple[Memory, Memory]]:
+    """The living memories that speak against each other in nearly the same words, the older of each two first."""
+    reader = ctx.store.read()
+    suspects = list(reader.marked_alike(_looked_at(ctx, namespace), limit=MOST_PAIRS))
+    texts = _contents(reader, suspects)
+    found = [pair for pair in suspects if _are_opposed(reader, texts, pair)][:MOST_GROUPS]
+    known = {memory.id: memory for memory in reader.memories(sorted({end for pair in found for end in pair}))}
+    return [(known[one], known[other]) for one, other in found]
+
+
+def _looked_at(ctx: Context, namespace: str | None) -> Filter:
+    return Filter(namespaces=ctx.scope(namespace), without=HIDDEN, alive_at=ctx.now())
+
+
+def _are_opposed(reader: Reader, texts: dict[int, str], pair: tuple[int, int]) -> bool:
+    one, other = (texts.get(number, "") for number in pair)
+    return likeness(one, other) >= SAME_SUBJECT and _speak_against(reader, one, other)
+
+
+def _speak_against(reader: Reader, one: str, other: str) -> bool:
+    return may_contradict(one, other) and contradict(reader, one, other)
+
+
+def _by_words(reader: Reader, wanted: Filter) -> Iterator[Double]:
+    suspects = list(reader.marked_alike(wanted, limit=MOST_PAIRS))
+    texts = _contents(reader, suspects)
+    for one, other in suspects:
+        alike = likeness(texts.get(one, ""), texts.get(other, "x"))
+        if alike >= NEAR and _agree(reader, texts[one], texts[other]):
+            yield Double(one, other, alike)
+
+
+def _contents(reader: Reader, pairs: Iterable[tuple[int, int]]) -> dict[int, str]:
+    numbers = sorted({number for pair in pairs for number in pair})
+    texts: dict[int, str] = {}
+    for at in range(0, len(numbers), READ_AT_ONCE):
+        texts |= reader.contents(numbers[at : at + READ_AT_ONCE])
+    return texts
+
+
+def _agree(reader: Reader, one: str, other: str) -> bool:
+    """Whether two texts name the same numbers and none speaks against the other."""
+    return one == other or (_numbers(one) == _numbers(other) and not _speak_against(reader, one, other))
+
+
+def _numbers(text: str) -> set[str]:
+    return {word for word in words(text) if any(char.isdigit() for char in word)}
+
+
+def _by_vectors(reader: Reader, wanted: Filter) -> Iterator[Double]:
+    """Of the newest memories with a single vector each, those that are close."""
+    import numpy as np
+
+    newest = reader.select(wanted, limit=MOST_NEWEST, order=Order.NEWEST)
+    stored = reader.vectors(newest)
+    single = (memory for memory in reader.memories(newest) if len(memory.statements) == 1)
+    known = [(memory, stored[number]) for memory in single if (number := memory.statements[0].id) in stored]
+    if len(known) < 2:
+        return
+    matrix = np.array([vector for _, vector in known])
+    close = np.argwhere(np.triu(matrix @ matrix.T, 1) >= CLOSE).tolist()
+    for left, right in close:
+        one, other = sorted((known[left][0], known[right][0]), key=lambda memory: memory.id)
+        if one.namespace == other.namespace and _agree(reader, one.content, other.content):
+            yield Double(one.id, other.id, min(1.0, float(matrix[left] @ matrix[right])))
+
+
+def _groups(reader: Reader, pairs: Sequence[Double]) -> Iterator[Group]:
+    """The memories that chains of pairs join, the one first that was used most, else the oldest."""
+    least: dict[int, float] = {}
+    for pair in pairs:
+        least[pair.one] = min(pair.likeness, least.get(pair.one, 1.0))
+    for numbers in chains((pair.one, pair.other) for pair in pairs):
+        kept, *others = sorted(reader.memories(numbers), key=lambda memory: (-memory.access_count, memory.id))
+        yield Group(kept, tuple(others), min(least.get(number, 1.0) for number in numbers))

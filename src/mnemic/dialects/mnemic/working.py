@@ -1,0 +1,229 @@
+"""Stretches of work and what proved useful in them: session and rate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from mnemic.core import feedback, sessions
+from mnemic.core.context import Context
+from mnemic.core.feedback import Rated
+from mnemic.dialects.mnemic.shapes import (
+    MAX_ITEMS,
+    BriefShape,
+    MemoryShape,
+    Name,
+    Reference,
+    Text,
+    Time,
+    shown,
+)
+from mnemic.dialects.mnemic.vocabulary import MNEMIC
+from mnemic.dialects.operation import Example, Flags, Positional, Shape
+from mnemic.model.session import Session
+
+
+class Step(StrEnum):
+    """What is done with a session."""
+
+    START = "start"
+    END = "end"
+    RESUME = "resume"
+    LOG = "log"
+
+
+TAKES: Mapping[Step, frozenset[str]] = {
+    Step.START: frozenset({"topic"}),
+    Step.END: frozenset({"id", "summary"}),
+    Step.RESUME: frozenset({"id", "limit"}),
+    Step.LOG: frozenset({"id", "topic", "user", "agent"}),
+}
+"""What may be said with each."""
+
+
+class SessionRequest(Shape):
+    """What to do with a session: this caller's own, unless another is named by its number."""
+
+    action: Annotated[Step, Positional("ACTION")]
+    id: Annotated[int | None, Field(ge=1, lt=2**32)] = None
+    topic: Name | None = None
+    summary: Text | None = None
+    user: Text | None = None
+    agent: Text | None = None
+    limit: Annotated[int, Field(ge=1, le=100)] = 15
+
+    @model_validator(mode="after")
+    def _fits(self) -> SessionRequest:
+        strange = self.model_fields_set - {"action"} - TAKES[self.action]
+        if strange:
+            raise ValueError(f"{self.action} takes no {', '.join(sorted(strange))}")
+        return self
+
+
+class SessionShape(Shape):
+    """A session."""
+
+    id: int
+    namespace: str
+    topic: str | None = None
+    summary: str | None = None
+    started_at: Time
+    ended_at: Time | None = None
+
+
+class SessionReply(Shape):
+    """The session, what came of the one before it, and what there is to go on with."""
+
+    session: SessionShape | None = None
+    previous: SessionShape | None = None
+    episode: MemoryShape | None = None
+    turn: int | None = None
+    memories: list[MemoryShape] | None = None
+
+
+@MNEMIC.operation(
+    title="Session",
+    cli="session",
+    examples=[
+        Example("", {"action": "start", "topic": "release"}),
+        Example("keep what was said", {"action": "log", "user": "Ship it?", "agent": "On Monday."}),
+        Example("see where we were", {"action": "resume"}),
+        Example("sum it up", {"action": "end", "summary": "Releases moved to Mondays"}),
+    ],
+)
+def session(ctx: Context, request: SessionRequest) -> SessionReply:
+    """Start a session, end it with a summary, resume (what to go on with), or log a turn of user and agent."""
+    match request.action:
+        case Step.START:
+            started = sessions.begin(ctx, request.topic)
+            return SessionReply(
+                session=shown_session(started.session),
+                previous=shown_session(started.previous),
+                episode=shown(started.last_episode) if started.last_episode else None,
+            )
+        case Step.END:
+            return _end(ctx, request)
+        case Step.RESUME:
+            return _resume(ctx, request)
+    return _log(ctx, request)
+
+
+def shown_session(told: Session | None) -> SessionShape | None:
+    """*told* as the house shows it."""
+    if told is None:
+        return None
+    return SessionShape(
+        id=told.id,
+        namespace=told.namespace,
+        topic=told.topic,
+        summary=told.summary,
+        started_at=told.started_at,
+        ended_at=told.ended_at,
+    )
+
+
+def _end(ctx: Context, request: SessionRequest) -> SessionReply:
+    ended = sessions.end_open(ctx, request.id, request.summary)
+    return SessionReply(
+        session=shown_session(ended.session), episode=shown(ended.episode) if ended.episode else None
+    )
+
+
+def _resume(ctx: Context, request: SessionRequest) -> SessionReply:
+    now_in = sessions.enter(ctx) if request.id is None else sessions.take_up(ctx, request.id)
+    found = sessions.resume(ctx, request.limit, others=None)
+    return SessionReply(
+        session=shown_session(now_in),
+        previous=shown_session(found.previous),
+        episode=shown(found.last_episode) if found.last_episode else None,
+        memories=[
+            shown(memory) for memory in (*found.decisions, *found.facts, *found.inferences, *found.other)
+        ],
+    )
+
+
+def _log(ctx: Context, request: SessionRequest) -> SessionReply:
+    now_in, turn = sessions.log(ctx, request.user, request.agent, number=request.id, topic=request.topic)
+    return SessionReply(session=shown_session(now_in), turn=turn.id)
+
+
+class RateRequest(Shape):
+    """Memories, links by their numbers, and whether they helped."""
+
+    ids: Annotated[list[Reference], Field(max_length=MAX_ITEMS), Positional("MEMORY")] = []
+    links: Annotated[list[Annotated[int, Field(ge=1, lt=2**63)]], Field(max_length=MAX_ITEMS)] = []
+    useful: Annotated[bool, Flags("--useful/--useless")]
+    confidence: Annotated[float | None, Field(ge=1, le=10)] = None
+
+    @model_validator(mode="after")
+    def _something(self) -> RateRequest:
+        if not self.ids and not self.links:
+            raise ValueError("give ids or links")
+        return self
+
+
+class RatedShape(BriefShape):
+    """A memory and how good it now counts for, 0 to 10."""
+
+    quality: float | None = None
+    rating: float | None = None
+    ratings: int
+    forgotten: bool | None = None
+
+
+class RatedLinkShape(Shape):
+    """A link and how good it now counts for."""
+
+    id: int
+    quality: float | None = None
+    rating: float | None = None
+    ratings: int
+
+
+class RateReply(Shape):
+    """What was rated."""
+
+    memories: list[RatedShape]
+    links: list[RatedLinkShape] | None = None
+
+
+@MNEMIC.operation(
+    title="Rate", cli="rate", examples=[Example("", {"ids": [12], "useful": True, "confidence": 8})]
+)
+def rate(ctx: Context, request: RateRequest) -> RateReply:
+    """Say if memories or links helped. Useless at confidence 1-2 forgets a memory."""
+    return _rated(feedback.rate_named(ctx, request.ids, request.links, request.useful, request.confidence))
+
+
+def _rated(told: Rated) -> RateReply:
+    gone = {memory.id for memory in told.forgotten}
+    return RateReply(
+        memories=[
+            RatedShape(
+                id=memory.id,
+                title=memory.title,
+                quality=_short(memory.quality),
+                rating=_short(memory.rating),
+                ratings=memory.rating_count,
+                forgotten=memory.id in gone or None,
+            )
+            for memory in told.memories
+        ],
+        links=[
+            RatedLinkShape(
+                id=edge.id,
+                quality=_short(edge.quality),
+                rating=_short(edge.rating),
+                ratings=edge.rating_count,
+            )
+            for edge in told.links
+        ]
+        or None,
+    )
+
+
+def _short(figure: float | None) -> float | None:
+    return None if figure is None else round(figure, 2)
