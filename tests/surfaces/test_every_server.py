@@ -61,7 +61,7 @@ def test_the_sdk_takes_every_answer(tmp_path):
     async def scenario() -> None:
         async with Client(parameters) as client:
             listed = (await client.list_tools()).tools
-            assert [tool.name for tool in listed] == list(dialect(EVERY).operations)
+            assert {tool.name for tool in listed} == set(dialect(EVERY).operations)
             for tool, arguments in SCRIPT:
                 answer = await client.call_tool(tool, arguments)
                 assert not answer.is_error, (tool, answer)
