@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from dataclasses import replace
 
 from toys import SECRET, TOY
 
+from mnemic.app import dialect
+from mnemic.core.memories import find
+from mnemic.core.uses import Uses
 from mnemic.surfaces.bridge import answer, call
+from support import kept
 
 
 def test_an_answer_is_what_the_dialect_tells(ctx):
@@ -32,3 +37,14 @@ def test_any_other_is_logged_and_told_as_internal(ctx, caplog):
 
 def test_the_crossing_answers_the_same(ctx):
     assert asyncio.run(call(TOY, ctx, "greet", {"name": "you"})) == answer(TOY, ctx, "greet", {"name": "you"})
+
+
+def test_what_does_not_let_its_uses_wait_sees_every_use(ctx):
+    waiting = replace(ctx, uses=Uses())
+    memory = kept(ctx, "walnut cake")
+    house = dialect("mnemic")
+    for _ in range(3):
+        answer(house, waiting, "recall", {"query": "walnut"})
+    assert find(ctx, memory.id).access_count == 0
+    [opened] = answer(house, waiting, "open", {"ids": [memory.id]}).rendered.structured["memories"]
+    assert opened["access_count"] == 3 and find(ctx, memory.id).access_count == 4

@@ -10,11 +10,14 @@ from dataclasses import replace
 
 import pytest
 
+from mnemic.core.lifecycle import touch
+from mnemic.core.memories import find
+from mnemic.core.uses import Uses
 from mnemic.language.ollama import Ollama
 from mnemic.model.lives import Lives
 from mnemic.model.values import Features, State
 from mnemic.surfaces import jobs
-from mnemic.surfaces.jobs import Worker
+from mnemic.surfaces.jobs import Settler, Worker
 from support import AbsentEmbedder, kept
 
 
@@ -113,3 +116,26 @@ def test_what_is_missing_of_the_tier_is_told_once_even_if_the_end_comes_early(ct
         worker.start()
         worker.stop(30)
     assert [("gemma4:e2b cannot be reached" in record.message) for record in caplog.records] == [True] * told
+
+
+def test_uses_are_written_down_a_moment_later_and_at_the_end(ctx):
+    waiting = replace(ctx, uses=Uses())
+    memory = kept(ctx, "walnut cake")
+    settler = Settler(waiting)
+    settler.start()
+    touch(waiting, [memory])
+    until(lambda: find(ctx, memory.id).access_count == 1)
+    touch(waiting, [memory])
+    settler.stop()
+    assert find(ctx, memory.id).access_count == 2
+
+
+def test_uses_that_cannot_be_written_down_end_nothing(ctx, caplog):
+    waiting = replace(ctx, uses=Uses())
+    memory = kept(ctx, "walnut cake")
+    settler = Settler(waiting)
+    settler.start()
+    waiting.store.close()
+    touch(waiting, [memory])
+    settler.stop()
+    assert "uses were not counted" in caplog.text

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from mnemic.core.shelf import Shelf
+from mnemic.core.uses import Uses
 from mnemic.embedding.base import Embedder
 from mnemic.errors import Denied
 from mnemic.language.base import LanguageModel
@@ -61,6 +62,8 @@ class Context:
     """The session each caller is in, by actor and namespace. Shared by all contexts made from one."""
     shelf: Shelf = field(default_factory=Shelf)
     """The other stores that workspaces looked into lately. Shared by all contexts made from one."""
+    uses: Uses | None = None
+    """Where uses wait to be written down together; None writes each at once."""
     wake: Callable[[], None] = field(default=_nobody)
     """Tells the background worker that something waits for its vector."""
 

@@ -23,7 +23,7 @@ UNTRACKED = frozenset({"updated_at"})
 def as_of(ctx: Context, moment: Moment) -> Context:
     """A context that reads the store as it stood at *moment*, by the clock of that moment."""
     sequence = ctx.store.sequence_at(moment)
-    return replace(ctx, store=ctx.store.at(sequence), now=lambda: moment)
+    return replace(ctx, store=ctx.store.at(sequence), now=lambda: moment, uses=None)
 
 
 def history(

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
+from itertools import groupby
 
 from mnemic.core.archive import purge_archive
 from mnemic.core.context import Context
 from mnemic.core.memories import living
 from mnemic.core.upkeep import expire, write_after_expiry
+from mnemic.core.uses import Use
 from mnemic.errors import Denied
 from mnemic.model.lives import Lives
 from mnemic.model.memory import Memory
@@ -29,9 +32,27 @@ def touch(ctx: Context, memories: Sequence[Memory]) -> None:
     """
     if not memories or (ctx.grant and not ctx.grant.can_write):
         return
-    now = ctx.now()
-    try:
-        with ctx.store.write(operation="use", actor=ctx.actor, at=now, durable=False) as tx:
+    use = Use(ctx.actor, memories, ctx.now())
+    if ctx.uses is not None:
+        ctx.uses.add(use)
+        return
+    with suppress(Denied):
+        _write_down(ctx, [use])
+
+
+def settle(ctx: Context) -> None:
+    """Write down the uses that wait, and wait for those that are being written down."""
+    if ctx.uses is None:
+        return
+    with ctx.uses.settling:
+        for _, together in groupby(ctx.uses.take(), key=lambda use: use.actor):
+            _write_down(ctx, list(together))
+
+
+def _write_down(ctx: Context, uses: Sequence[Use]) -> None:
+    """Count *uses* of one caller in one transaction, each in its turn."""
+    with ctx.store.write(operation="use", actor=uses[0].actor, at=uses[-1].at, durable=False) as tx:
+        for _, memories, now in uses:
             counts = tx.touch([memory.id for memory in memories], now)
             due = [
                 memory.id for memory in memories if earned(ctx.lives, memory, counts.get(memory.id, 0), now)
@@ -39,8 +60,6 @@ def touch(ctx: Context, memories: Sequence[Memory]) -> None:
             for memory in tx.memories(due):
                 reward = earned(ctx.lives, memory, memory.access_count, now)
                 tx.change(memory, updated_at=memory.updated_at, **reward)
-    except Denied:
-        return
 
 
 def earned(lives: Lives, memory: Memory, uses: int, now: Moment) -> dict[str, object]:

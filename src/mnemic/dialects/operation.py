@@ -116,6 +116,8 @@ class Operation:
     destructive: bool = False
     idempotent: bool = False
     open_world: bool = False
+    gathers_use: bool = False
+    """The uses it counts may wait to be written down together with others'."""
     examples: tuple[Example, ...] = ()
     http: tuple[str, ...] = ()
     """Routes below /api/v1, as in `GET /recall`; those of a tool beside /tools/DIALECT/NAME."""
@@ -223,6 +225,7 @@ class Dialect:
         destructive: bool = False,
         idempotent: bool = False,
         open_world: bool = False,
+        gathers_use: bool = False,
         examples: Sequence[Example] = (),
         http: Sequence[str] = (),
         cli: str | None = None,
@@ -238,6 +241,7 @@ class Dialect:
                 destructive=destructive,
                 idempotent=idempotent,
                 open_world=open_world,
+                gathers_use=gathers_use,
                 examples=tuple(examples),
                 http=tuple(http),
                 cli=cli,
@@ -248,7 +252,12 @@ class Dialect:
         return declare
 
     def endpoint(
-        self, *routes: str, title: str, status: int = 200, examples: Sequence[Example] = ()
+        self,
+        *routes: str,
+        title: str,
+        status: int = 200,
+        gathers_use: bool = False,
+        examples: Sequence[Example] = (),
     ) -> Callable[[Callable[[Context, Any], Any]], Callable[[Context, Any], Any]]:
         """Declare the decorated function as what is done at *routes*, and nowhere else.
 
@@ -256,7 +265,14 @@ class Dialect:
         """
 
         def declare(function: Callable[[Context, Any], Any]) -> Callable[[Context, Any], Any]:
-            operation = declared(function, title=title, http=routes, status=status, examples=tuple(examples))
+            operation = declared(
+                function,
+                title=title,
+                http=routes,
+                status=status,
+                gathers_use=gathers_use,
+                examples=tuple(examples),
+            )
             self.endpoints[operation.name] = operation
             return function
 

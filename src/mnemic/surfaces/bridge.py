@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import orjson
@@ -46,7 +46,17 @@ def answer(dialect: Dialect, ctx: Context, name: str, arguments: Mapping[str, An
 
 
 def _told(dialect: Dialect, ctx: Context, name: str, arguments: Mapping[str, Any]) -> Rendered:
-    return dialect.render(dialect.call(ctx, name, arguments))
+    return dialect.render(dialect.call(_prepared(ctx, dialect.find(name)), name, arguments))
+
+
+def _prepared(ctx: Context, operation: Operation) -> Context:
+    """*ctx* as *operation* needs it: all but those that let their uses wait see every use written down."""
+    if ctx.uses is None or operation.gathers_use:
+        return ctx
+    from mnemic.core.lifecycle import settle
+
+    settle(ctx)
+    return replace(ctx, uses=None)
 
 
 def perform(dialect: Dialect, operation: Operation, ctx: Context, arguments: Mapping[str, Any]) -> bytes:
@@ -55,7 +65,8 @@ def perform(dialect: Dialect, operation: Operation, ctx: Context, arguments: Map
 
 
 def _performed(dialect: Dialect, operation: Operation, ctx: Context, arguments: Mapping[str, Any]) -> bytes:
-    return orjson.dumps(operation.function(ctx, dialect.parse(operation, arguments)))
+    request = dialect.parse(operation, arguments)
+    return orjson.dumps(operation.function(_prepared(ctx, operation), request))
 
 
 def guarded(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:

@@ -20,10 +20,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from mnemic.app import DIALECTS, EVERY, dialect
+from mnemic.core.uses import Uses
 from mnemic.errors import Invalid, MnemicError, NotFound, Unavailable
 from mnemic.surfaces.bridge import Internal
 from mnemic.surfaces.guard import Guard, Policy, check_start
-from mnemic.surfaces.jobs import Worker
+from mnemic.surfaces.jobs import Settler, Worker
 from mnemic.surfaces.mcp import Endpoint
 from mnemic.surfaces.pages import page_routes
 from mnemic.surfaces.replies import NotAllowed, problem
@@ -49,13 +50,17 @@ def run_http(app: App, host: str, port: int, on_ready: Callable[[str], None] | N
     policy = Policy(host, app.settings.token)
     check_start(policy, app.ctx)
     worker = Worker(app.ctx)
-    served = http_app(replace(app.ctx, wake=worker.wake), policy)
+    ctx = replace(app.ctx, wake=worker.wake, uses=Uses())
+    settler = Settler(ctx)
+    served = http_app(ctx, policy)
     # uvicorn raises the signal that ended it once more; by then it must find a handler that does nothing.
     with bound(host, port) as listener, stopped_by_signals():
         if on_ready:
             on_ready(address(listener))
         worker.start()
+        settler.start()
         Server(served).run(sockets=[listener])
+    settler.stop()
     worker.stop()
 
 

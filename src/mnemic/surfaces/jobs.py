@@ -22,6 +22,7 @@ NOTICE_SECONDS = 0.2
 """So much later it is told what is missing, so that the first answer does not wait for finding out."""
 EXPIRY_SECONDS = 30 * 60.0
 LONGEST_PAUSE_SECONDS = 300.0
+SETTLED_AFTER_SECONDS = 0.25
 
 
 class Worker:
@@ -99,3 +100,38 @@ class Worker:
             return
         self._told.add((name, type(error)))
         log.warning("%s failed: %s", name, error, exc_info=None if isinstance(error, MnemicError) else error)
+
+
+class Settler:
+    """A thread that writes down the uses of a daemon's memories, a moment after they began to wait."""
+
+    def __init__(self, ctx: Context):
+        assert ctx.uses is not None, "there is nothing to wait for"
+        self._ctx = ctx
+        self._uses = ctx.uses
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="mnemic-uses", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Write down what waits, and end."""
+        self._stopped.set()
+        self._uses.are_waiting.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stopped.is_set():
+            self._uses.are_waiting.wait()
+            self._stopped.wait(SETTLED_AFTER_SECONDS)
+            self._settle()
+
+    def _settle(self) -> None:
+        from mnemic.core.lifecycle import settle
+
+        try:
+            settle(self._ctx)
+        except Exception as error:
+            log.warning("uses were not counted: %s", error)

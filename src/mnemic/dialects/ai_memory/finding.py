@@ -63,6 +63,7 @@ class Recall(Arguments):
     title="Recall memories",
     read_only=True,
     idempotent=True,
+    gathers_use=True,
     examples=[Example("", {"context": "how do we deploy the web app?", "limit": 5})],
 )
 def memory_recall(ctx: Context, request: Recall) -> Answer:

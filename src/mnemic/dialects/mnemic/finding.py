@@ -67,6 +67,7 @@ class RecallReply(Shape):
     title="Recall",
     read_only=True,
     idempotent=True,
+    gathers_use=True,
     examples=[Example("", {"query": "when do we deploy?", "limit": 5})],
 )
 def recall(ctx: Context, request: RecallRequest) -> RecallReply:

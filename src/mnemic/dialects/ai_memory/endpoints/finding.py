@@ -54,6 +54,7 @@ class Recalled(TypedDict):
     "GET /recall",
     "POST /recall",
     title="Recall",
+    gathers_use=True,
     examples=[Example("", {"context": "auth flow jwt", "namespace": "my-app", "limit": 10})],
 )
 def recall_memories(ctx: Context, request: RecallRequest) -> Recalled:

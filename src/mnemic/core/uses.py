@@ -1,0 +1,46 @@
+"""Uses that wait to be written down together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from threading import Event, Lock
+from typing import NamedTuple
+
+from mnemic.model.memory import Memory
+from mnemic.model.values import Moment
+
+
+class Use(NamedTuple):
+    """Memories that somebody used at a moment."""
+
+    actor: str
+    memories: Sequence[Memory]
+    at: Moment
+
+
+class Uses:
+    """What was used and is not written down yet. Safe to use from several threads.
+
+    Whatever is written takes from every reader what it had cached, so that a daemon which is asked hundreds of
+    questions a second would spend a third of its time on counting.
+    """
+
+    def __init__(self) -> None:
+        self.settling = Lock()
+        """Held while uses are written down: who needs to see them waits for it."""
+        self.are_waiting = Event()
+        self._lock = Lock()
+        self._waiting: list[Use] = []
+
+    def add(self, use: Use) -> None:
+        """Let *use* wait."""
+        with self._lock:
+            self._waiting.append(use)
+        self.are_waiting.set()
+
+    def take(self) -> list[Use]:
+        """All that wait, in order; from now on they are the caller's to write down."""
+        with self._lock:
+            self.are_waiting.clear()
+            taken, self._waiting = self._waiting, []
+        return taken

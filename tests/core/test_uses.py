@@ -1,0 +1,63 @@
+"""Uses that wait: nothing is written until they are settled, and then each counts in its turn."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from mnemic.core.history import as_of
+from mnemic.core.lifecycle import settle, touch
+from mnemic.core.memories import find
+from mnemic.core.uses import Uses
+from mnemic.model.access import Grant
+from mnemic.model.values import Tier
+from support import kept
+
+
+@pytest.fixture
+def waiting(ctx):
+    return replace(ctx, uses=Uses())
+
+
+def test_what_waits_is_written_down_together(waiting):
+    one, other = kept(waiting, "one"), kept(waiting, "other")
+    touch(waiting, [one])
+    touch(waiting, [one, other])
+    assert waiting.uses.are_waiting.is_set()
+    assert [find(waiting, memory.id).access_count for memory in (one, other)] == [0, 0]
+    settle(waiting)
+    assert [find(waiting, memory.id).access_count for memory in (one, other)] == [2, 1]
+    assert not waiting.uses.are_waiting.is_set() and waiting.uses.take() == []
+
+
+def test_every_use_has_its_reward_in_its_turn(waiting):
+    memory = kept(waiting, "worth keeping", tier=Tier.MID)
+    for _ in range(11):
+        touch(waiting, [memory])
+    settle(waiting)
+    after = find(waiting, memory.id)
+    assert (after.tier, after.priority, after.access_count) == (Tier.LONG, memory.priority + 1, 11)
+    assert waiting.store.check() == []
+
+
+def test_each_caller_is_written_down_by_name(waiting):
+    memory = kept(waiting, "asked for by two", priority=5)
+    for _ in range(9):
+        touch(waiting, [memory])
+    touch(waiting.on_behalf_of("another"), [memory])
+    settle(waiting)
+    *_, last = waiting.store.read().journal()
+    assert (last.operation, last.actor, last.after) == ("use", "another", {"priority": 6})
+
+
+def test_nothing_waits_of_who_may_not_write_or_looks_back(waiting, clock):
+    memory = kept(waiting, "seen")
+    touch(waiting.limited_to(Grant(None, can_write=False)), [memory])
+    touch(as_of(waiting, clock()), [memory])
+    assert waiting.uses.take() == []
+
+
+def test_without_a_place_to_wait_there_is_nothing_to_settle(ctx):
+    settle(ctx)
+    assert ctx.store.sequence() == 0
