@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import socket
 
 import httpx
 import pytest
@@ -188,3 +189,15 @@ def test_the_daemon_does_not_open_to_the_network_without_a_token(ctx):
 )
 def test_loopback(host, local):
     assert is_loopback(host) is local
+
+
+def test_blanks_around_a_header_are_no_part_of_it(ctx):
+    """Over a real socket: the parser that reads a request leaves the blanks behind a value."""
+    with serving(ctx, Policy("127.0.0.1", "secret")) as url:
+        host, _, port = url.removeprefix("http://").partition(":")
+        with socket.create_connection((host, int(port)), timeout=10) as wire:
+            wire.sendall(
+                f"GET /api/v1/stats HTTP/1.1\r\nHost: {host}:{port} \t\r\nX-API-Key:  secret  \r\n"
+                "Connection: close\r\n\r\n".encode()
+            )
+            assert wire.recv(15) == b"HTTP/1.1 200 OK"

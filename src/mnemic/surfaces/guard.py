@@ -98,6 +98,8 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        # Blanks around a value are no part of it, but the parser leaves those behind it where they are.
+        scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
         headers = Headers(scope=scope)
         try:
             _check_host(headers, self._policy)
