@@ -16,9 +16,9 @@ from mnemic.storage.base import Progress, Reader
 from mnemic.storage.sqlite import checking, words
 from mnemic.storage.sqlite.connection import connect, connect_to_read, examine, has_log, newer, our_errors
 from mnemic.storage.sqlite.migrating import version_of
+from mnemic.storage.sqlite.opened import OpenedStore
 from mnemic.storage.sqlite.reader import SqliteReader
 from mnemic.storage.sqlite.schema import MIGRATIONS
-from mnemic.storage.sqlite.store import SqliteStore
 
 T = TypeVar("T")
 
@@ -96,7 +96,7 @@ class OtherStore:
             return question(self._opened(connection).read())
 
 
-class _OneConnection(SqliteStore):
+class _OneConnection(OpenedStore):
     """A store whose readers share one connection, because another would not show the same."""
 
     @contextmanager
@@ -114,10 +114,6 @@ class _OneConnection(SqliteStore):
         if self._closed:
             raise StoreUnusable("The memory has been closed.")
         return self._writer
-
-    def at(self, sequence: int) -> NoReturn:
-        """See Store."""
-        raise Denied("There is no looking back here.")
 
     def backup(self, target: Path, progress: Progress | None = None) -> NoReturn:
         """See Store."""

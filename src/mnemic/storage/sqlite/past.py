@@ -17,9 +17,9 @@ from mnemic.storage.base import Progress
 from mnemic.storage.sqlite import checking, edges, memories, words
 from mnemic.storage.sqlite.connection import connect, our_errors
 from mnemic.storage.sqlite.memories import as_json
+from mnemic.storage.sqlite.opened import OpenedStore
 from mnemic.storage.sqlite.reader import SqliteReader
 from mnemic.storage.sqlite.rows import Row, rows, value
-from mnemic.storage.sqlite.store import SqliteStore
 
 ATTACH = """
 ATTACH ? AS present
@@ -66,7 +66,7 @@ SELECT sequence, batch, at, actor, operation, subject, subject_id FROM present.j
 """
 
 
-class PastStore(SqliteStore):
+class PastStore(OpenedStore):
     """A Store that can only be read. Making one costs; asking it again does not."""
 
     def __init__(self, path: Path, sequence: int, model: str | None):

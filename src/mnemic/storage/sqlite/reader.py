@@ -52,7 +52,7 @@ from mnemic.storage.sqlite.rows import Row, column, row, rows, value
 
 if TYPE_CHECKING:
     from mnemic.embedding.base import Vectors
-    from mnemic.storage.sqlite.store import SqliteStore
+    from mnemic.storage.sqlite.opened import OpenedStore
 
 SELECT_IDS = """
 SELECT m.id FROM memory m WHERE {conditions}
@@ -171,7 +171,7 @@ ALL = Filter(states=frozenset(State))
 class SqliteReader:
     """The Reader of the SQLite engine, over one connection."""
 
-    def __init__(self, store: SqliteStore, connection: apsw.Connection):
+    def __init__(self, store: OpenedStore, connection: apsw.Connection):
         self._store = store
         self._connection = connection
 

@@ -41,7 +41,7 @@ from mnemic.storage.sqlite.reader import SqliteReader
 from mnemic.storage.sqlite.rows import row, rows, value
 
 if TYPE_CHECKING:
-    from mnemic.storage.sqlite.store import SqliteStore
+    from mnemic.storage.sqlite.opened import OpenedStore
 
 ADD_STATEMENT = """
 INSERT INTO statement (memory_id, position, text, digest, since) VALUES (?, ?, ?, ?, ?)
@@ -136,7 +136,7 @@ class SqliteWriter(SqliteReader):
 
     def __init__(
         self,
-        store: SqliteStore,
+        store: OpenedStore,
         connection: apsw.Connection,
         operation: str,
         actor: str,

@@ -1,0 +1,279 @@
+"""An open database: one file, one writer at a time, a connection for each reading thread."""
+
+from __future__ import annotations
+
+import threading
+import time
+import weakref
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import apsw
+
+from mnemic.errors import Busy, Denied, Invalid, StoreUnusable
+from mnemic.model.values import Moment
+from mnemic.storage.base import Asked, Progress, Scratch, Store
+from mnemic.storage.sqlite import checking, journal, substrings, words
+from mnemic.storage.sqlite.connection import connect, our_errors, prepare_file
+from mnemic.storage.sqlite.migrating import back_up, migrate
+from mnemic.storage.sqlite.reader import SqliteReader
+from mnemic.storage.sqlite.rows import row as first
+from mnemic.storage.sqlite.turns import Turns
+from mnemic.storage.sqlite.writer import SqliteWriter
+
+if TYPE_CHECKING:
+    from mnemic.storage.sqlite.vectors import Matrix
+
+NAMESPACE_ID = """
+SELECT id FROM namespace WHERE name = ?
+"""
+ADD_NAMESPACE = """
+INSERT INTO namespace (name) VALUES (?)
+"""
+MODEL = """
+SELECT id, dimension FROM model WHERE name = ?
+"""
+ADD_MODEL = """
+INSERT INTO model (name, dimension) VALUES (?, ?)
+"""
+# By model: as long as there has been but one, no statement need be looked at.
+FOREIGN_VECTORS = """
+SELECT 1 FROM model d
+WHERE d.id IS NOT ? AND EXISTS (SELECT 1 FROM statement s WHERE s.model_id = d.id AND s.until IS NULL)
+LIMIT 1
+"""
+UNEMBED_FOREIGN = """
+UPDATE statement SET model_id = NULL WHERE model_id IS NOT NULL AND model_id IS NOT ? AND until IS NULL
+"""
+BREATH_SECONDS = 0.005
+"""How long the write lock is left to others between two steps of a long piece of work."""
+
+
+class OpenedStore:
+    """What every kind of store of the SQLite engine does: the one we keep, a look back, someone else's."""
+
+    def __init__(self, path: Path, *, durable: bool = True):
+        self._path = path
+        self._durable = durable
+        self._model: str | None = None
+        self._closed = False
+        with our_errors(path.name):
+            prepare_file(path)
+            writer = connect(path, durable=durable)
+            try:
+                self._setup(writer, path)
+            except BaseException:
+                writer.close()
+                raise
+
+    def _setup(self, writer: apsw.Connection, path: Path | None) -> None:
+        migrate(writer, path)
+        journal.last(writer)  # reads the tables' definitions, so that damage there is noticed now
+        self._begin(writer, path)
+
+    def _begin(self, writer: apsw.Connection, path: Path | None) -> None:
+        self._writer = writer
+        self._waits_for_disk = self._durable
+        self._local = threading.local()
+        self._open: weakref.WeakSet[apsw.Connection] = weakref.WeakSet([writer])
+        self._namespaces: dict[str, int] = {}
+        self.frequencies = words.Frequencies()
+        self.rarity = substrings.Rarity()
+        self._matrix: Matrix | None = None
+        self._matrix_lock = threading.Lock()
+        self.writing = Turns(path)
+
+    @property
+    def location(self) -> str:
+        """See Store."""
+        return self._path.name
+
+    @property
+    def path(self) -> Path:
+        """The database file."""
+        return self._path
+
+    @property
+    def model(self) -> str | None:
+        """The name of the model whose vectors are compared."""
+        return self._model
+
+    def _connection(self) -> apsw.Connection:
+        """This thread's own connection for reading."""
+        if self._closed:
+            raise StoreUnusable("The memory has been closed.")
+        connection: apsw.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = connect(self._path, durable=self._durable)
+            self._local.connection = connection
+            self._open.add(connection)
+        return connection
+
+    def read(self) -> SqliteReader:
+        """See Store."""
+        return SqliteReader(self, self._connection())
+
+    @contextmanager
+    def snapshot(self) -> Iterator[SqliteReader]:
+        """See Store."""
+        connection = connect(self._path, durable=self._durable)
+        try:
+            connection.execute("BEGIN")
+            yield SqliteReader(self, connection)
+        finally:
+            connection.close()
+
+    def write(self, *, operation: str, actor: str, at: Moment, durable: bool = True) -> SqliteWriter:
+        """See Store."""
+        if self._closed:
+            raise StoreUnusable("The memory has been closed.")
+        return SqliteWriter(self, self._writer, operation, actor, at, durable=durable and self._durable)
+
+    def wait_for_disk(self, is_wanted: bool) -> None:
+        """Let transactions end when the disk has them, or before that. Of many alike in a row, the first switches."""
+        if is_wanted != self._waits_for_disk:
+            self._writer.execute(f"PRAGMA synchronous = {'FULL' if is_wanted else 'NORMAL'}")
+            self._waits_for_disk = is_wanted
+
+    def sequence(self) -> int:
+        """See Store."""
+        with our_errors(self.location):
+            return journal.last(self._connection())[0]
+
+    def sequence_at(self, moment: Moment) -> int:
+        """See Store."""
+        with our_errors(self.location):
+            return journal.sequence_at(self._connection(), moment)
+
+    def at(self, sequence: int) -> Store:
+        """See Store."""
+        raise Denied("There is no looking back here.")
+
+    def elsewhere(self, path: Path) -> Asked:
+        """See Store."""
+        raise Denied("Other stores cannot be asked from here.")
+
+    def in_memory(self) -> Scratch:
+        """See Store."""
+        raise Denied("Other stores cannot be asked from here.")
+
+    def use_model(self, name: str) -> None:
+        """See Store."""
+        self._model = name
+        with our_errors(self.location):
+            row = first(self._writer, MODEL, (name,))
+            current = row[0] if row else None
+            if self._writer.execute(FOREIGN_VECTORS, (current,)).fetchone():
+                with self.write(operation="model", actor="mnemic", at=0):
+                    self._writer.execute(UNEMBED_FOREIGN, (current,))
+
+    def backup(self, target: Path, progress: Progress | None = None) -> None:
+        """See Store."""
+        if target.exists() and target.samefile(self._path):
+            raise Invalid("target: is the database itself", "target")
+        with our_errors(target.name):
+            source = connect(self._path, durable=self._durable)
+            try:
+                back_up(source, target, progress)
+            except OSError as error:
+                raise Invalid(
+                    f"target: {target.name} cannot be written: {error.strerror}", "target"
+                ) from None
+            finally:
+                source.close()
+
+    def probe(self) -> None:
+        """See Store."""
+        with our_errors(self.location), closing(connect(self._path, durable=self._durable)) as connection:
+            connection.execute("BEGIN")
+            if not checking.probe(connection):
+                raise StoreUnusable("The index of words is damaged. `mnemic doctor` says what to do.")
+
+    def check(self) -> list[str]:
+        """See Store."""
+        # In one transaction, since others write meanwhile. On a connection of its own, since one that has
+        # read the words index before takes another connection's writes to it for damage.
+        with our_errors(self.location), closing(connect(self._path, durable=self._durable)) as connection:
+            connection.execute("BEGIN")
+            return checking.check(connection)
+
+    def close(self) -> None:
+        """See Store."""
+        with self.writing.threads:
+            self._closed = True
+            for connection in list(self._open):
+                connection.close()
+            self.writing.close()
+
+    # -- what readers and writers share
+
+    def namespace_id(self, connection: apsw.Connection, name: str, *, create: bool = False) -> int | None:
+        """The number a namespace has in the indexes."""
+        known = self._namespaces.get(name)
+        if known is not None:
+            return known
+        row = first(connection, NAMESPACE_ID, (name,))
+        if row is None and not create:
+            return None
+        if row is None:
+            connection.execute(ADD_NAMESPACE, (name,))
+            row = (connection.last_insert_rowid(),)
+        self._namespaces[name] = int(row[0])
+        return int(row[0])
+
+    def index_substrings(self) -> None:
+        """Bring the index of substrings nearer to the newest change; where that cannot be, it stays behind."""
+        with suppress(Busy, StoreUnusable):
+            for _ in range(substrings.BATCHES):
+                if not substrings.is_behind(self._connection()):
+                    return
+                self._index_some_substrings()
+                time.sleep(BREATH_SECONDS)
+
+    def _index_some_substrings(self) -> None:
+        """One step of the index, in a transaction of its own so that others come between."""
+        with self.writing:
+            # Whoever searches inside a transaction of theirs has it open on this connection.
+            if self._writer.in_transaction:
+                return
+            with self.write(operation="index", actor="mnemic", at=0, durable=False):
+                substrings.catch_up(self._writer)
+
+    def forget_names(self) -> None:
+        """Drop what was learnt inside a transaction that did not commit."""
+        self._namespaces.clear()
+
+    def model_id(self, connection: apsw.Connection, name: str, dimension: int) -> int:
+        """The number of a model, known from now on if it was not."""
+        row = first(connection, MODEL, (name,))
+        if row:
+            return int(row[0])
+        connection.execute(ADD_MODEL, (name, dimension))
+        return connection.last_insert_rowid()
+
+    def known_model(self, connection: apsw.Connection) -> tuple[int, int] | None:
+        """The number and the dimension of the model in use; None while no vector was made by it."""
+        row = None if self._model is None else first(connection, MODEL, (self._model,))
+        return None if row is None else (row[0], row[1])
+
+    def matrix(self, connection: apsw.Connection) -> Matrix | None:
+        """The vectors of the model in use, up to date; None while it has none."""
+        model = self.known_model(connection)
+        if model is None:
+            return None
+        matrix = self._matrix_for(connection, *model)
+        matrix.refresh(connection, journal.last(connection)[0])
+        return matrix
+
+    def _matrix_for(self, connection: apsw.Connection, model_id: int, dimension: int) -> Matrix:
+        from mnemic.storage.sqlite.vectors import Matrix
+
+        # What a transaction sees may be taken back, or be older than what others see: it gets its own.
+        if connection.in_transaction:
+            return Matrix(model_id, dimension)
+        with self._matrix_lock:
+            if self._matrix is None or self._matrix.model_id != model_id:
+                self._matrix = Matrix(model_id, dimension)
+            return self._matrix
