@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic.core.feedback import DEFAULT_LINK_QUALITY, DEFAULT_QUALITY, Rating, Steps, rate, rate_named
+from mnemic.core.feedback import Rating, Steps, rate, rate_named
 from mnemic.core.graph import link
 from mnemic.core.history import undo
 from mnemic.core.memories import find
 from mnemic.errors import NotFound
 from mnemic.model.access import Grant
+from mnemic.model.graph import UNRATED_LINK
+from mnemic.model.memory import UNRATED
 from mnemic.model.values import State
 from support import kept
 
@@ -93,7 +95,7 @@ def test_a_link_is_rated_and_never_deleted(ctx, clock):
     clock.advance(hours=1)
     [after] = rate(ctx, [], [Rating(edge.id, False, 1), Rating(edge.id, True, 10)]).links
     assert after.state is State.LIVING and after.updated_at == clock()
-    assert after.quality == pytest.approx(max(0, DEFAULT_LINK_QUALITY - 0.5) + 0.5)
+    assert after.quality == pytest.approx(max(0, UNRATED_LINK - 0.5) + 0.5)
     assert (after.rating, after.rating_count) == (5.5, 2)
     assert ctx.store.read().edge(edge.id) == after
 
@@ -104,7 +106,7 @@ def test_a_rating_can_be_taken_back(ctx):
     undo(ctx, ctx.store.sequence())
     after = find(ctx, memory.id)
     assert (after.state, after.quality, after.rating) == (State.LIVING, None, None)
-    assert rated(ctx, memory, (True, 10)).quality == DEFAULT_QUALITY + 0.5
+    assert rated(ctx, memory, (True, 10)).quality == UNRATED + 0.5
 
 
 # -- by what they are called

@@ -10,8 +10,9 @@ from speaking import Speaker
 from mnemic.app import dialect
 from mnemic.core.memories import find
 from mnemic.dialects.lorekeeper.settings import LoreSettings, settings_of
-from mnemic.dialects.lorekeeper.shapes import RELATIONS, title_of
+from mnemic.dialects.lorekeeper.shapes import title_of
 from mnemic.errors import Invalid
+from mnemic.formats.lore import SPOKEN
 from mnemic.model.access import Grant
 from mnemic.model.values import State, iso
 from support import AbsentEmbedder, kept
@@ -309,7 +310,7 @@ def test_a_bad_relation_type_is_named_with_the_good_ones(speak):
     [error] = speak.ok("lore_insert", links=[link])["errors"]
     assert error == {
         "input": str(link),
-        "error": f"invalid relation_type 'zzz': must be one of {sorted(RELATIONS)}",
+        "error": f"invalid relation_type 'zzz': must be one of {sorted(SPOKEN)}",
     }
 
 

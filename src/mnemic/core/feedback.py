@@ -10,14 +10,11 @@ from mnemic.core.graph import find_link
 from mnemic.core.memories import locate
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.model.graph import Edge
-from mnemic.model.memory import Memory
+from mnemic.model.memory import HIGHEST_QUALITY, Memory
 from mnemic.model.values import State
 from mnemic.storage.base import Writer
 
-DEFAULT_QUALITY = 5.0
-DEFAULT_LINK_QUALITY = 1.0
-"""What a memory and a link count for of which nobody has said how good they are."""
-LOWEST_QUALITY, HIGHEST_QUALITY = 0.0, 10.0
+LOWEST_QUALITY = 0.0
 DOUBTED_AT = 2
 """Useless with so little confidence: such a memory is forgotten."""
 DOUBTED = "rated useless"
@@ -104,14 +101,12 @@ def _numbers(ratings: Sequence[Rating]) -> list[int]:
 
 def _rated(tx: Writer, memory: Memory, rating: Rating, steps: Steps) -> Memory:
     """*memory* with the rating in its figures. What it says is as old as before."""
-    quality = DEFAULT_QUALITY if memory.quality is None else memory.quality
-    figures = _figures(quality, memory.rating, memory.rating_count, rating, steps)
+    figures = _figures(memory.worth, memory.rating, memory.rating_count, rating, steps)
     return tx.change(memory, updated_at=memory.updated_at, **figures)
 
 
 def _rated_edge(tx: Writer, ctx: Context, edge: Edge, rating: Rating, steps: Steps) -> Edge:
-    quality = DEFAULT_LINK_QUALITY if edge.quality is None else edge.quality
-    figures = _figures(quality, edge.rating, edge.rating_count, rating, steps)
+    figures = _figures(edge.worth, edge.rating, edge.rating_count, rating, steps)
     return tx.change_edge(edge, updated_at=ctx.now(), **figures)
 
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mnemic.core.context import Context
-from mnemic.core.feedback import DEFAULT_LINK_QUALITY
 from mnemic.model.graph import Direction, Edge
 from mnemic.model.memory import Memory
 from mnemic.model.search import LIVING_ONLY, Filter
@@ -62,4 +61,4 @@ def links_of(
 
 
 def _merit(edge: Edge) -> tuple[float, int]:
-    return -(DEFAULT_LINK_QUALITY if edge.quality is None else edge.quality), edge.id
+    return -edge.worth, edge.id

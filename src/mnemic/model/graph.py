@@ -19,6 +19,10 @@ class Direction(StrEnum):
     BOTH = "both"
 
 
+UNRATED_LINK = 1.0
+"""What a link counts for of which nobody has said how good it is."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edge:
     """A typed, directed, weighted link. Ended links keep their row with *valid_to* set."""
@@ -38,6 +42,11 @@ class Edge:
     quality: float | None = None
     rating: float | None = None
     rating_count: int = 0
+
+    @property
+    def worth(self) -> float:
+        """How good it proved, from 0 to 10."""
+        return UNRATED_LINK if self.quality is None else self.quality
 
 
 class Link(NamedTuple):

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 from mnemic.model.values import Moment, State, Tier
 
+UNRATED, HIGHEST_QUALITY = 5.0, 10.0
+"""What a memory counts for of which nobody has said how good it is, and the most it can."""
 _NUMBER = re.compile(r" \(\d+\)$")
 
 
@@ -58,6 +60,11 @@ class Memory:
     state_reason: str | None = None
     state_at: Moment | None = None
     statements: tuple[Statement, ...] = ()
+
+    @property
+    def worth(self) -> float:
+        """How good it proved, from 0 to 10."""
+        return UNRATED if self.quality is None else self.quality
 
     @property
     def content(self) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from math import exp, log2
 from typing import TYPE_CHECKING
 
+from mnemic.model.memory import HIGHEST_QUALITY, UNRATED
 from mnemic.model.search import Query
 from mnemic.model.values import DAY, Moment, State
 from mnemic.retrieval.candidates import Candidate, gather
@@ -24,9 +25,6 @@ DEPTH = 200
 FORGOTTEN_LOOKED_AT = 1_000
 """So many of the memories that were forgotten last, where they are asked for."""
 FORGOTTEN = frozenset({State.FORGOTTEN})
-HIGHEST_QUALITY = 10.0
-UNRATED = 5.0
-"""What a memory counts for of which nobody has said how good it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,8 @@ from pydantic import Field
 
 from mnemic.core import sessions
 from mnemic.core.context import Context
-from mnemic.dialects.agentic_memory.vocabulary import AGENTIC_MEMORY, Reply, answer
+from mnemic.dialects.agentic_memory.vocabulary import AGENTIC_MEMORY
+from mnemic.dialects.objects import Reply, answer
 from mnemic.dialects.operation import Example, Shape
 from mnemic.dialects.texts import Words
 from mnemic.errors import Invalid

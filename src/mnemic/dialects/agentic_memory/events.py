@@ -25,7 +25,8 @@ from mnemic.dialects.agentic_memory.shapes import (
     readable,
     summary,
 )
-from mnemic.dialects.agentic_memory.vocabulary import AGENTIC_MEMORY, Reply, answer
+from mnemic.dialects.agentic_memory.vocabulary import AGENTIC_MEMORY
+from mnemic.dialects.objects import Reply, answer
 from mnemic.dialects.operation import Example, Shape
 from mnemic.dialects.texts import Words
 from mnemic.errors import Invalid

@@ -12,7 +12,8 @@ from mnemic.core.grounding import PARTIAL, UNGROUNDED, VERIFIED, Evidence, Verdi
 from mnemic.core.lifecycle import touch
 from mnemic.dialects.agentic_memory.events import written
 from mnemic.dialects.agentic_memory.shapes import Count, content_of, edge, findable, node, summary
-from mnemic.dialects.agentic_memory.vocabulary import AGENTIC_MEMORY, Reply, answer
+from mnemic.dialects.agentic_memory.vocabulary import AGENTIC_MEMORY
+from mnemic.dialects.objects import Reply, answer
 from mnemic.dialects.operation import Example, Shape
 from mnemic.dialects.texts import Words
 from mnemic.model.graph import Direction, Link

@@ -10,7 +10,8 @@ from mnemic.core import quality
 from mnemic.core.context import Context
 from mnemic.dialects.agentic_memory.reading import stats
 from mnemic.dialects.agentic_memory.shapes import Count
-from mnemic.dialects.agentic_memory.vocabulary import AGENTIC_MEMORY, Reply, answer
+from mnemic.dialects.agentic_memory.vocabulary import AGENTIC_MEMORY
+from mnemic.dialects.objects import Reply, answer
 from mnemic.dialects.operation import Example, Shape
 
 

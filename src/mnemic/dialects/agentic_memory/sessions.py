@@ -10,7 +10,8 @@ from mnemic.core import sessions as core
 from mnemic.core.context import Context
 from mnemic.core.lifecycle import touch
 from mnemic.dialects.agentic_memory.shapes import Count, content_of
-from mnemic.dialects.agentic_memory.vocabulary import AGENTIC_MEMORY, Reply, answer
+from mnemic.dialects.agentic_memory.vocabulary import AGENTIC_MEMORY
+from mnemic.dialects.objects import Reply, answer
 from mnemic.dialects.operation import Example, Shape
 from mnemic.dialects.texts import Words
 from mnemic.model.memory import Memory

@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from pydantic import BaseModel, RootModel, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from mnemic.dialects.agentic_memory.prompts import PROMPTS
 from mnemic.dialects.agentic_memory.resources import RESOURCES
 from mnemic.dialects.agentic_memory.shapes import pretty
-from mnemic.dialects.operation import Dialect, Operation, Rendered, Unknown, hints, invalid
-from mnemic.dialects.schemas import whole_schema
+from mnemic.dialects.objects import ObjectDialect, Reply
+from mnemic.dialects.operation import Operation, Rendered, Unknown, invalid
 from mnemic.errors import Invalid, MnemicError
 
 OUT_OF_RANGE = frozenset(("greater_than_equal", "less_than_equal"))
 
 
-class Reply(RootModel[dict[str, Any]]):
-    """An answer: an object whose keys are the tool's own."""
-
-
-def answer(**content: Any) -> Reply:
-    """A reply with these keys."""
-    return Reply.model_construct(content)
-
-
-class AgenticMemory(Dialect):
+class AgenticMemory(ObjectDialect):
     """The dialect, with its way of answering: JSON that a person can read, and failures in its words."""
 
     def render(self, reply: BaseModel) -> Rendered:
@@ -44,16 +33,6 @@ class AgenticMemory(Dialect):
         if first["loc"][-1:] == ("confidence",) and first["type"] in OUT_OF_RANGE:
             return Invalid(f"confidence must be between 0.0 and 1.0, got {first['input']}", "confidence")
         return invalid(error)
-
-    def listed(self, operation: Operation) -> dict[str, Any]:
-        """See Dialect."""
-        return {
-            "name": operation.name,
-            "title": operation.title,
-            "description": operation.description,
-            "inputSchema": whole_schema(operation.request),
-            "annotations": hints(operation),
-        }
 
 
 AGENTIC_MEMORY = AgenticMemory(

@@ -11,7 +11,8 @@ from mnemic.core import workspaces as core
 from mnemic.core.context import Context
 from mnemic.core.workspaces import Answer
 from mnemic.dialects.agentic_memory.shapes import content_of, event_type_of
-from mnemic.dialects.agentic_memory.vocabulary import AGENTIC_MEMORY, Reply, answer
+from mnemic.dialects.agentic_memory.vocabulary import AGENTIC_MEMORY
+from mnemic.dialects.objects import Reply, answer
 from mnemic.dialects.operation import Shape
 from mnemic.dialects.texts import Words
 from mnemic.errors import Invalid, NotFound

@@ -8,10 +8,11 @@ is kept, and the limits that one of them sets to a batch are not asked. What is 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any
 
 import orjson
-from pydantic import BaseModel, Field, RootModel
+from pydantic import BaseModel, Field
 
 from mnemic.core import entities as core
 from mnemic.core.context import Context
@@ -21,9 +22,9 @@ from mnemic.dialects.ai_memory import leaving
 from mnemic.dialects.ai_memory.arguments import Nothing
 from mnemic.dialects.mcp_memory.graph import link, related, why_not
 from mnemic.dialects.mcp_memory.vocabulary import GENERIC, INVERSES, STATUS, not_found, told, told_memory
-from mnemic.dialects.operation import Dialect, Operation, Rendered, Shape, hints
+from mnemic.dialects.objects import ObjectDialect, Reply, answer
+from mnemic.dialects.operation import Rendered, Shape
 from mnemic.dialects.pages import After, Limit, note_on
-from mnemic.dialects.schemas import whole_schema
 from mnemic.dialects.texts import Words
 from mnemic.errors import Invalid, MnemicError, NotFound
 from mnemic.formats.graphs import linked, shown
@@ -31,30 +32,18 @@ from mnemic.model.graph import Entity, Sketch, Triple
 from mnemic.model.memory import Memory
 
 
-class Shared(Dialect):
+class Shared(ObjectDialect):
     """How the shared tools answer: an object, and a failure that is told in all three ways clients look for it."""
 
     def render(self, reply: BaseModel) -> Rendered:
         """See Dialect."""
-        assert isinstance(reply, Reply)
-        text = orjson.dumps(reply.root).decode()
-        return Rendered(text, reply.root, note=note_on(text))
+        told = super().render(reply)
+        return replace(told, note=note_on(told.text))
 
     def render_error(self, name: str, error: MnemicError) -> Rendered:
         """See Dialect."""
         content = {"error": str(error)}
         return Rendered(orjson.dumps(content).decode(), content, is_error=True)
-
-    def listed(self, operation: Operation) -> dict[str, Any]:
-        """See Dialect."""
-        return {
-            "name": operation.name,
-            "title": operation.title,
-            "description": operation.description,
-            "inputSchema": whole_schema(operation.request),
-            "outputSchema": {"type": "object", "additionalProperties": True},
-            "annotations": hints(operation),
-        }
 
 
 SHARED = Shared(
@@ -65,15 +54,6 @@ SHARED = Shared(
         "who have it and answers with the keys of all. Every other tool is what its own vocabulary says."
     ),
 )
-
-
-class Reply(RootModel[dict[str, Any]]):
-    """An answer: an object with the keys of all who have the tool."""
-
-
-def answer(**content: Any) -> Reply:
-    """A reply with these keys."""
-    return Reply.model_construct(content)
 
 
 def done(what: str, **content: Any) -> Reply:

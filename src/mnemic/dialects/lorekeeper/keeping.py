@@ -10,18 +10,19 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mnemic.core import memories as core
 from mnemic.core.context import Context
-from mnemic.core.feedback import DEFAULT_LINK_QUALITY, HIGHEST_QUALITY
 from mnemic.core.known import Admitted, Taken, Tie, take_in
 from mnemic.core.lookup import by_uid
 from mnemic.core.memories import Note
 from mnemic.dialects.lorekeeper.settings import Bearings, bearings
-from mnemic.dialects.lorekeeper.shapes import RELATIONS, title_of, told
-from mnemic.dialects.lorekeeper.vocabulary import LOREKEEPER, Refused, Reply, answer
+from mnemic.dialects.lorekeeper.shapes import title_of
+from mnemic.dialects.lorekeeper.vocabulary import LOREKEEPER, Refused
+from mnemic.dialects.objects import Reply, answer
 from mnemic.dialects.operation import Shape, invalid
 from mnemic.dialects.texts import Words
 from mnemic.errors import Invalid
-from mnemic.model.graph import Edge
-from mnemic.model.memory import Memory
+from mnemic.formats.lore import SPOKEN, memory_entry
+from mnemic.model.graph import UNRATED_LINK, Edge
+from mnemic.model.memory import HIGHEST_QUALITY, Memory
 
 THOUGHT_QUALITY = 7.0
 MOST_ITEMS = 1_000
@@ -51,7 +52,7 @@ def lore_remember(ctx: Context, request: Remember) -> Reply:
     note = Note(
         text=request.thought, title=title_of(request.thought), namespace=at.home, quality=THOUGHT_QUALITY
     )
-    likely = at.settings.likely and replace(at.settings.likely, quality=DEFAULT_LINK_QUALITY)
+    likely = at.settings.likely and replace(at.settings.likely, quality=UNRATED_LINK)
     one = take_in(ctx, [note], at.gate, likely=likely).notes[0]
     memory = one.twin.memory if one.twin else one.memory
     assert memory is not None, "only what is forced can be neither new nor known"
@@ -90,7 +91,7 @@ class GivenLink(BaseModel):
     target_memory_id: Words
     relation_type: Words
     reason: Words
-    score: Score = DEFAULT_LINK_QUALITY
+    score: Score = UNRATED_LINK
 
 
 class Insert(Shape):
@@ -224,9 +225,9 @@ def _checked(link: Mapping[str, Any], known: Mapping[str, Memory], is_inline: bo
     for name in ("source_memory_id", "target_memory_id", "relation_type", "reason"):
         if link.get(name) is None:
             raise Invalid(f"missing required field: '{name}'", name)
-    if link["relation_type"] not in RELATIONS:
+    if link["relation_type"] not in SPOKEN:
         raise Invalid(
-            f"invalid relation_type '{link['relation_type']}': must be one of {sorted(RELATIONS)}",
+            f"invalid relation_type '{link['relation_type']}': must be one of {sorted(SPOKEN)}",
             "relation_type",
         )
     try:
@@ -254,7 +255,7 @@ def _inserted(order: _Order, taken: Taken, known: Mapping[str, Memory]) -> Reply
             duplicates.append(
                 {
                     "input_title": note.title,
-                    "existing_memory": told(one.twin.memory),
+                    "existing_memory": memory_entry(one.twin.memory),
                     "similarity": similarity,
                 }
             )

@@ -11,7 +11,8 @@ from mnemic.core.learning import Account, Learning, learn, reflected
 from mnemic.core.lookup import by_uid
 from mnemic.dialects.lorekeeper.settings import bearings
 from mnemic.dialects.lorekeeper.shapes import title_of
-from mnemic.dialects.lorekeeper.vocabulary import LOREKEEPER, Refused, Reply, answer
+from mnemic.dialects.lorekeeper.vocabulary import LOREKEEPER, Refused
+from mnemic.dialects.objects import Reply, answer
 from mnemic.dialects.operation import Shape
 from mnemic.dialects.texts import Words
 from mnemic.model.values import iso

@@ -15,7 +15,8 @@ from mnemic.core.lookup import by_uid, links_of
 from mnemic.core.recall import recall
 from mnemic.dialects.lorekeeper.settings import Bearings, bearings
 from mnemic.dialects.lorekeeper.shapes import UNSCORED, told_hit, told_title
-from mnemic.dialects.lorekeeper.vocabulary import LOREKEEPER, Refused, Reply, answer
+from mnemic.dialects.lorekeeper.vocabulary import LOREKEEPER, Refused
+from mnemic.dialects.objects import Reply, answer
 from mnemic.dialects.operation import Shape
 from mnemic.dialects.texts import Words
 from mnemic.model.search import Filter, Hit, Query

@@ -18,8 +18,6 @@ from mnemic.dialects.mcp_memory.vocabulary import (
     MCP_MEMORY,
     STATUS,
     Refused,
-    Reply,
-    answer,
     check_entities,
     check_names,
     check_observations,
@@ -29,6 +27,7 @@ from mnemic.dialects.mcp_memory.vocabulary import (
     told,
     told_memory,
 )
+from mnemic.dialects.objects import Reply, answer
 from mnemic.dialects.operation import Shape
 from mnemic.dialects.texts import Words
 from mnemic.errors import Invalid

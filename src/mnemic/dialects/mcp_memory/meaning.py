@@ -12,13 +12,12 @@ from mnemic.core.entities import visible
 from mnemic.dialects.mcp_memory.vocabulary import (
     MCP_MEMORY,
     STATUS,
-    Reply,
-    answer,
     check_limit,
     check_query,
     model_needed,
     told_memory,
 )
+from mnemic.dialects.objects import Reply, answer
 from mnemic.dialects.operation import Shape
 from mnemic.dialects.texts import Words
 from mnemic.model.memory import Memory

@@ -12,13 +12,12 @@ from mnemic.core.reflections import Reflection
 from mnemic.dialects.mcp_memory.vocabulary import (
     MCP_MEMORY,
     Refused,
-    Reply,
-    answer,
     check_limit,
     check_query,
     model_needed,
     stamp,
 )
+from mnemic.dialects.objects import Reply, answer
 from mnemic.dialects.operation import Shape
 from mnemic.dialects.texts import Words
 from mnemic.errors import Invalid

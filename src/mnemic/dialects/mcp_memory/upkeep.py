@@ -18,11 +18,10 @@ from mnemic.dialects.mcp_memory.vocabulary import (
     STATUS,
     Named,
     Refused,
-    Reply,
-    answer,
     found,
     model_needed,
 )
+from mnemic.dialects.objects import Reply, answer
 from mnemic.dialects.operation import Shape
 from mnemic.dialects.texts import Words
 from mnemic.errors import NotFound

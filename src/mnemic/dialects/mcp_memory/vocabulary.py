@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from typing import Any
 
 import orjson
-from pydantic import BaseModel, RootModel, ValidationError
+from pydantic import ValidationError
 
 from mnemic.core.context import Context
 from mnemic.core.entities import entity
-from mnemic.dialects.operation import Dialect, Operation, Rendered, Shape, hints, invalid
-from mnemic.dialects.schemas import whole_schema
+from mnemic.dialects.objects import ObjectDialect
+from mnemic.dialects.operation import Operation, Rendered, Shape, invalid
 from mnemic.errors import Invalid, MnemicError, NotFound, Unavailable
 from mnemic.formats.graphs import shown
 from mnemic.model.graph import Entity
@@ -44,13 +44,8 @@ class BadArguments(Invalid):
     """Arguments that do not fit the schema."""
 
 
-class McpMemory(Dialect):
+class McpMemory(ObjectDialect):
     """The dialect, with its way of answering: every failure but bad arguments is an ordinary result."""
-
-    def render(self, reply: BaseModel) -> Rendered:
-        """See Dialect."""
-        assert isinstance(reply, Reply)
-        return Rendered(orjson.dumps(reply.root).decode(), reply.root)
 
     def render_error(self, name: str, error: MnemicError) -> Rendered:
         """See Dialect."""
@@ -67,17 +62,6 @@ class McpMemory(Dialect):
         """See Dialect."""
         return Rendered(f"Unknown tool: '{name[:80]}'", is_error=True)
 
-    def listed(self, operation: Operation) -> dict[str, Any]:
-        """See Dialect."""
-        return {
-            "name": operation.name,
-            "title": operation.title,
-            "description": operation.description,
-            "inputSchema": whole_schema(operation.request),
-            "outputSchema": {"type": "object", "additionalProperties": True},
-            "annotations": hints(operation),
-        }
-
 
 MCP_MEMORY = McpMemory(
     name="mcp-memory",
@@ -87,19 +71,10 @@ MCP_MEMORY = McpMemory(
 )
 
 
-class Reply(RootModel[dict[str, Any]]):
-    """An answer: an object whose keys are the tool's own."""
-
-
 class Named(Shape):
     """One entity, by its name."""
 
     entity_name: str
-
-
-def answer(**content: Any) -> Reply:
-    """A reply with these keys."""
-    return Reply.model_construct(content)
 
 
 def found(ctx: Context, name: str) -> Memory:

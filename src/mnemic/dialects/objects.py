@@ -1,0 +1,40 @@
+"""Vocabularies that answer with an object whose keys are the tool's own, and list their arguments in full."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+from pydantic import BaseModel, RootModel
+
+from mnemic.dialects.operation import Dialect, Operation, Rendered, hints
+from mnemic.dialects.schemas import whole_schema
+
+
+class Reply(RootModel[dict[str, Any]]):
+    """An answer: an object whose keys are the tool's own."""
+
+
+def answer(**content: Any) -> Reply:
+    """A reply with these keys."""
+    return Reply.model_construct(content)
+
+
+class ObjectDialect(Dialect):
+    """A vocabulary of such tools."""
+
+    def render(self, reply: BaseModel) -> Rendered:
+        """See Dialect. What is null stands in the answer too."""
+        assert isinstance(reply, Reply)
+        return Rendered(orjson.dumps(reply.root).decode(), reply.root)
+
+    def listed(self, operation: Operation) -> dict[str, Any]:
+        """See Dialect."""
+        return {
+            "name": operation.name,
+            "title": operation.title,
+            "description": operation.description,
+            "inputSchema": whole_schema(operation.request),
+            "outputSchema": {"type": "object", "additionalProperties": True},
+            "annotations": hints(operation),
+        }
