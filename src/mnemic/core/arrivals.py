@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
@@ -194,20 +194,7 @@ class Intake:
         if (has_ended or self.keeps_forgotten) and tx.has_edge(source, target, edge.type, edge.created_at):
             return
         self.done.links += 1
-        tx.add_edge(
-            source,
-            target,
-            edge.type,
-            weight=edge.weight,
-            reason=edge.reason,
-            valid_from=edge.valid_from,
-            valid_to=edge.valid_to,
-            created_at=edge.created_at,
-            quality=edge.quality,
-            rating=edge.rating,
-            rating_count=edge.rating_count,
-            updated_at=edge.updated_at,
-        )
+        put_edge(tx, edge, source, target)
 
     def _number(self, tx: Reader, key: str) -> int:
         if key in self.numbers:
@@ -289,3 +276,13 @@ def _use_raised(tx: Writer, known: Memory, coming: Memory) -> bool:
         return False
     tx.set_use(known.id, *both)
     return True
+
+
+ENDS = frozenset({"id", "source_id", "target_id"})
+"""What a link has here and nowhere else."""
+
+
+def put_edge(tx: Writer, edge: Edge, source_id: int, target_id: int) -> None:
+    """The link *edge* between these memories, with everything that is said of it elsewhere."""
+    told = {item.name: getattr(edge, item.name) for item in fields(edge) if item.name not in ENDS}
+    tx.add_edge(source_id, target_id, **told)

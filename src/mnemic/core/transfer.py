@@ -9,7 +9,7 @@ from itertools import groupby
 from types import NoneType
 from typing import Any
 
-from mnemic.core.arrivals import BATCH, LABEL_LENGTH, SAID, Arrival, Imported, Intake, Rules, Tie
+from mnemic.core.arrivals import BATCH, LABEL_LENGTH, SAID, Arrival, Imported, Intake, Rules, Tie, put_edge
 from mnemic.core.context import Context
 from mnemic.core.history import typed
 from mnemic.core.memories import faithful, is_in_use, title_of
@@ -191,21 +191,7 @@ def _take_edge(
     source, target = numbers["memory"][edge.source_id], numbers["memory"][edge.target_id]
     if tx.has_edge(source, target, edge.type, edge.created_at):
         return
-    tx.add_edge(
-        source,
-        target,
-        edge.type,
-        weight=edge.weight,
-        reason=edge.reason,
-        valid_from=edge.valid_from,
-        valid_to=edge.valid_to,
-        created_at=edge.created_at,
-        state=edge.state,
-        quality=edge.quality,
-        rating=edge.rating,
-        rating_count=edge.rating_count,
-        updated_at=edge.updated_at,
-    )
+    put_edge(tx, edge, source, target)
 
 
 def _take_use(tx: Writer, ctx: Context, content: Mapping[str, Any], numbers: Numbers, done: Imported) -> None:
