@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic.core.archive import archive_counts, archive_matching, archived, purge_archive, unarchive
-from mnemic.core.memories import find, forget
+from mnemic.core.archive import archive_counts, archived, purge_archive, unarchive
+from mnemic.core.memories import Fate, find, forget, forget_matching
 from mnemic.errors import Conflict, Invalid, NotFound
 from mnemic.model.access import Grant
 from mnemic.model.search import Filter
 from mnemic.model.values import DAY, State, Tier
 from support import kept
+
+
+def put_away(ctx, wanted, **more):
+    return forget_matching(ctx, wanted, fate=Fate.ARCHIVED, reason="old", **more)
 
 
 def titles(memories):
@@ -22,20 +26,20 @@ def test_what_matches_goes_into_the_archive(ctx):
     kept(ctx, "a deprecated, old API", title="two", namespace="app")
     kept(ctx, "the new API", title="three", namespace="app")
     wanted = Filter(namespaces=("app",))
-    assert titles(archive_matching(ctx, wanted, pattern="deprecated API", dry_run=True)) != []
+    assert set(titles(put_away(ctx, wanted, pattern="deprecated API", dry_run=True))) == {"one", "two"}
     assert archived(ctx) == []
-    assert titles(archive_matching(ctx, Filter(tier=Tier.SHORT), pattern="API deprecated")) == ["one"]
-    assert titles(archive_matching(ctx, wanted, pattern="deprecated")) == ["two"]
+    assert titles(put_away(ctx, Filter(tier=Tier.SHORT), pattern="API deprecated")) == ["one"]
+    assert titles(put_away(ctx, wanted, pattern="deprecated")) == ["two"]
     gone = find(ctx, 1)
-    assert (gone.state, gone.state_reason) == (State.ARCHIVED, "forget")
+    assert (gone.state, gone.state_reason) == (State.ARCHIVED, "old")
     with pytest.raises(Invalid, match="pattern"):
-        archive_matching(ctx, Filter(), pattern=" ,;")
+        put_away(ctx, Filter(), pattern=" ,;")
 
 
 def test_it_is_listed_newest_first_in_pages_and_by_namespace(ctx, clock):
     for n in range(4):
         kept(ctx, f"note {n}", namespace="b" if n == 3 else "a")
-        archive_matching(ctx, Filter())
+        put_away(ctx, Filter())
         clock.advance(minutes=1)
     assert titles(archived(ctx)) == ["note 3", "note 2", "note 1", "note 0"]
     assert titles(archived(ctx, limit=2, offset=1)) == ["note 2", "note 1"]
@@ -55,7 +59,7 @@ def test_what_was_forgotten_otherwise_is_not_in_it(ctx):
 
 def test_what_comes_back_is_long_and_found_again(ctx):
     memory = kept(ctx, "back again", tags=("x",), priority=7, tier=Tier.SHORT)
-    archive_matching(ctx, Filter())
+    put_away(ctx, Filter())
     back = unarchive(ctx, memory.id)
     assert (back.tier, back.expires_at, back.tags, back.priority) == (Tier.LONG, None, ("x",), 7)
     assert (back.state, archived(ctx)) == (State.LIVING, []) and ctx.store.check() == []
@@ -65,7 +69,7 @@ def test_what_comes_back_is_long_and_found_again(ctx):
 
 def test_a_taken_title_keeps_it_in_the_archive(ctx):
     memory = kept(ctx, "first", title="Plan")
-    archive_matching(ctx, Filter())
+    put_away(ctx, Filter())
     other = kept(ctx, "second", title="Plan")
     with pytest.raises(Conflict) as refused:
         unarchive(ctx, memory.id)
@@ -79,7 +83,7 @@ def test_a_taken_title_keeps_it_in_the_archive(ctx):
 def test_it_is_purged_whole_or_what_is_older(ctx, clock):
     for n in range(3):
         kept(ctx, f"note {n}")
-        archive_matching(ctx, Filter())
+        put_away(ctx, Filter())
         clock.advance(days=1)
     kept(ctx, "living")
     assert purge_archive(ctx, before=clock() - 2 * DAY) == 1

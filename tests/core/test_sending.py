@@ -14,7 +14,7 @@ from mnemic.core.context import Context
 from mnemic.core.entities import Taken, create, relate
 from mnemic.core.graph import link
 from mnemic.core.memories import forget, supersede
-from mnemic.core.sending import AI_RELATIONS, WRITERS, send
+from mnemic.core.sending import WRITERS, send
 from mnemic.dialects.ai_memory import rules
 from mnemic.formats import amem
 from mnemic.model.access import Grant
@@ -161,7 +161,7 @@ def test_ai_memory_accepts_whatever_is_sent(ctx):
     for entry in document["memories"]:
         rules.entry({name: value for name, value in entry.items() if name != "statements"})
         rules.source(entry["source"])
-    assert {link["relation"] for link in document["links"]} <= AI_RELATIONS
+    assert {link["relation"] for link in document["links"]} <= set(rules.RELATIONS)
     assert sent.lost["ends of long texts"] == 2 and sent.lost["links to itself"] == 1
     assert (sent.lost["types of links"], sent.lost["sources"], sent.lost["namespaces"]) == (1, 1, 1)
 

@@ -12,23 +12,18 @@ from mnemic.core.memories import find
 from mnemic.core.sessions import (
     EPISODE_OF,
     Event,
-    begin,
     current,
     end,
-    end_open,
-    enter,
-    log,
     log_turn,
     record,
     resume,
     start,
-    take_up,
 )
 from mnemic.core.transfer import export_lines, import_lines
-from mnemic.errors import Conflict, Denied, Invalid, NotFound
+from mnemic.errors import Denied, NotFound
 from mnemic.model.access import Grant
 from mnemic.model.graph import Direction
-from support import everything, kept
+from support import everything
 
 
 def recorded(ctx, text, kind="fact", **fields):
@@ -168,54 +163,10 @@ def test_sessions_survive_export_and_import(ctx, fresh, journal):
     end(ctx, summary="done")
     other = replace(ctx, store=fresh("other"), sessions={})
     import_lines(other, list(export_lines(ctx, journal=journal)))
-    assert everything(other.store) == everything(ctx.store) or not journal
-    [kept] = other.store.read().sessions()
-    assert (kept.topic, kept.summary, kept.metadata) == ("kites", "done", {"a": [1]})
-    assert kept.ended_at is not None and (kept.id == 5 or not journal)
-
-
-# -- sessions of a caller who comes back
-
-
-def test_a_session_that_was_begun_is_found_again_in_another_process(ctx, clock):
-    number = begin(ctx, "kites").session.id
-    again = replace(ctx, sessions={})
-    assert enter(again).id == number and current(again) == number
-    assert enter(replace(ctx, sessions={}, actor="somebody else")) is None
-    assert enter(replace(ctx, sessions={}, namespace="elsewhere")) is None
-    clock.advance(hours=25)
-    assert enter(replace(ctx, sessions={})) is None and enter(ctx).id == number
-
-
-def test_only_an_open_session_is_entered_and_an_ended_one_can_be_taken_up(ctx):
-    number = begin(ctx).session.id
-    assert end_open(ctx, summary="done").session.ended_at is not None
-    assert enter(ctx) is None
-    with pytest.raises(NotFound, match="No session is open"):
-        end_open(ctx)
-    with pytest.raises(Conflict, match="has ended"):
-        enter(ctx, number)
-    assert take_up(ctx, number).ended_at is None and enter(ctx).id == number
-    with pytest.raises(NotFound, match="No session 99"):
-        take_up(ctx, 99)
-
-
-def test_a_turn_is_logged_in_the_open_session_or_begins_one(ctx):
-    session, turn = log(ctx, "Ship it?", "On Monday.")
-    assert (session.id, turn.session_id) == (1, 1)
-    other = begin(ctx).session.id
-    assert log(replace(ctx, sessions={}), "Now?", None)[1].session_id == other
-    assert log(ctx, None, "Yes.", number=1)[1].session_id == 1
-    with pytest.raises(Invalid, match="nothing to log"):
-        log(ctx, None, "")
-
-
-def test_what_is_taken_up_can_be_of_any_kind(ctx):
-    begin(ctx)
-    log(ctx, "Ship it?", None)
-    note, decision = kept(ctx, "a plain note"), kept(ctx, "we ship", kind="decision")
-    end_open(ctx, summary="shipped")
-    assert resume(ctx).other == ()
-    taken = resume(ctx, others=None)
-    assert [memory.id for memory in taken.other] == [note.id]
-    assert [memory.id for memory in taken.decisions] == [decision.id]
+    [kept], [made] = other.store.read().sessions(), ctx.store.read().sessions()
+    assert kept == (made if journal else replace(made, id=1))
+    (memories, edges), (here, links) = everything(other.store), everything(ctx.store)
+    assert {memory["session_id"] for memory in memories.values()} == {kept.id} and edges == links
+    assert [memory["statements"] for memory in memories.values()] == [
+        memory["statements"] for memory in here.values()
+    ]

@@ -15,6 +15,7 @@ from wires import BAD_JSON, serving
 from mnemic.app import dialect
 from mnemic.core.access import create_token
 from mnemic.core.context import Context
+from mnemic.core.graph import end_link
 from mnemic.model.values import Features
 from support import START, kept
 
@@ -431,7 +432,15 @@ def test_what_has_expired_is_collected_into_the_archive(api, clock):
     assert titles(api.get("/memories").json()["memories"]) == ["Lasting"]
     assert api.post("/gc").json() == {"expired_deleted": 1}
     [gone] = api.get("/archive").json()["archived"]
-    assert (gone["id"], gone["archived_at"]) == (id, later(seconds=2)) and gone["archive_reason"]
+    assert (gone["id"], gone["archived_at"]) == (id, later(seconds=2)) and gone["archive_reason"] == "gc"
+
+
+def test_a_link_that_has_ended_is_shown_no_more(api, ctx):
+    one, other = create(api, "One"), create(api, "Other")
+    api.post("/links", json={"source_id": one, "target_id": other})
+    end_link(ctx, one, other, "related_to")
+    assert api.get(f"/links/{one}").json() == {"links": [], "count": 0}
+    assert api.get(f"/memories/{one}").json()["links"] == []
 
 
 def test_the_archive_is_listed_counted_restored_from_and_purged(api, clock):

@@ -5,19 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mnemic.core.context import Context
-from mnemic.core.memories import Fate, forget_matching
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Conflict, NotFound
 from mnemic.model.memory import Memory
-from mnemic.model.search import Filter
 from mnemic.model.values import Moment, State, Tier
-
-
-def archive_matching(
-    ctx: Context, wanted: Filter, *, pattern: str | None = None, reason: str = "forget", dry_run: bool = False
-) -> list[Memory]:
-    """Move into the archive what passes *wanted* and, if given, holds all words of *pattern*; those it concerns."""
-    return forget_matching(ctx, wanted, pattern=pattern, reason=reason, dry_run=dry_run, fate=Fate.ARCHIVED)
 
 
 def archived(ctx: Context, namespace: str | None = None, *, limit: int = 50, offset: int = 0) -> list[Memory]:

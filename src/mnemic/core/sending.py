@@ -15,6 +15,7 @@ from mnemic.core.context import GLOBAL, Context
 from mnemic.core.memories import is_in_use
 from mnemic.core.transfer import current_edges, export_json
 from mnemic.formats import amem, graphs, lore
+from mnemic.formats.document import RELATIONS
 from mnemic.model.graph import Edge, Entity, Relation
 from mnemic.model.memory import Memory, Statement
 from mnemic.model.texts import cut
@@ -60,7 +61,6 @@ LOREKEEPER = frozenset(
 AGENTIC_MEMORY = frozenset({"sessions", "confidences", "uses", TIMES, "weights of links", "times of links"})
 # ai-memory refuses what is larger, or named or related otherwise.
 LONGEST_TITLE, LONGEST_CONTENT, MOST_TAGS, LONGEST_NAME = 512, 65_536, 50, 128
-AI_RELATIONS = frozenset({"related_to", "supersedes", "contradicts", "derived_from"})
 AI_SOURCES = frozenset({"user", "claude", "hook", "api", "cli", "import", "consolidation", "system"})
 BROUGHT = "import"
 RELATED = "related_to"
@@ -178,7 +178,7 @@ def _ai_memory(ctx: Context) -> Sent:
     links = [link for link in content["links"] if link["source_id"] != link["target_id"]]
     lost[TO_ITSELF] = len(content["links"]) - len(links)
     for link in links:
-        if link["relation"] not in AI_RELATIONS:
+        if link["relation"] not in RELATIONS:
             lost[TYPES] += 1
             link["relation"] = RELATED
     return Sent(_dumped({**content, "links": links}), lost)

@@ -19,6 +19,8 @@ from mnemic.model.graph import Edge
 from mnemic.model.memory import Memory, Statement
 from mnemic.model.values import Moment, State, Tier, iso, parse_moment
 
+RELATIONS = ("related_to", "supersedes", "contradicts", "derived_from")
+"""The links that ai-memory knows."""
 NO_SOURCE = "mnemic"
 """What stands for the source of a memory that has none."""
 ORIGINAL_ID = "original_id"

@@ -1,14 +1,33 @@
-"""A memory in the archive as ai-memory shows it."""
+"""The archive as ai-memory knows it: what goes there by filter, and a memory in it as it is shown."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from mnemic.core.context import Context
+from mnemic.core.memories import Fate, forget_matching
+from mnemic.errors import Invalid
 from mnemic.formats.document import memory_entry
 from mnemic.model.memory import Memory
-from mnemic.model.values import iso
+from mnemic.model.search import Filter
+from mnemic.model.values import Tier, iso
 
-EXPIRED, COLLECTED = "expired", "gc"
+EXPIRED, COLLECTED, FORGET = "expired", "gc", "forget"
+
+
+def put_away(
+    ctx: Context,
+    *,
+    namespace: str | None = None,
+    pattern: str | None = None,
+    tier: Tier | None = None,
+    dry_run: bool = False,
+) -> list[Memory]:
+    """Move into the archive what is in a namespace, of a tier and holds all words of a pattern; those it concerns."""
+    if namespace is None and pattern is None and tier is None:
+        raise Invalid("at least one of namespace, pattern, or tier is required")
+    wanted = Filter(namespaces=ctx.scope(namespace), tier=tier, alive_at=ctx.now())
+    return forget_matching(ctx, wanted, pattern=pattern, reason=FORGET, dry_run=dry_run, fate=Fate.ARCHIVED)
 
 
 def archived_entry(memory: Memory) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 from mnemic.core import archive, lifecycle
 from mnemic.core.context import Context
 from mnemic.core.overview import overview
-from mnemic.dialects.ai_memory.archived import archived_entry
+from mnemic.dialects.ai_memory.archived import archived_entry, put_away
 from mnemic.dialects.ai_memory.arguments import (
     Age,
     ArchiveLimit,
@@ -24,11 +24,7 @@ from mnemic.dialects.ai_memory.arguments import (
 from mnemic.dialects.ai_memory.naming import meant
 from mnemic.dialects.ai_memory.vocabulary import AI_MEMORY, AN_ID, Answer, answer
 from mnemic.dialects.operation import Example
-from mnemic.errors import Invalid
-from mnemic.model.search import Filter
 from mnemic.model.values import DAY, State
-
-NO_FILTER = "at least one of namespace, pattern, or tier is required"
 
 
 class Forget(Arguments):
@@ -47,10 +43,13 @@ class Forget(Arguments):
 )
 def memory_forget(ctx: Context, request: Forget) -> Answer:
     """Move all memories that match into the archive. At least one filter is needed."""
-    if request.namespace is None and request.pattern is None and request.tier is None:
-        raise Invalid(NO_FILTER)
-    wanted = Filter(namespaces=ctx.scope(request.namespace), tier=request.tier)
-    affected = archive.archive_matching(ctx, wanted, pattern=request.pattern, dry_run=request.dry_run)
+    affected = put_away(
+        ctx,
+        namespace=request.namespace,
+        pattern=request.pattern,
+        tier=request.tier,
+        dry_run=request.dry_run,
+    )
     if request.dry_run:
         return answer(would_delete=len(affected), dry_run=True)
     return answer(deleted=len(affected), archived=True)

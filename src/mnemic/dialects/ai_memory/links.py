@@ -7,13 +7,19 @@ from typing import Any
 from mnemic.core import memories
 from mnemic.core.context import Context
 from mnemic.formats.document import link_entry
+from mnemic.model.graph import Edge
 from mnemic.model.memory import Memory
 
 
 def links_of(ctx: Context, memory: Memory) -> list[dict[str, Any]]:
     """The links from and to *memory* that hold, with ends that are in use."""
+    edges, ends = links_and_ends(ctx, memory)
+    return [link_entry(edge, ends) for edge in edges]
+
+
+def links_and_ends(ctx: Context, memory: Memory) -> tuple[list[Edge], dict[int, Memory]]:
+    """These links, and the memories at their ends by number."""
     reader = ctx.store.read()
     edges = [edge for edge in memories.links_of(reader, ctx, memory) if edge.valid_to is None]
-    ends = {end for edge in edges for end in (edge.source_id, edge.target_id)}
-    known = {end.id: end for end in reader.memories(sorted(ends))}
-    return [link_entry(edge, known) for edge in edges]
+    others = {end for edge in edges for end in (edge.source_id, edge.target_id)} - {memory.id}
+    return edges, {memory.id: memory, **{end.id: end for end in reader.memories(sorted(others))}}

@@ -7,7 +7,6 @@ from mnemic.dialects.ai_memory import rules
 from mnemic.errors import Invalid, NotFound
 from mnemic.model.memory import Memory
 from mnemic.model.values import State
-from mnemic.storage.base import Reader
 
 PREFIXES_LOOKED_AT = 1_000
 PREFIXES_SHOWN = 10
@@ -22,13 +21,12 @@ def meant(
     missing: str = "memory not found",
     state: State = State.LIVING,
     numbers: bool = False,
-    reader: Reader | None = None,
 ) -> Memory:
     """The memory with this id or unique beginning of one, or NotFound saying *missing*.
 
     With *numbers* a short run of digits is the number that the house's own commands show.
     """
-    reader = reader or ctx.store.read()
+    reader = ctx.store.read()
     wanted = rules.identifier(id)
     if numbers and wanted.isdecimal() and len(wanted) < SHORTEST_PREFIX_OF_DIGITS:
         found = [memory for memory in reader.memories([int(wanted)]) if memory.state is state]

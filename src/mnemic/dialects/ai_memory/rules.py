@@ -15,6 +15,7 @@ import orjson
 
 from mnemic.core.memories import NEVER, Note, Revision
 from mnemic.errors import Invalid
+from mnemic.formats.document import RELATIONS as RELATIONS
 from mnemic.model.values import SECOND, Moment, Tier, parse_moment
 
 MAX_TITLE = 512
@@ -31,7 +32,6 @@ MAX_CONSOLIDATED = 100
 MAX_OFFSET = 2**62
 FORMATS = ("json", "toon", "toon_compact")
 SOURCES = ("user", "claude", "hook", "api", "cli", "import", "consolidation", "system")
-RELATIONS = ("related_to", "supersedes", "contradicts", "derived_from")
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _OFFSET = re.compile(r"(?:[Zz]|[+-]\d\d:\d\d)\Z")

@@ -11,10 +11,12 @@ import click
 from mnemic.core import recall as recalling
 from mnemic.core.context import Context, wall_clock
 from mnemic.dialects.ai_memory import rules
+from mnemic.dialects.ai_memory.links import links_and_ends
+from mnemic.formats.document import link_entry
 from mnemic.model.search import Filter, Query
 from mnemic.model.values import Features, Moment
 from mnemic.surfaces.cli import options, output
-from mnemic.surfaces.cli.memories import entry, hit_entry, link_entries, links, one
+from mnemic.surfaces.cli.memories import entry, hit_entry, one
 from mnemic.surfaces.cli.options import WORDS, at_most, id_argument, in_namespace, narrowed, spoken
 from mnemic.surfaces.cli.session import Session, Verb, pass_session
 from mnemic.surfaces.cli.views import memories as views
@@ -172,8 +174,8 @@ def get(session: Session, id: str) -> None:
 def tell_memory(session: Session, ctx: Context, id: str) -> None:
     """Show one memory whole."""
     memory = one(ctx, id)
-    edges, ends = links(ctx, memory)
-    facts = {"memory": entry(memory), "links": link_entries(edges, ends)}
+    edges, ends = links_and_ends(ctx, memory)
+    facts = {"memory": entry(memory), "links": [link_entry(edge, ends) for edge in edges]}
     output.present(session, facts, views.whole(memory, edges, ends, ctx.now()))
 
 

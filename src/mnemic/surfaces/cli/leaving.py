@@ -13,11 +13,12 @@ from mnemic.core import lifecycle, memories
 from mnemic.core.context import wall_clock
 from mnemic.core.impact import count_resting
 from mnemic.core.memories import Fate
+from mnemic.dialects.ai_memory.archived import FORGET
 from mnemic.errors import Invalid
 from mnemic.model.memory import Memory
 from mnemic.model.values import DAY, State
 from mnemic.surfaces.cli import options, output
-from mnemic.surfaces.cli.memories import archived_entry, brief, one
+from mnemic.surfaces.cli.memories import archived, brief, one
 from mnemic.surfaces.cli.options import WORDS, at_most, id_argument, in_namespace, narrowed
 from mnemic.surfaces.cli.session import Session, Verb, VerbGroup, pass_session
 from mnemic.surfaces.cli.text import INDENT, count, faint, good, name, safe
@@ -25,8 +26,6 @@ from mnemic.surfaces.cli.views import memories as views
 
 NAMED = 50
 """So many of the forgotten are named in the answer."""
-FORGET = "forget"
-"""The reason that ai-memory gives for what a filter has found."""
 LONGEST_WAIT_DAYS = 1_000_000
 FILTERS = ("namespace", "pattern", "tier", "kinds", "tags", "until")
 
@@ -133,7 +132,7 @@ def list_(session: Session, namespace: str | None, limit: int, offset: int) -> N
     with session.open() as app:
         space = namespace or app.ctx.namespace
         found = archives.archived(app.ctx, space, limit=limit, offset=offset)
-    facts = {"archived": [archived_entry(memory) for memory in found], "count": len(found)}
+    facts = {"archived": [archived(memory) for memory in found], "count": len(found)}
     output.present(session, facts, views.archived(found, wall_clock()))
 
 

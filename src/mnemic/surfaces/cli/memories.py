@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import IO, TYPE_CHECKING, Any
 
 import click
 
 from mnemic.core import memories
+from mnemic.dialects.ai_memory.archived import archived_entry
 from mnemic.dialects.ai_memory.naming import meant
 from mnemic.errors import NotFound
-from mnemic.formats.document import link_entry, memory_entry
-from mnemic.model.values import State, iso
+from mnemic.formats.document import memory_entry
+from mnemic.model.values import State
 
 if TYPE_CHECKING:
     from mnemic.core.context import Context
-    from mnemic.model.graph import Edge
     from mnemic.model.memory import Memory
     from mnemic.model.search import Hit
 
@@ -60,25 +59,11 @@ def hit_entry(hit: Hit, *, explain: bool = False) -> dict[str, Any]:
     return {**entry(hit.memory), "score": round(hit.score, 4), **terms}
 
 
-def archived_entry(memory: Memory) -> dict[str, Any]:
+def archived(memory: Memory) -> dict[str, Any]:
     """A memory of the archive in JSON: when it came there, and why."""
-    when = {"archived_at": iso(memory.state_at)} if memory.state_at is not None else {}
-    return {**entry(memory), **when, "archive_reason": memory.state_reason}
+    return {**entry(memory), **archived_entry(memory)}
 
 
 def brief(memory: Memory) -> dict[str, Any]:
     """A memory in JSON by its names alone."""
     return {"id": memory.uid, "number": memory.id, "title": memory.title}
-
-
-def links(ctx: Context, memory: Memory) -> tuple[list[Edge], dict[int, Memory]]:
-    """The links of *memory* that have not ended, and the memories at their ends by number."""
-    reader = ctx.store.read()
-    edges = [edge for edge in memories.links_of(reader, ctx, memory) if edge.valid_to is None]
-    numbers = sorted({end for edge in edges for end in (edge.source_id, edge.target_id)} - {memory.id})
-    return edges, {memory.id: memory, **{end.id: end for end in reader.memories(numbers)}}
-
-
-def link_entries(edges: Sequence[Edge], ends: dict[int, Memory]) -> list[dict[str, Any]]:
-    """Links in JSON, by the ids of their ends."""
-    return [link_entry(edge, ends) for edge in edges]

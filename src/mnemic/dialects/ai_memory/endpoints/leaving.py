@@ -7,6 +7,7 @@ from typing_extensions import TypedDict
 from mnemic.core import archive, lifecycle
 from mnemic.core.context import Context
 from mnemic.dialects.ai_memory import rules
+from mnemic.dialects.ai_memory.archived import put_away
 from mnemic.dialects.ai_memory.endpoints.shapes import (
     ArchivedEntry,
     Asked,
@@ -24,7 +25,6 @@ from mnemic.dialects.ai_memory.naming import meant
 from mnemic.dialects.ai_memory.vocabulary import AI_MEMORY
 from mnemic.dialects.operation import Example
 from mnemic.errors import Invalid
-from mnemic.model.search import Filter
 from mnemic.model.values import DAY, State
 
 USUALLY_LISTED, MOST_LISTED = 50, 1_000
@@ -52,14 +52,9 @@ class Forgotten(TypedDict):
 )
 def forget_memories(ctx: Context, request: ForgetRequest) -> Forgotten:
     """Move into the archive what passes every filter; a pattern asks for all of its words."""
-    if request.namespace is None and request.pattern is None and request.tier is None:
-        raise Invalid("at least one of namespace, pattern, or tier is required")
-    wanted = Filter(
-        namespaces=ctx.scope(request.namespace),
-        tier=None if request.tier is None else rules.tier(request.tier),
-        alive_at=ctx.now(),
-    )
-    return {"deleted": len(archive.archive_matching(ctx, wanted, pattern=request.pattern))}
+    tier = None if request.tier is None else rules.tier(request.tier)
+    gone = put_away(ctx, namespace=request.namespace, pattern=request.pattern, tier=tier)
+    return {"deleted": len(gone)}
 
 
 class Collected(TypedDict):

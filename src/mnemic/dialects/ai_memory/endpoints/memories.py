@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from mnemic.core import lifecycle, storing
 from mnemic.core.context import Context
-from mnemic.core.memories import Note, forget, links_of
+from mnemic.core.memories import Note, forget
 from mnemic.dialects.ai_memory import rules
 from mnemic.dialects.ai_memory.endpoints.shapes import (
     Asked,
@@ -129,10 +129,9 @@ def _note(ctx: Context, item: Any, now: int) -> Note:
 @AI_MEMORY.endpoint("GET /memories/{id}", title="Read a memory")
 def get_memory(ctx: Context, request: One) -> OpenedMemory:
     """A memory with its links."""
-    reader = ctx.store.read()
-    memory = meant(ctx, request.id, missing=MISSING, reader=reader)
+    memory = meant(ctx, request.id, missing=MISSING)
     entry = shown(memory)
-    return {**entry, "memory": entry, "links": shown_links(reader, links_of(reader, ctx, memory))}
+    return {**entry, "memory": entry, "links": shown_links(ctx, memory)}
 
 
 class UpdateRequest(One):

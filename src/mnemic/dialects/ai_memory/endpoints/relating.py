@@ -6,7 +6,6 @@ from typing_extensions import TypedDict
 
 from mnemic.core import condensing, graph
 from mnemic.core.context import Context
-from mnemic.core.memories import links_of
 from mnemic.dialects.ai_memory import rules
 from mnemic.dialects.ai_memory.endpoints.shapes import (
     Asked,
@@ -77,9 +76,7 @@ class Links(TypedDict):
 @AI_MEMORY.endpoint("GET /links/{id}", title="Read the links of a memory")
 def get_links(ctx: Context, request: One) -> Links:
     """The links to and from a memory."""
-    reader = ctx.store.read()
-    memory = meant(ctx, request.id, missing="not found", reader=reader)
-    links = shown_links(reader, links_of(reader, ctx, memory))
+    links = shown_links(ctx, meant(ctx, request.id, missing="not found"))
     return {"links": links, "count": len(links)}
 
 

@@ -14,14 +14,14 @@ from typing_extensions import TypedDict
 
 from mnemic.core.context import Context
 from mnemic.dialects.ai_memory import rules
+from mnemic.dialects.ai_memory.archived import archived_entry
+from mnemic.dialects.ai_memory.links import links_of
 from mnemic.dialects.operation import Shape
 from mnemic.errors import Invalid
 from mnemic.formats import document
-from mnemic.model.graph import Edge
 from mnemic.model.memory import Memory
 from mnemic.model.search import Filter
-from mnemic.model.values import Moment, Tier, iso
-from mnemic.storage.base import Reader
+from mnemic.model.values import Moment, Tier
 
 MOST_LISTED = 200
 
@@ -176,15 +176,12 @@ def shown_found(memory: Memory, score: float) -> FoundEntry:
 
 def shown_archived(memory: Memory) -> ArchivedEntry:
     """*memory* in a list of the archive."""
-    since = memory.updated_at if memory.state_at is None else memory.state_at
-    return {**shown(memory), "archived_at": iso(since), "archive_reason": memory.state_reason or "archived"}
+    return cast(ArchivedEntry, archived_entry(memory))
 
 
-def shown_links(reader: Reader, edges: list[Edge]) -> list[LinkEntry]:
-    """*edges* in an answer."""
-    ends = {number for edge in edges for number in (edge.source_id, edge.target_id)}
-    known = {memory.id: memory for memory in reader.memories(sorted(ends))}
-    return [cast(LinkEntry, document.link_entry(edge, known)) for edge in edges]
+def shown_links(ctx: Context, memory: Memory) -> list[LinkEntry]:
+    """The links of *memory* in an answer."""
+    return cast(list[LinkEntry], links_of(ctx, memory))
 
 
 def counted(by_namespace: Mapping[str, int]) -> list[NamespaceCount]:
