@@ -12,6 +12,7 @@ from mnemic.core.memories import living
 from mnemic.core.upkeep import expire, write_after_expiry
 from mnemic.core.uses import Use
 from mnemic.errors import Denied
+from mnemic.model.journal import USE
 from mnemic.model.lives import Lives
 from mnemic.model.memory import Memory
 from mnemic.model.values import DAY, SECOND, Moment, Tier
@@ -51,7 +52,7 @@ def settle(ctx: Context) -> None:
 
 def _write_down(ctx: Context, uses: Sequence[Use]) -> None:
     """Count *uses* of one caller in one transaction, each in its turn."""
-    with ctx.store.write(operation="use", actor=uses[0].actor, at=uses[-1].at, durable=False) as tx:
+    with ctx.store.write(operation=USE, actor=uses[0].actor, at=uses[-1].at, durable=False) as tx:
         for _, memories, now in uses:
             counts = tx.touch([memory.id for memory in memories], now)
             due = [

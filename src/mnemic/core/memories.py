@@ -13,6 +13,7 @@ from mnemic.core.context import Context
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Conflict, Denied, Invalid, NotFound
 from mnemic.model.graph import Direction, Edge
+from mnemic.model.journal import USE
 from mnemic.model.memory import Draft, Memory
 from mnemic.model.search import Filter
 from mnemic.model.values import DAY, Moment, State, Tier
@@ -307,7 +308,7 @@ def note_use(ctx: Context, memory_ids: Sequence[int], *, together: bool = False)
         return
     now = ctx.now()
     try:
-        with ctx.store.write(operation="use", actor=ctx.actor, at=now, durable=False) as tx:
+        with ctx.store.write(operation=USE, actor=ctx.actor, at=now, durable=False) as tx:
             tx.touch(memory_ids, now)
             if together:
                 tx.note_together(memory_ids, now)

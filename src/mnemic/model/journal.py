@@ -8,6 +8,9 @@ from enum import StrEnum
 
 from mnemic.model.values import Moment
 
+USE = "use"
+"""The operation that counts uses: it changes neither what a memory says nor where it stands, nor whether it lives."""
+
 
 class Subject(StrEnum):
     """What kind of thing a change was made to."""

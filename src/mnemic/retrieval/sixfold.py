@@ -15,43 +15,45 @@ from mnemic.retrieval.lexical import overlap
 from mnemic.retrieval.profiles import Profile, Scored
 from mnemic.retrieval.text import LARGE, MAX_TERMS, asked_words, content_words, query_terms
 from mnemic.storage import text
-from mnemic.storage.base import Match, Merit, Reader
+from mnemic.storage.base import Match, Merit, Reader, Weights
 
 if TYPE_CHECKING:
     from mnemic.embedding.base import Vectors
 
-DEPTH = 300
-"""So many of the best by words are put in order by the other factors too."""
+SPARE = 2
+"""So many times the limit are asked for, since what is kept of a memory's uses may be a little old."""
 TIER_BOOST: Mapping[str, float] = {Tier.LONG: 3.0, Tier.MID: 1.0, Tier.SHORT: 0.0}
-MOST_USES = 50
 
 
-def factors(bm25: float, merit: Merit | Match, now: Moment, boost: float) -> dict[str, float]:
+def weighing(now: Moment, boosts: Mapping[str, float] = TIER_BOOST) -> Weights:
+    """What each of the factors beside the words counts."""
+    return Weights(priority=0.5, use=0.1, most_uses=50, confidence=2.0, tiers=boosts, aging=0.1, now=now)
+
+
+def factors(bm25: float, merit: Merit | Match, weights: Weights) -> dict[str, float]:
     """The terms of the six-factor score: words, priority, use, confidence, tier, recency."""
-    days = max(0, now - merit.updated_at) / DAY
+    days = max(0, weights.now - merit.updated_at) / DAY
     return {
         "words": bm25,
-        "priority": 0.5 * merit.priority,
-        "use": 0.1 * min(merit.access_count, MOST_USES),
-        "confidence": 2.0 * merit.confidence,
-        "tier": boost,
-        "recency": 1.0 / (1.0 + 0.1 * days),
+        "priority": weights.priority * merit.priority,
+        "use": weights.use * min(merit.access_count, weights.most_uses),
+        "confidence": weights.confidence * merit.confidence,
+        "tier": weights.tiers.get(merit.tier, 0.0),
+        "recency": 1.0 / (1.0 + weights.aging * days),
     }
 
 
-def total(
-    bm25: float,
-    priority: int,
-    confidence: float,
-    uses: int,
-    boost: float,
-    changed: Moment,
-    now: Moment,
-) -> float:
+def total(bm25: float, merit: Merit | Match, weights: Weights) -> float:
     """The sum of the factors: of hundreds of candidates few are shown, and only those need the terms one by one."""
-    recency = 1.0 / (1.0 + 0.1 * (now - changed) / DAY) if now > changed else 1.0
-    used = uses if uses < MOST_USES else MOST_USES
-    return bm25 + 0.5 * priority + 0.1 * used + 2.0 * confidence + boost + recency
+    age = weights.now - merit.updated_at
+    return (
+        bm25
+        + weights.priority * merit.priority
+        + weights.use * min(merit.access_count, weights.most_uses)
+        + weights.confidence * merit.confidence
+        + weights.tiers.get(merit.tier, 0.0)
+        + (1.0 / (1.0 + weights.aging * age / DAY) if age > 0 else 1.0)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,28 +69,24 @@ class SixFactor:
 
     def scored(self, reader: Reader, query: Query, candidates: Mapping[int, Candidate]) -> list[Scored]:
         """See Profile."""
-        found = self._matches(reader, query)
-        boosts, now = self.boosts, query.now
-        scores = {
-            one: total(one[1], one[2], one[3], one[4], boosts.get(one[5], 0.0), one[6], now) for one in found
-        }
-        best = heapq.nlargest(query.limit, found, key=lambda one: (scores[one], one.memory_id))
-        return [Scored(one.memory_id, scores[one], self._terms(one, now)) for one in best]
+        weights = weighing(query.now, self.boosts)
+        found = self._matches(reader, query, weights)
+        scores = {one.memory_id: total(one.bm25, one, weights) for one in found}
+        best = heapq.nlargest(query.limit, found, key=lambda one: (scores[one.memory_id], one.memory_id))
+        return [Scored(one.memory_id, scores[one.memory_id], factors(one.bm25, one, weights)) for one in best]
 
-    def _matches(self, reader: Reader, query: Query) -> list[Match]:
-        limit = max(DEPTH, query.limit)
+    def _matches(self, reader: Reader, query: Query, weights: Weights) -> list[Match]:
+        limit = SPARE * query.limit
         if self.every:
             terms = tuple(dict.fromkeys(text.words(query.text)))[:MAX_TERMS]
-            return reader.matches(terms, query.filter, every=True, limit=limit)
+            return reader.matches(terms, query.filter, weights, every=True, limit=limit)
         if reader.size() < LARGE:
-            plain = reader.matches(asked_words(query.text), query.filter, every=False, limit=limit)
+            plain = reader.matches(asked_words(query.text), query.filter, weights, every=False, limit=limit)
             if len(plain) >= query.limit:
                 return plain
         # Too few were found, so that a word may be misspelt; or the store is large and a common word costs too much.
-        return reader.matches(query_terms(reader, query.text).all, query.filter, every=False, limit=limit)
-
-    def _terms(self, one: Match, now: Moment) -> dict[str, float]:
-        return factors(one.bm25, one, now, self.boosts.get(one.tier, 0.0))
+        corrected = query_terms(reader, query.text).all
+        return reader.matches(corrected, query.filter, weights, every=False, limit=limit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,16 +115,9 @@ class Hybrid:
 
     def scored(self, reader: Reader, query: Query, candidates: Mapping[int, Candidate]) -> list[Scored]:
         """See Profile."""
+        weights = weighing(query.now)
         by_words = {
-            number: total(
-                candidates[number].bm25,
-                merit.priority,
-                merit.confidence,
-                merit.access_count,
-                TIER_BOOST[merit.tier],
-                merit.updated_at,
-                query.now,
-            )
+            number: total(candidates[number].bm25, merit, weights)
             for number, merit in reader.merits(list(candidates)).items()
         }
         best = max(by_words.values(), default=1.0)

@@ -96,6 +96,21 @@ class Match(NamedTuple):
     updated_at: Moment
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """How much what speaks for a memory adds to what its words do."""
+
+    priority: float
+    use: float
+    """For each use, up to `most_uses` of them."""
+    most_uses: int
+    confidence: float
+    tiers: Mapping[str, float]
+    aging: float
+    """How fast the 1.0 of a memory that was just changed falls with the days."""
+    now: Moment
+
+
 class Companionship(NamedTuple):
     """How often two memories were answered together, and when last."""
 
@@ -255,8 +270,13 @@ class Reader(Protocol):
         A term is one word or a phrase; no character in it is syntax. Higher is better.
         """
 
-    def matches(self, terms: Sequence[str], wanted: Filter, *, every: bool, limit: int) -> list[Match]:
-        """What `words` finds, with what speaks for each."""
+    def matches(
+        self, terms: Sequence[str], wanted: Filter, weights: Weights, *, every: bool, limit: int
+    ) -> list[Match]:
+        """Memories that hold every term (or any), among them the *limit* best by words and merits, in any order.
+
+        Of many that hold the terms, a store may look only at hundreds that do so best.
+        """
 
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
         """In how many living memories each term stands, of frequent ones to within a tenth; a term in none has 0."""

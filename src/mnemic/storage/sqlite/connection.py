@@ -160,6 +160,19 @@ def connect_to_read(path: Path, *, is_still: bool) -> apsw.Connection:
     return connection
 
 
+@contextmanager
+def one_moment(connection: apsw.Connection) -> Iterator[None]:
+    """Everything read in the block comes from the same moment."""
+    if connection.in_transaction:
+        yield
+        return
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        connection.execute("ROLLBACK")
+
+
 def prepare_file(path: Path) -> None:
     """Make sure *path* may be opened: created for its owner alone if new, refused if it is not ours or cut short."""
     try:

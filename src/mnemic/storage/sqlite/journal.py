@@ -8,10 +8,10 @@ from typing import Any
 import apsw
 import orjson
 
-from mnemic.model.journal import Change, Subject
+from mnemic.model.journal import USE, Change, Subject
 from mnemic.storage.sqlite.memories import as_json
+from mnemic.storage.sqlite.rows import column, rows
 from mnemic.storage.sqlite.rows import row as first
-from mnemic.storage.sqlite.rows import rows
 
 APPEND = """
 INSERT INTO journal (sequence, batch, at, actor, operation, subject, subject_id, before, after)
@@ -30,6 +30,10 @@ WHERE {conditions}
 ORDER BY sequence {order}
 LIMIT :limit
 """
+CHANGED = """
+SELECT subject_id FROM journal WHERE sequence > ? AND subject = 'memory'
+"""
+REWORDED = CHANGED + f"AND operation != '{USE}'"
 TEXTS = """
 SELECT id, text FROM statement WHERE id IN (SELECT value FROM json_each(?))
 """
@@ -52,6 +56,16 @@ def last(connection: apsw.Connection) -> tuple[int, int]:
     """The number and moment of the newest change."""
     row = first(connection, LAST)
     return (row[0], row[1]) if row else (0, 0)
+
+
+def changed(connection: apsw.Connection, since: int) -> list[int]:
+    """The memories in which anything has changed after *since*."""
+    return column(connection, CHANGED, (since,))
+
+
+def reworded(connection: apsw.Connection, since: int) -> list[int]:
+    """Those among them that may say, be or stand where they did not before."""
+    return column(connection, REWORDED, (since,))
 
 
 def sequence_at(connection: apsw.Connection, moment: int) -> int:

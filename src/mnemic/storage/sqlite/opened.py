@@ -24,6 +24,7 @@ from mnemic.storage.sqlite.turns import Turns
 from mnemic.storage.sqlite.writer import SqliteWriter
 
 if TYPE_CHECKING:
+    from mnemic.storage.sqlite.lexicon import Lexicon
     from mnemic.storage.sqlite.vectors import Matrix
 
 NAMESPACE_ID = """
@@ -47,6 +48,8 @@ LIMIT 1
 UNEMBED_FOREIGN = """
 UPDATE statement SET model_id = NULL WHERE model_id IS NOT NULL AND model_id IS NOT ? AND until IS NULL
 """
+WORTH_KEEPING = 3
+"""Whoever asks for words more often than this is no command that ends with its answer."""
 BREATH_SECONDS = 0.005
 """How long the write lock is left to others between two steps of a long piece of work."""
 
@@ -81,8 +84,10 @@ class OpenedStore:
         self._namespaces: dict[str, int] = {}
         self.frequencies = words.Frequencies()
         self.rarity = substrings.Rarity()
+        self._words_asked = 0
+        self._lexicon: Lexicon | None = None
         self._matrix: Matrix | None = None
-        self._matrix_lock = threading.Lock()
+        self._lock = threading.Lock()
         self.writing = Turns(path)
 
     @property
@@ -258,6 +263,18 @@ class OpenedStore:
         row = None if self._model is None else first(connection, MODEL, (self._model,))
         return None if row is None else (row[0], row[1])
 
+    def lexicon(self, connection: apsw.Connection) -> Lexicon | None:
+        """What is kept in memory of the words; None in a transaction, whose words nobody else may see, and at first."""
+        if connection.in_transaction:
+            return None
+        with self._lock:
+            self._words_asked += 1
+            if self._lexicon is None and self._words_asked > WORTH_KEEPING:
+                from mnemic.storage.sqlite.lexicon import Lexicon
+
+                self._lexicon = Lexicon()
+            return self._lexicon
+
     def matrix(self, connection: apsw.Connection) -> Matrix | None:
         """The vectors of the model in use, up to date; None while it has none."""
         model = self.known_model(connection)
@@ -273,7 +290,7 @@ class OpenedStore:
         # What a transaction sees may be taken back, or be older than what others see: it gets its own.
         if connection.in_transaction:
             return Matrix(model_id, dimension)
-        with self._matrix_lock:
+        with self._lock:
             if self._matrix is None or self._matrix.model_id != model_id:
                 self._matrix = Matrix(model_id, dimension)
             return self._matrix

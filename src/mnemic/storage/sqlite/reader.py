@@ -33,6 +33,7 @@ from mnemic.storage.base import (
     Standing,
     Traits,
     Usage,
+    Weights,
 )
 from mnemic.storage.sqlite import (
     companions,
@@ -52,6 +53,7 @@ from mnemic.storage.sqlite.rows import Row, column, row, rows, value
 
 if TYPE_CHECKING:
     from mnemic.embedding.base import Vectors
+    from mnemic.storage.sqlite.lexicon import Holding, Lexicon
     from mnemic.storage.sqlite.opened import OpenedStore
 
 SELECT_IDS = """
@@ -333,12 +335,33 @@ class SqliteReader:
     ) -> list[tuple[int, float]]:
         """See Reader."""
         spaces = self._namespace_ids(wanted)
+        if not terms or spaces == []:
+            return []
+        if lexicon := self._lexicon(wanted, every):
+            return lexicon.best(self._holding(lexicon, terms, wanted, spaces), limit)
         return words.search(self._connection, terms, wanted, spaces, every=every, limit=limit)
 
-    def matches(self, terms: Sequence[str], wanted: Filter, *, every: bool, limit: int) -> list[Match]:
+    def matches(
+        self, terms: Sequence[str], wanted: Filter, weights: Weights, *, every: bool, limit: int
+    ) -> list[Match]:
         """See Reader."""
         spaces = self._namespace_ids(wanted)
+        if not terms or spaces == []:
+            return []
+        if lexicon := self._lexicon(wanted, every):
+            holding = self._holding(lexicon, terms, wanted, spaces)
+            return lexicon.weighed(self._connection, holding, weights, limit)
         return words.matches(self._connection, terms, wanted, spaces, every=every, limit=limit)
+
+    def _lexicon(self, wanted: Filter, every: bool) -> Lexicon | None:
+        """What is kept in memory of the words, if it can answer this."""
+        return self._store.lexicon(self._connection) if wanted.is_plain and not every else None
+
+    def _holding(
+        self, lexicon: Lexicon, terms: Sequence[str], wanted: Filter, spaces: Sequence[int] | None
+    ) -> Holding:
+        without = self._left_out(wanted)
+        return lexicon.holding(self._connection, terms, spaces, without=without, total=self.size())
 
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
         """See Reader."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from mnemic.storage.base import Nearness
+from mnemic.storage.sqlite import journal
+from mnemic.storage.sqlite.connection import one_moment
 from mnemic.storage.sqlite.memories import as_json
-from mnemic.storage.sqlite.rows import Row, column, rows, value
+from mnemic.storage.sqlite.rows import Row, rows, value
 
 if TYPE_CHECKING:
     from mnemic.embedding.base import Vectors
@@ -45,9 +46,6 @@ WHERE p.model_id = :model AND s.until IS NULL AND s.memory_id IN (SELECT value F
 NEWEST_PASSAGE = """
 SELECT coalesce(max(id), 0) FROM passage
 """
-CHANGED = """
-SELECT subject_id FROM journal WHERE subject = 'memory' AND sequence > ?
-"""
 
 
 def quantised(vectors: Vectors) -> Int8:
@@ -55,19 +53,6 @@ def quantised(vectors: Vectors) -> Int8:
     largest = np.abs(vectors).max(axis=-1, keepdims=True)
     stretched: Int8 = np.rint(vectors * (127.0 / np.maximum(largest, 1e-12))).astype(np.int8)
     return stretched
-
-
-@contextmanager
-def _one_moment(connection: apsw.Connection) -> Iterator[None]:
-    """Everything read in the block comes from the same moment."""
-    if connection.in_transaction:
-        yield
-        return
-    connection.execute("BEGIN")
-    try:
-        yield
-    finally:
-        connection.execute("ROLLBACK")
 
 
 class Matrix:
@@ -100,14 +85,14 @@ class Matrix:
             if newest == self._passage and sequence == self._sequence:
                 return
             # One moment for all that is read: between two, passages may be replaced by newer ones.
-            with _one_moment(connection):
+            with one_moment(connection):
                 self._follow(connection, value(connection, NEWEST_PASSAGE))
             self._sequence = sequence
             if self._dead > 4096 and self._dead * 2 > self._count:
                 self._compact()
 
     def _follow(self, connection: apsw.Connection, newest: int) -> None:
-        changed = [] if self._sequence == 0 else column(connection, CHANGED, (self._sequence,))
+        changed = [] if self._sequence == 0 else journal.reworded(connection, self._sequence)
         if changed:
             self._drop(self._memories, changed)
             values = {"model": self.model_id, "newest": self._passage, "ids": as_json(changed)}

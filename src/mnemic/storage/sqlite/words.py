@@ -50,6 +50,8 @@ FROM ({search}) AS found CROSS JOIN memory m ON m.id = found.rowid
 LIVING_COUNT = """
 SELECT count(*) FROM words_docsize
 """
+WEIGHED = 300
+"""So many of the best by words are weighed by their merits too."""
 FREQUENT = 1_000
 VOCABULARY = """
 CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab(main, words, 'row')
@@ -124,8 +126,6 @@ def search(
     limit: int,
 ) -> list[tuple[int, float]]:
     """The best memories by BM25; the filter works inside the search."""
-    if not terms or namespace_ids == []:
-        return []
     sql, values = _query(terms, wanted, namespace_ids, every=every, limit=limit)
     return [(number, -score) for number, score in rows(connection, sql, values)]
 
@@ -139,10 +139,8 @@ def matches(
     every: bool,
     limit: int,
 ) -> list[Match]:
-    """The best memories by BM25, with what speaks for each."""
-    if not terms or namespace_ids == []:
-        return []
-    sql, values = _query(terms, wanted, namespace_ids, every=every, limit=limit)
+    """At least the *limit* best memories by BM25, with what speaks for each."""
+    sql, values = _query(terms, wanted, namespace_ids, every=every, limit=max(limit, WEIGHED))
     return [Match._make(found) for found in rows(connection, WITH_MERITS.format(search=sql), values)]
 
 

@@ -1,0 +1,56 @@
+"""Ranked answers to words from memory: postings say who holds them, the ledger what else speaks for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import apsw
+import numpy as np
+
+from mnemic.storage.base import Match, Weights
+from mnemic.storage.sqlite.ledger import Ledger
+from mnemic.storage.sqlite.postings import Numbers, Postings, Scores, best
+
+
+class Holding(NamedTuple):
+    """The memories that hold any word of a question, by number, and the BM25 of each."""
+
+    memories: Numbers
+    bm25: Scores
+
+
+class Lexicon:
+    """What a store that is asked again and again keeps in memory of its words. Safe between threads."""
+
+    def __init__(self) -> None:
+        self._postings = Postings()
+        self._ledger = Ledger()
+
+    def holding(
+        self,
+        connection: apsw.Connection,
+        terms: Sequence[str],
+        namespace_ids: Sequence[int] | None,
+        *,
+        without: Sequence[int],
+        total: int,
+    ) -> Holding:
+        """Who holds any of *terms*, but those that are to be left out; of about *total* memories in all."""
+        spaces = None if namespace_ids is None else tuple(namespace_ids)
+        memories, bm25 = self._postings.ranked(connection, terms, spaces, total)
+        if not without:
+            return Holding(memories, bm25)
+        stays = ~np.isin(memories, without)
+        return Holding(memories[stays], bm25[stays])
+
+    def best(self, holding: Holding, limit: int) -> list[tuple[int, float]]:
+        """The *limit* best by their words, best first."""
+        chosen = best(holding.bm25, limit)
+        return list(zip(holding.memories[chosen].tolist(), holding.bm25[chosen].tolist(), strict=True))
+
+    def weighed(
+        self, connection: apsw.Connection, holding: Holding, weights: Weights, limit: int
+    ) -> list[Match]:
+        """The *limit* best by their words and their merits together."""
+        return self._ledger.best(connection, *holding, weights, limit)

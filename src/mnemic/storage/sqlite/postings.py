@@ -1,0 +1,154 @@
+"""The words index in memory: which memories hold a word, and what it adds to the rank of each.
+
+BM25 is a sum over the words that are asked for, and what one of them adds does not depend on the others. So the index
+is asked for one word at a time, by its own rules, and its answers are kept: a question whose words were asked before
+costs the sum of a few columns where a walk through the index takes ten times as long.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import apsw
+import numpy as np
+import numpy.typing as npt
+
+from mnemic.storage.sqlite import journal
+from mnemic.storage.sqlite.connection import one_moment
+from mnemic.storage.sqlite.memories import as_json
+from mnemic.storage.sqlite.rows import Row, rows
+from mnemic.storage.sqlite.words import RANK, match_expression
+
+Numbers = npt.NDArray[np.int64]
+Scores = npt.NDArray[np.float64]
+Spaces = tuple[int, ...] | None
+
+MOST_KEPT = 1_000_000
+"""So many pairs of a word and a memory are kept, at 16 bytes each."""
+ALL = f"""
+SELECT rowid, -{RANK} FROM words WHERE words MATCH ?
+"""
+# The plus keeps SQLite from looking the memories up one by one, each with a count of all that hold the word.
+SOME = f"""
+SELECT rowid, -{RANK} FROM words WHERE words MATCH ? AND +rowid IN (SELECT value FROM json_each(?))
+"""
+
+
+class Posting(NamedTuple):
+    """The memories that hold a word, by number; what it adds to each; how many changes that takes into account."""
+
+    memories: Numbers
+    adds: Scores
+    seen: int
+
+
+class Postings:
+    """What the index says of the words that were asked for last. One instance a store, safe between threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._sequence = 0
+        self._changed: list[int] = []
+        self._kept: OrderedDict[tuple[str, Spaces], Posting] = OrderedDict()
+        self._size = 0
+
+    def ranked(
+        self, connection: apsw.Connection, terms: Sequence[str], spaces: Spaces, total: int
+    ) -> tuple[Numbers, Scores]:
+        """The memories that hold any of *terms*, by number, and the BM25 of each.
+
+        It is exact while up to one in a hundred of *total* memories has changed, but for the weight of a word as a
+        whole, which then may be that much off.
+        """
+        with self._lock:
+            if journal.last(connection)[0] == self._sequence:
+                postings = [self._current(term, spaces) for term in terms]
+            else:
+                postings = [None]
+            if None in postings:
+                with one_moment(connection):
+                    self._follow(connection, total)
+                    postings = [self._brought_up(connection, term, spaces) for term in terms]
+                self._let_go()
+        return _summed([posting for posting in postings if posting is not None])
+
+    def _current(self, term: str, spaces: Spaces) -> Posting | None:
+        """What is kept of *term*, if nothing has changed since."""
+        kept = self._kept.get((term, spaces))
+        if kept is None or kept.seen != len(self._changed):
+            return None
+        self._kept.move_to_end((term, spaces))
+        return kept
+
+    def _follow(self, connection: apsw.Connection, total: int) -> None:
+        """Learn which memories have changed. After so many that a word may weigh differently, begin anew."""
+        sequence = journal.last(connection)[0]
+        if sequence == self._sequence:
+            return
+        if self._kept:
+            self._changed += journal.reworded(connection, self._sequence)
+        self._sequence = sequence
+        if len(self._changed) * 100 > total:
+            self._kept.clear()
+            self._changed.clear()
+            self._size = 0
+
+    def _brought_up(self, connection: apsw.Connection, term: str, spaces: Spaces) -> Posting:
+        if current := self._current(term, spaces):
+            return current
+        expression = match_expression([term], spaces, every=False)
+        kept = self._kept.pop((term, spaces), None)
+        seen = len(self._changed)
+        if kept is None:
+            fresh = _posting(rows(connection, ALL, (expression,)), seen)
+        else:
+            self._size -= len(kept.memories)
+            late = self._changed[kept.seen :]
+            fresh = _patched(kept, late, rows(connection, SOME, (expression, as_json(late))), seen)
+        self._kept[term, spaces] = fresh
+        self._size += len(fresh.memories)
+        return fresh
+
+    def _let_go(self) -> None:
+        """Forget the words that were asked for longest ago, when too much is kept."""
+        while self._size > MOST_KEPT:
+            _, gone = self._kept.popitem(last=False)
+            self._size -= len(gone.memories)
+
+
+def _posting(found: list[Row], seen: int) -> Posting:
+    memories = np.fromiter((row[0] for row in found), np.int64, len(found))
+    adds = np.fromiter((row[1] for row in found), np.float64, len(found))
+    return Posting(memories, adds, seen)
+
+
+def _patched(kept: Posting, late: Sequence[int], found: list[Row], seen: int) -> Posting:
+    """*kept* with what it says of the memories in *late* replaced by what was *found*."""
+    stays = ~np.isin(kept.memories, late)
+    fresh = _posting(found, seen)
+    memories = np.concatenate([kept.memories[stays], fresh.memories])
+    adds = np.concatenate([kept.adds[stays], fresh.adds])
+    order = np.argsort(memories, kind="stable")
+    return Posting(memories[order], adds[order], seen)
+
+
+def _summed(postings: Sequence[Posting]) -> tuple[Numbers, Scores]:
+    memories = np.concatenate([posting.memories for posting in postings])
+    adds = np.concatenate([posting.adds for posting in postings])
+    # One place for every number up to the largest: twice as fast as to sort them, for all that fits into memory.
+    sums: Scores = np.bincount(memories, adds).astype(np.float64, copy=False)
+    found = np.flatnonzero(sums)
+    return found, sums[found]
+
+
+def best(scores: Scores, limit: int) -> Numbers:
+    """The places of the *limit* best, best first; of equal ones the first."""
+    if limit >= len(scores):
+        return np.argsort(-scores, kind="stable")
+    least = np.partition(scores, len(scores) - limit)[len(scores) - limit]
+    above, level = np.flatnonzero(scores > least), np.flatnonzero(scores == least)
+    chosen = np.sort(np.concatenate([above, level[: limit - len(above)]]))
+    return chosen[np.argsort(-scores[chosen], kind="stable")]

@@ -1,0 +1,205 @@
+"""Words that are asked for again and again: what is kept in memory says what the index says, whatever changes."""
+
+from __future__ import annotations
+
+import random
+import threading
+import uuid
+
+import pytest
+
+from mnemic.model.journal import USE
+from mnemic.model.memory import Draft
+from mnemic.model.search import Filter
+from mnemic.model.values import DAY, HOUR, State, Tier
+from mnemic.storage.base import Weights
+from mnemic.storage.sqlite import postings
+from support import START, open_store
+
+WORDS = ["amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heron", "iris", "jade"]
+OTHERS = [f"other{number}" for number in range(40)]
+SPACES = ("global", "work", "home")
+QUESTIONS = [
+    (("amber",), Filter()),
+    (("amber", "birch", "jade"), Filter()),
+    (("cedar delta", "heron"), Filter()),
+    (("amber", "fjord"), Filter(namespaces=("work",))),
+    (("ember", "ember", "iris"), Filter(namespaces=("home", "global"), alive_at=START)),
+    (("grove", "nowhere"), Filter(alive_at=START)),
+    (("nowhere",), Filter()),
+    (("amber",), Filter(namespaces=("unknown",))),
+]
+WEIGHTS = Weights(
+    priority=0.5, use=0.1, most_uses=50, confidence=2.0, tiers={Tier.LONG: 3.0}, aging=0.1, now=START
+)
+TOLERATED = 0.05
+"""Until one in a hundred memories has changed, the weight of a word may lag behind."""
+
+
+@pytest.fixture
+def folder(engine, tmp_path):
+    """A folder with a store of 400 memories."""
+    store = open_store(engine, tmp_path)
+    chance = random.Random(3)
+    with store.write(operation="x", actor="x", at=START) as tx:
+        for _ in range(400):
+            tx.add(a_draft(chance), uid=str(uuid.uuid4()))
+    store.close()
+    return tmp_path
+
+
+@pytest.fixture
+def store(engine, folder):
+    """The store, after it was asked so often that it keeps what it is asked for."""
+    opened = open_store(engine, folder)
+    for _ in range(3):
+        answers(opened)
+    yield opened
+    opened.close()
+
+
+def a_draft(chance):
+    return Draft(
+        namespace=chance.choice(SPACES),
+        title=f"{chance.choice(WORDS)} {chance.random()}",
+        texts=(some_words(chance),),
+        priority=chance.randint(1, 10),
+        confidence=chance.random(),
+        tier=chance.choice(list(Tier)),
+        created_at=START - chance.randint(0, 10) * DAY,
+        expires_at=chance.choice([None, None, START - HOUR, START + HOUR]),
+    )
+
+
+def some_words(chance):
+    return " ".join(chance.choices(WORDS + OTHERS, k=chance.randint(1, 12)))
+
+
+def answers(store, limit=1_000):
+    return [dict(store.read().words(terms, wanted, every=False, limit=limit)) for terms, wanted in QUESTIONS]
+
+
+def first_answers(engine, folder, limit=1_000):
+    """What a store answers that was just opened: straight from its index."""
+    told = []
+    for terms, wanted in QUESTIONS:
+        store = open_store(engine, folder)
+        told.append(dict(store.read().words(terms, wanted, every=False, limit=limit)))
+        store.close()
+    return told
+
+
+def agree(kept, index):
+    assert [set(one) for one in kept] == [set(one) for one in index]
+    for one, other in zip(kept, index, strict=True):
+        assert one == {number: pytest.approx(score, rel=TOLERATED) for number, score in other.items()}
+
+
+def test_what_is_kept_says_what_the_index_says(engine, folder, store):
+    assert answers(store) == first_answers(engine, folder)
+
+
+def test_the_best_are_the_same_in_the_same_order(engine, folder, store):
+    for limit in (1, 7, 50):
+        assert [list(one.items()) for one in answers(store, limit)] == [
+            list(one.items()) for one in first_answers(engine, folder, limit)
+        ]
+
+
+def test_every_change_is_seen(engine, folder, store):
+    chance = random.Random(11)
+    for _ in range(30):
+        change(store, chance)
+        agree(answers(store), first_answers(engine, folder))
+
+
+def change(store, chance):
+    with store.write(operation="x", actor="x", at=START) as tx:
+        memory = chance.choice(list(tx.all_memories()))
+        match chance.randrange(5):
+            case 0:
+                tx.add(a_draft(chance), uid=str(uuid.uuid4()))
+            case 1:
+                tx.change(memory, texts=(some_words(chance),))
+            case 2:
+                tx.change(memory, state=chance.choice([State.LIVING, State.FORGOTTEN, State.ARCHIVED]))
+            case 3:
+                tx.change(memory, namespace=chance.choice(SPACES))
+            case 4:
+                tx.purge([memory.id])
+
+
+def test_another_process_is_heard(engine, folder, store):
+    other = open_store(engine, folder)
+    with other.write(operation="x", actor="x", at=START) as tx:
+        number = tx.add(
+            Draft(namespace="work", title="t", texts=("amber",), created_at=START), uid=str(uuid.uuid4())
+        )
+    other.close()
+
+    assert all(number.id in answers(store)[question] for question in (0, 1, 3))
+
+
+def test_a_use_is_no_change_of_words(engine, folder, store):
+    with store.write(operation=USE, actor="x", at=START) as tx:
+        for memory in list(tx.all_memories())[:50]:
+            tx.change(memory, expires_at=START + DAY, tier=Tier.LONG)
+
+    agree(answers(store)[:4], first_answers(engine, folder)[:4])
+
+
+def test_little_is_kept_when_little_may_be(engine, folder, store, monkeypatch):
+    monkeypatch.setattr(postings, "MOST_KEPT", 10)
+
+    assert answers(store) == answers(store) == first_answers(engine, folder)
+
+
+def test_many_threads_are_answered_alike_while_someone_writes(engine, folder, store):
+    chance = random.Random(5)
+    failures = []
+
+    def ask():
+        try:
+            for _ in range(20):
+                answers(store)
+        except Exception as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for _ in range(20):
+        change(store, chance)
+    for thread in threads:
+        thread.join()
+
+    assert failures == []
+    agree(answers(store), first_answers(engine, folder))
+
+
+def test_what_counts_besides_the_words_is_weighed(engine, folder, store):
+    with store.write(operation="x", actor="x", at=START) as tx:
+        for memory in list(tx.all_memories())[:100:7]:
+            tx.change(memory, priority=10, tier=Tier.LONG)
+        tx.touch([memory.id for memory in list(tx.all_memories())[:40]], START)
+    fresh = open_store(engine, folder)
+
+    for terms, wanted in QUESTIONS:
+        kept = weighed(store, terms, wanted)
+        assert kept == [pytest.approx(one, rel=TOLERATED) for one in weighed(fresh, terms, wanted)]
+    fresh.close()
+
+
+def weighed(store, terms, wanted):
+    """The twenty best, all factors summed up as they stand in the database."""
+    found = store.read().matches(terms, wanted, WEIGHTS, every=False, limit=20)
+    scores = [
+        one.bm25
+        + 0.5 * one.priority
+        + 0.1 * one.access_count
+        + 2.0 * one.confidence
+        + WEIGHTS.tiers.get(one.tier, 0.0)
+        + 1 / (1 + 0.1 * max(0, START - one.updated_at) / DAY)
+        for one in found
+    ]
+    return sorted(scores, reverse=True)[:20]
