@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import uuid
+
 import pytest
 
 from mnemic.model.search import Filter
@@ -139,6 +141,22 @@ def test_frequencies_count_living_memories(store):
     change(store, one, state=State.FORGOTTEN)
     change(store, two, texts=("black sea",), title="t", at=START + 1)
     assert store.read().frequencies(["blue", "sky", "black"]) == {"blue": 0, "sky": 0, "black": 1}
+
+
+def test_frequencies_are_those_of_what_others_wrote_too(fresh):
+    one, other = fresh(), fresh()
+    put(one, a_draft("blue sky"))
+    assert one.read().frequencies(["blue", "sea"]) == {"blue": 1, "sea": 0}
+    put(other, a_draft("blue sea"))
+    assert one.read().frequencies(["blue", "sea"]) == {"blue": 2, "sea": 1}
+
+
+def test_frequencies_of_a_transaction_that_fails_are_forgotten(store):
+    with pytest.raises(RuntimeError), store.write(operation="x", actor="x", at=START) as tx:
+        tx.add(a_draft("sky"), uid=str(uuid.uuid4()))
+        assert tx.frequencies(["sky"]) == {"sky": 1}
+        raise RuntimeError
+    assert store.read().frequencies(["sky"]) == {"sky": 0}
 
 
 def test_the_name_we_give_a_namespace_is_not_a_word(store):

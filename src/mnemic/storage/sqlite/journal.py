@@ -10,7 +10,7 @@ import orjson
 
 from mnemic.model.journal import USE, Change, Subject
 from mnemic.storage.sqlite.memories import as_json
-from mnemic.storage.sqlite.rows import column, rows
+from mnemic.storage.sqlite.rows import column, rows, value
 from mnemic.storage.sqlite.rows import row as first
 
 APPEND = """
@@ -34,6 +34,9 @@ CHANGED = """
 SELECT subject_id FROM journal WHERE sequence > ? AND subject = 'memory'
 """
 REWORDED = CHANGED + f"AND operation != '{USE}'"
+ANY_REWORDED = f"""
+SELECT EXISTS ({REWORDED})
+"""
 TEXTS = """
 SELECT id, text FROM statement WHERE id IN (SELECT value FROM json_each(?))
 """
@@ -66,6 +69,11 @@ def changed(connection: apsw.Connection, since: int) -> list[int]:
 def reworded(connection: apsw.Connection, since: int) -> list[int]:
     """Those among them that may say, be or stand where they did not before."""
     return column(connection, REWORDED, (since,))
+
+
+def is_reworded(connection: apsw.Connection, since: int) -> bool:
+    """Whether there is one of those."""
+    return bool(value(connection, ANY_REWORDED, (since,)))
 
 
 def sequence_at(connection: apsw.Connection, moment: int) -> int:

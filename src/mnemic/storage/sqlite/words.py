@@ -53,6 +53,7 @@ SELECT count(*) FROM words_docsize
 WEIGHED = 300
 """So many of the best by words are weighed by their merits too."""
 FREQUENT = 1_000
+MOST_COUNTED = 100_000
 VOCABULARY = """
 CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab(main, words, 'row')
 """
@@ -178,13 +179,14 @@ def stem(connection: apsw.Connection, term: str) -> list[str]:
 class Frequencies:
     """In how many memories words stand.
 
-    SQLite counts the memories of a word one by one, 1.5 ms for a word in half of 100,000. So the count of a
-    frequent word is kept, until there are a twentieth more memories or fewer.
+    SQLite counts the memories of a word one by one, 1.5 ms for a word in half of 100,000. So counts are kept: of a
+    frequent word until there are a twentieth more memories or fewer, of any other until what a memory says has changed.
     """
 
     def __init__(self) -> None:
-        self._kept: dict[str, tuple[int, int]] = {}
-        self._total = self._counted_at = 0
+        self._frequent: dict[str, tuple[int, int]] = {}
+        self._rare: dict[str, int] = {}
+        self._total = self._counted_at = self._sequence = 0
 
     def total(self, connection: apsw.Connection) -> int:
         """How many memories there are, counted again when so much has changed that it may be a twentieth off."""
@@ -197,19 +199,38 @@ class Frequencies:
         """In how many memories each term stands; of a phrase, its rarest word."""
         connection.execute(VOCABULARY)
         total = self.total(connection)
-        return {term: self._of_term(connection, term, total) for term in terms}
+        # What a transaction sees may be taken back.
+        rare = {} if connection.in_transaction else self._unchanged(connection)
+        return {
+            term: min(
+                (self._of_token(connection, token, total, rare) for token in stem(connection, term)),
+                default=0,
+            )
+            for term in terms
+        }
 
-    def _of_term(self, connection: apsw.Connection, term: str, total: int) -> int:
-        return min((self._of_token(connection, token, total) for token in stem(connection, term)), default=0)
+    def _unchanged(self, connection: apsw.Connection) -> dict[str, int]:
+        """The counts of rare words that still hold."""
+        sequence = journal.last(connection)[0]
+        if sequence != self._sequence:
+            if len(self._rare) > MOST_COUNTED or journal.is_reworded(connection, self._sequence):
+                # Not cleared: whoever counts just now puts what it finds into the old one.
+                self._rare = {}
+            self._sequence = sequence
+        return self._rare
 
-    def _of_token(self, connection: apsw.Connection, token: str, total: int) -> int:
-        count, counted_among = self._kept.get(token, (0, 0))
+    def _of_token(self, connection: apsw.Connection, token: str, total: int, rare: dict[str, int]) -> int:
+        if token in rare:
+            return rare[token]
+        count, counted_among = self._frequent.get(token, (0, 0))
         if count and abs(total - counted_among) <= total / 20:
             return count
         found = row(connection, FREQUENCY, (token,))
         count = int(found[0]) if found else 0
         if count >= FREQUENT:
-            self._kept[token] = count, total
+            self._frequent[token] = count, total
+        else:
+            rare[token] = count
         return count
 
 
