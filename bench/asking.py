@@ -5,31 +5,34 @@ It writes requests and reads answers as bytes, since a client that does more wou
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import json
+import socket
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 from bench import texts
 
 QUESTIONS = 500
 WARM_UP_SECONDS = 1.0
+CHUNK = 1 << 16
 
 
 def main() -> None:
     """Ask the daemon on a port of this machine for so many seconds, and print how many answers a second came."""
     port, size, connections, seconds = map(int, sys.argv[1:5])
-    print(asyncio.run(answers_a_second(port, size, connections, seconds)))
+    print(answers_a_second(port, size, connections, seconds))
 
 
-async def answers_a_second(port: int, size: int, connections: int, seconds: float) -> float:
+def answers_a_second(port: int, size: int, connections: int, seconds: float) -> float:
     """How many recalls are answered, after a while in which caches fill."""
     asked = itertools.cycle([request(turn * 997 % size) for turn in range(QUESTIONS)])
     begin = time.perf_counter() + WARM_UP_SECONDS
-    counts = await asyncio.gather(*(ask(port, asked, begin, begin + seconds) for _ in range(connections)))
-    return sum(counts) / seconds
+    with ThreadPoolExecutor(connections) as threads:
+        counts = [threads.submit(ask, port, asked, begin, begin + seconds) for _ in range(connections)]
+    return sum(count.result() for count in counts) / seconds
 
 
 def request(number: int) -> bytes:
@@ -42,25 +45,34 @@ def request(number: int) -> bytes:
     return head.encode() + body
 
 
-async def ask(port: int, asked: Iterator[bytes], begin: float, end: float) -> int:
+def ask(port: int, asked: Iterator[bytes], begin: float, end: float) -> int:
     """Ask one question after another over one connection; how many were answered between two moments."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
     count = 0
-    while time.perf_counter() < end:
-        writer.write(next(asked))
-        await answered(reader)
-        count += begin <= time.perf_counter() < end
-    writer.close()
+    with socket.create_connection(("127.0.0.1", port)) as connection:
+        while time.perf_counter() < end:
+            connection.sendall(next(asked))
+            read_answer(connection)
+            count += begin <= time.perf_counter() < end
     return count
 
 
-async def answered(reader: asyncio.StreamReader) -> None:
+def read_answer(connection: socket.socket) -> None:
     """Read one answer to its end; RuntimeError if it is a failure or empty."""
-    head = await reader.readuntil(b"\r\n\r\n")
+    received = b""
+    while b"\r\n\r\n" not in received:
+        received += _more(connection)
+    head, _, body = received.partition(b"\r\n\r\n")
     length = int(head.lower().partition(b"content-length: ")[2].split(b"\r\n", 1)[0])
-    body = await reader.readexactly(length)
+    while len(body) < length:
+        body += _more(connection)
     if not head.startswith(b"HTTP/1.1 200") or b'"count":0' in body:
         raise RuntimeError(f"{head[:60]!r} {body[:200]!r}")
+
+
+def _more(connection: socket.socket) -> bytes:
+    if chunk := connection.recv(CHUNK):
+        return chunk
+    raise RuntimeError("the daemon hung up")
 
 
 if __name__ == "__main__":

@@ -52,6 +52,10 @@ class Pace:
     def _work(self) -> None:
         json.dumps([{"title": text[:80], "words": text.lower().split()} for text in self._texts])
 
+    def slowness(self) -> float:
+        """How many times slower the machine is now than at rest."""
+        return median(self.take() for _ in range(100)) / self.at_rest()
+
     def at_rest(self) -> float:
         """The seconds it takes when the machine is at rest: the fastest hundredth of all that were seen."""
         return sorted(self._seen)[len(self._seen) // 100]
