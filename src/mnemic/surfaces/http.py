@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import errno
 import os
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import uvicorn
-from anyio import to_thread
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -146,7 +147,7 @@ def _mcp_routes(mcp: Mapping[str, Streamable]) -> Iterator[Route]:
 @contextlib.asynccontextmanager
 async def _running(_: Starlette) -> AsyncIterator[None]:
     """What lasts as long as the daemon: its share of threads."""
-    to_thread.current_default_thread_limiter().total_tokens = THREADS
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "mnemic-call"))
     yield
 
 
