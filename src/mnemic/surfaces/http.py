@@ -30,6 +30,7 @@ from mnemic.surfaces.mcp import Endpoint
 from mnemic.surfaces.pages import page_routes
 from mnemic.surfaces.replies import NotAllowed, problem
 from mnemic.surfaces.rest import Rest
+from mnemic.surfaces.routes import in_order
 from mnemic.surfaces.signals import stopped_by_signals
 from mnemic.surfaces.streamable import Streamable
 from mnemic.surfaces.streams import Watch
@@ -122,8 +123,7 @@ def http_app(ctx: Context, policy: Policy, dialects: Mapping[str, Dialect] | Non
     watch = Watch(ctx.store)
     mcp = {name: Streamable(Endpoint(one), watch) for name, one in {**spoken, **views}.items()}
     served = Starlette(
-        # Routes are tried one after another, so what is asked for most comes first.
-        routes=[*_mcp_routes(mcp), *page_routes(), *Rest(spoken, views).routes()],
+        routes=in_order((*_mcp_routes(mcp), *page_routes(), *Rest(spoken, views).routes())),
         middleware=[Middleware(Guard, ctx=ctx, policy=policy)],
         exception_handlers={
             MnemicError: _failed,
