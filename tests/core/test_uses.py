@@ -41,6 +41,17 @@ def test_every_use_has_its_reward_in_its_turn(waiting):
     assert waiting.store.check() == []
 
 
+def test_uses_before_and_after_midnight_are_of_two_days(waiting, clock):
+    memory = kept(waiting, "asked for late and early")
+    for _ in range(2):
+        touch(waiting, [memory])
+        clock.advance(days=1)
+        touch(waiting, [memory])
+    settle(waiting)
+    after = find(waiting, memory.id)
+    assert (after.access_count, after.days_used, after.accessed_at) == (4, 3, clock())
+
+
 def test_each_caller_is_written_down_by_name(waiting):
     memory = kept(waiting, "asked for by two", priority=5)
     for _ in range(9):

@@ -111,6 +111,13 @@ def test_and_nothing_else_does(ctx, headers):
         assert httpx.get(f"{url}/api/v1/tools", headers=headers).status_code == 401
 
 
+def test_of_a_header_that_comes_twice_the_first_counts(ctx):
+    with serving(ctx, Policy("127.0.0.1", "secret")) as url:
+        keys = [("X-API-Key", "secret"), ("X-API-Key", "wrong")]
+        assert httpx.get(f"{url}/api/v1/stats", headers=keys).status_code == 200
+        assert httpx.get(f"{url}/api/v1/stats", headers=keys[::-1]).status_code == 401
+
+
 def test_the_token_may_stand_in_the_address_of_rest_alone(ctx):
     with serving(ctx, LOCKED) as url:
         right, wrong = {"api_key": LOCKED.token}, {"api_key": "open barley"}

@@ -187,8 +187,20 @@ def test_what_is_not_there_is_said_in_json(web, verb, path, status):
 def test_methods_are_told_and_heads_are_bodiless(web):
     options = web.options("/tools/mnemic/recall")
     assert (options.status_code, options.headers["allow"], options.content) == (204, "POST", b"")
-    head = web.head("/health")
-    assert head.status_code == 200 and head.content == b""
+    for path in ("/health", "/greet/you"):
+        head = web.head(path)
+        assert head.status_code == 200 and head.content == b""
+
+
+def test_a_slash_too_many_is_led_to_the_address(web):
+    led = web.get("/health/")
+    assert (led.status_code, httpx.URL(led.headers["location"]).path) == (307, "/api/v1/health")
+
+
+def test_a_fixed_path_leaves_other_methods_to_one_with_parameters(ctx):
+    with serving(ctx) as url:
+        assert httpx.post(f"{url}/api/v1/memories/bulk", json=[]).status_code == 200
+        assert httpx.delete(f"{url}/api/v1/memories/bulk").json()["code"] == "NOT_FOUND"
 
 
 def test_declared_routes_take_arguments_from_path_query_and_body(web):

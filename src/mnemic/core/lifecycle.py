@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import groupby
@@ -46,31 +47,35 @@ def settle(ctx: Context) -> None:
     if ctx.uses is None:
         return
     with ctx.uses.settling:
-        for _, together in groupby(ctx.uses.take(), key=lambda use: use.actor):
+        for _, together in groupby(ctx.uses.take(), key=lambda use: (use.actor, use.at // DAY)):
             _write_down(ctx, list(together))
 
 
 def _write_down(ctx: Context, uses: Sequence[Use]) -> None:
-    """Count *uses* of one caller in one transaction, each in its turn."""
+    """Count *uses* of one caller on one day in one transaction, and give each what it earned in its turn."""
     with ctx.store.write(operation=USE, actor=uses[0].actor, at=uses[-1].at, durable=False) as tx:
-        for _, memories, now in uses:
-            counts = tx.touch([memory.id for memory in memories], now)
+        used = [memory.id for use in uses for memory in use.memories]
+        counts = Counter(tx.touch(used, max(use.at for use in uses)))
+        counts.subtract(used)
+        for use in uses:
+            counts.update(memory.id for memory in use.memories)
             due = [
-                memory.id for memory in memories if earned(ctx.lives, memory, counts.get(memory.id, 0), now)
+                memory.id for memory in use.memories if earned(ctx.lives, memory, counts[memory.id], use.at)
             ]
             for memory in tx.memories(due):
-                reward = earned(ctx.lives, memory, memory.access_count, now)
+                reward = earned(ctx.lives, memory, counts[memory.id], use.at)
                 tx.change(memory, updated_at=memory.updated_at, **reward)
 
 
 def earned(lives: Lives, memory: Memory, uses: int, now: Moment) -> dict[str, object]:
     """What changes in a memory with its latest use, of which it has had so many."""
     changes: dict[str, object] = {}
-    end = min_end(lives, memory.tier, now)
     if memory.tier is Tier.MID and uses >= PROMOTED_AT:
         changes |= {"tier": Tier.LONG, "expires_at": None}
-    elif memory.expires_at is not None and end - memory.expires_at >= WORTH_WRITING:
-        changes["expires_at"] = end
+    elif memory.expires_at is not None:
+        end = min_end(lives, memory.tier, now)
+        if end - memory.expires_at >= WORTH_WRITING:
+            changes["expires_at"] = end
     if uses and uses % RAISED_EVERY == 0 and memory.priority < HIGHEST_PRIORITY:
         changes["priority"] = memory.priority + 1
     return changes

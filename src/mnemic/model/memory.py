@@ -69,7 +69,7 @@ class Memory:
     @property
     def content(self) -> str:
         """The body as one text: its statements joined by line breaks."""
-        return "\n".join(statement.text for statement in self.statements)
+        return "\n".join([statement.text for statement in self.statements])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

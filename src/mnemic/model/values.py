@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -65,10 +66,12 @@ class State(StrEnum):
     SUPERSEDED = "superseded"
 
 
+@functools.lru_cache(
+    maxsize=2048
+)  # A memory's moments are told each time it is found, and most never change.
 def iso(moment: Moment) -> str:
     """*moment* as RFC 3339 in UTC, without a fraction when there is none."""
-    stamp = _EPOCH + timedelta(microseconds=moment)
-    return stamp.isoformat(timespec="microseconds" if moment % SECOND else "seconds")
+    return (_EPOCH + timedelta(microseconds=moment)).isoformat()
 
 
 def parse_moment(text: str, field: str, now: Moment) -> Moment:

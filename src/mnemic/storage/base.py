@@ -500,7 +500,7 @@ class Writer(Reader, Protocol):
         """A store put into a workspace."""
 
     def touch(self, memory_ids: Sequence[int], now: Moment) -> dict[int, int]:
-        """Count one use of each; how many each has had by now. Use is not part of the journal."""
+        """Count one use of each, as often as it is named; how many each has had by now. Not part of the journal."""
 
     def note_together(self, memory_ids: Sequence[int], now: Moment) -> None:
         """Count once more, for every pair of these, that they were answered together. Not part of the journal."""

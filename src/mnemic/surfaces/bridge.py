@@ -87,6 +87,7 @@ async def call(dialect: Dialect, ctx: Context, name: str, arguments: Mapping[str
 
 async def cross(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     """What *function* returns, run in a worker thread. Who owns the event loop says how many there are."""
-    from anyio import to_thread
+    import asyncio
 
-    return await to_thread.run_sync(functools.partial(function, *args, **kwargs))
+    loop = asyncio.get_running_loop()
+    return await loop.run_in_executor(None, functools.partial(function, *args, **kwargs))

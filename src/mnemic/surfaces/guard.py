@@ -7,11 +7,10 @@ import binascii
 import functools
 import hmac
 import ipaddress
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
-
-from starlette.datastructures import Headers
 
 from mnemic.core import access
 from mnemic.errors import Denied, Invalid, MnemicError
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
     from mnemic.core.context import Context
 
+Headers = Mapping[str, str]
 CONTEXT = "mnemic.ctx"
 """Where in a request's scope the context of its caller is found."""
 ADMIT = "mnemic.admit"
@@ -100,7 +100,7 @@ class Guard:
             return
         # Blanks around a value are no part of it, but the parser leaves those behind it where they are.
         scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
-        headers = Headers(scope=scope)
+        headers = _first_of_each(scope["headers"])
         try:
             _check_host(headers, self._policy)
             _check_origin(headers)
@@ -130,16 +130,24 @@ class Guard:
         return self._ctx.limited_to(grant)
 
 
+def _first_of_each(headers: list[tuple[bytes, bytes]]) -> Headers:
+    """The headers by name; of one that came twice, the first."""
+    return {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(headers)}
+
+
 def _check_host(headers: Headers, policy: Policy) -> None:
     """A page elsewhere can let its own name lead to this machine, but not hide that name from us."""
-    if not policy.is_local:
-        return
-    try:
-        name = urlsplit("//" + headers.get("host", "")).hostname or ""
-    except ValueError:
-        name = ""
-    if not is_loopback(name):
+    if policy.is_local and not _is_here(headers.get("host", "")):
         raise Denied("Host: this daemon answers on this machine only, as localhost.")
+
+
+@functools.lru_cache(maxsize=64)
+def _is_here(address: str) -> bool:
+    """True if *address*, a name and perhaps a port, is of this machine."""
+    try:
+        return is_loopback(urlsplit("//" + address).hostname or "")
+    except ValueError:
+        return False
 
 
 def _check_origin(headers: Headers) -> None:

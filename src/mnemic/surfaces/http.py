@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import errno
 import os
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import uvicorn
-from anyio import to_thread
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -29,6 +30,7 @@ from mnemic.surfaces.mcp import Endpoint
 from mnemic.surfaces.pages import page_routes
 from mnemic.surfaces.replies import NotAllowed, problem
 from mnemic.surfaces.rest import Rest
+from mnemic.surfaces.routes import in_order
 from mnemic.surfaces.signals import stopped_by_signals
 from mnemic.surfaces.streamable import Streamable
 from mnemic.surfaces.streams import Watch
@@ -121,8 +123,7 @@ def http_app(ctx: Context, policy: Policy, dialects: Mapping[str, Dialect] | Non
     watch = Watch(ctx.store)
     mcp = {name: Streamable(Endpoint(one), watch) for name, one in {**spoken, **views}.items()}
     served = Starlette(
-        # Routes are tried one after another, so what is asked for most comes first.
-        routes=[*_mcp_routes(mcp), *page_routes(), *Rest(spoken, views).routes()],
+        routes=in_order((*_mcp_routes(mcp), *page_routes(), *Rest(spoken, views).routes())),
         middleware=[Middleware(Guard, ctx=ctx, policy=policy)],
         exception_handlers={
             MnemicError: _failed,
@@ -146,7 +147,7 @@ def _mcp_routes(mcp: Mapping[str, Streamable]) -> Iterator[Route]:
 @contextlib.asynccontextmanager
 async def _running(_: Starlette) -> AsyncIterator[None]:
     """What lasts as long as the daemon: its share of threads."""
-    to_thread.current_default_thread_limiter().total_tokens = THREADS
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "mnemic-call"))
     yield
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
@@ -18,11 +18,10 @@ from mnemic.surfaces.mcp import server_info
 from mnemic.surfaces.openapi import PREFIX, document
 from mnemic.surfaces.parsing import parse_json, parse_object
 from mnemic.surfaces.replies import as_it_is, described, reply, told
+from mnemic.surfaces.routes import ByVerb, Handler
 
 if TYPE_CHECKING:
     from mnemic.core.context import Context
-
-Handler = Callable[[Request], Awaitable[Response]]
 
 ACTOR = "http"
 """Who changed something over REST, in the journal's words."""
@@ -39,12 +38,12 @@ class Rest:
         self._callable = {**dialects, **(views or {})}
 
     def routes(self) -> Iterator[Route]:
-        """What the vocabularies declare, then what is fixed."""
-        yield from self._declared()
+        """What there is of our own, then what the vocabularies declare."""
         yield Route(f"{PREFIX}/health", self.health)
         yield Route(f"{PREFIX}/openapi.json", self.openapi)
         yield Route(f"{PREFIX}/tools", self.tools)
-        yield Route(f"{PREFIX}/tools/{{dialect}}/{{tool}}", self.call, methods=["POST"])
+        yield Route(f"{PREFIX}/tools/{{dialect}}/{{tool}}", ByVerb({"POST": self.call}), methods=["POST"])
+        yield from self._declared()
 
     def _declared(self) -> Iterator[Route]:
         """One route for each path, so that whoever comes with another method is told of all there are."""
@@ -55,7 +54,7 @@ class Rest:
             for operation in dialect.endpoints.values():
                 _place(handlers, operation, functools.partial(_endpoint, dialect, operation))
         for path, verbs in handlers.items():
-            yield Route(PREFIX + path, functools.partial(_by_verb, verbs), methods=list(verbs))
+            yield Route(PREFIX + path, ByVerb(verbs), methods=list(verbs))
 
     async def health(self, request: Request) -> Response:
         """That we are here, that the store answers and that its words are found."""
@@ -96,10 +95,6 @@ def _place(handlers: dict[str, dict[str, Handler]], operation: Operation, handle
     for declared in operation.http:
         verb, path = declared.split()
         handlers.setdefault(path, {})[verb] = handler
-
-
-async def _by_verb(verbs: Mapping[str, Handler], request: Request) -> Response:
-    return await verbs["GET" if request.method == "HEAD" else request.method](request)
 
 
 async def _tool(dialect: Dialect, operation: Operation, request: Request) -> Response:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -212,7 +211,7 @@ class SqliteReader:
         """See Reader."""
         conditions, values = memories.where(replace(wanted, ids=tuple(memory_ids)))
         found = rows(self._connection, memories.UIDS.format(conditions=conditions), values)
-        return {number: str(uuid.UUID(bytes=uid)) for number, uid in found}
+        return {number: memories.spelled(uid) for number, uid in found}
 
     def ids_titled(
         self, title: str, namespaces: Sequence[str] | None, state: State = State.LIVING

@@ -49,7 +49,6 @@ class Recalled(TypedDict):
     mode: str
 
 
-# Routes are tried in the order in which they are declared, and this one is asked for most.
 @AI_MEMORY.endpoint(
     "GET /recall",
     "POST /recall",
