@@ -18,15 +18,21 @@ from mnemic.surfaces.cli.listing import listed
 from mnemic.surfaces.cli.program import OWN, exit_code, program, sections
 
 HEAVY = ("pydantic", "numpy", "mcp", "onnxruntime", "rich", "starlette", "httpx")
+HOUSE = "mnemic.dialects.mnemic"
 
 
 def loaded(cli, *words, **variables) -> set[str]:
     """Which of the heavy modules a run of `mnemic` loads."""
+    return every_module(cli, *words, **variables) & set(HEAVY)
+
+
+def every_module(cli, *words, **variables) -> set[str]:
+    """The modules a run of `mnemic` loads."""
     code = (
         "import sys, contextlib, io\n"
         "from mnemic.surfaces.cli.program import run\n"
         "with contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())): code = run(sys.argv[1:])\n"
-        f"print(code, *(name for name in {HEAVY!r} if name in sys.modules))\n"
+        "print(code, *sys.modules)\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, *words],
@@ -51,6 +57,17 @@ def test_what_needs_no_memory_loads_nothing_heavy(cli, words):
 
 def test_commands_that_need_no_model_load_none(cli):
     assert loaded(cli, "remember", "one fact", MNEMIC_EMBEDDER="local") <= {"pydantic"}
+
+
+@pytest.mark.parametrize("words", [["remember", "fact"], ["verify", "fact"], ["session", "resume"]])
+def test_a_command_loads_the_part_that_declares_it_and_no_other(cli, words):
+    shared = {f"{HOUSE}.{name}" for name in ("shapes", "moments", "vocabulary")}
+    found = {name for name in every_module(cli, *words) if name.startswith(f"{HOUSE}.")}
+    assert found - shared == {f"{HOUSE}.{listed()[words[0]].part}"}
+
+
+def test_verifying_a_claim_loads_nothing_that_merges_or_splits(cli):
+    assert not {"mnemic.core.merging", "mnemic.core.splitting"} & every_module(cli, "verify", "a claim")
 
 
 def test_carrying_memories_loads_nothing_heavy(cli):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from mnemic.core import beliefs, doubles
+from mnemic.core import beliefs
 from mnemic.core.beliefs import CONTRADICTS
 from mnemic.core.context import Context
 from mnemic.core.memories import is_in_use
@@ -29,6 +29,8 @@ class Conflict:
 
 def find(ctx: Context, namespace: str | None = None) -> list[Conflict]:
     """The conflicts between living memories: first those that links tell, then those of nearly equal texts."""
+    from mnemic.core import doubles  # which loads all that merges and splits; a claim is verified without
+
     linked = [
         Conflict(conflict.one, conflict.other, True, conflict.link.reason)
         for conflict in beliefs.conflicts(ctx, namespace)

@@ -1,4 +1,10 @@
 """The house vocabulary: a small set of verbs over one memory."""
 
-PARTS = ("remembering", "finding", "linking", "changing", "tidying", "working")
-"""The modules that hold its operations, in the order in which an agent sees the tools."""
+PARTS = (
+    *("remembering", "revising", "leaving", "finding", "opening", "verifying", "counting"),
+    *("linking", "exploring", "changing", "tidying", "reflecting", "working", "rating"),
+)
+"""The modules that hold its operations, in the order in which an agent sees the tools.
+
+A command loads the part that declares it and no other, so what one operation alone needs stands in a part of its own.
+"""

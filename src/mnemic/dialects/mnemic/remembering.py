@@ -1,4 +1,4 @@
-"""Putting memories in and taking them out: remember, revise, forget, restore."""
+"""Putting memories in: remember."""
 
 from __future__ import annotations
 
@@ -9,12 +9,9 @@ from pydantic import Field, model_validator
 
 from mnemic.core import memories, sessions
 from mnemic.core.context import Context
-from mnemic.core.impact import count_resting
-from mnemic.core.memories import Fate, Note, Revision
+from mnemic.core.memories import Note
 from mnemic.dialects.mnemic.shapes import (
     MAX_ITEMS,
-    BriefShape,
-    MemoryShape,
     Name,
     Namespace,
     Reference,
@@ -23,14 +20,10 @@ from mnemic.dialects.mnemic.shapes import (
     Title,
     Unit,
     When,
-    brief,
-    shown,
 )
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Example, Hidden, Positional, Shape
-from mnemic.dialects.texts import Words
-from mnemic.model.search import Filter
-from mnemic.model.values import Tier, parse_moment, parse_span
+from mnemic.model.values import Tier, parse_span
 
 
 class NewLink(Shape):
@@ -172,166 +165,3 @@ def remember(ctx: Context, request: RememberRequest) -> RememberReply:
         ]
         or None,
     )
-
-
-class ReviseRequest(Shape):
-    """Which memory, and what to change."""
-
-    id: Annotated[Reference, Positional("MEMORY")]
-    text: Text | None = None
-    append: Text | None = None
-    supersede: bool = False
-    title: Title | None = None
-    kind: Name | None = None
-    summary: Text | None = None
-    tags: Tags | None = None
-    namespace: Namespace | None = None
-    tier: Tier | None = None
-    ttl: When | None = None
-    confidence: Unit | None = None
-    priority: Annotated[int | None, Field(ge=1, le=10)] = None
-    metadata: Annotated[dict[str, object] | None, Hidden()] = None
-    reason: Words | None = None
-
-    @model_validator(mode="after")
-    def _something(self) -> ReviseRequest:
-        changes = self.model_fields_set - {"id", "reason", "supersede"}
-        if not changes:
-            raise ValueError("nothing to change: give text, append, title, tags or another field")
-        if self.supersede and (self.text is None or changes != {"text"}):
-            raise ValueError("supersede takes text (the correction) and reason, no other change")
-        return self
-
-    def revision(self) -> Revision:
-        """The changes asked for."""
-        return Revision(
-            text=self.text,
-            append=self.append,
-            title=self.title,
-            kind=self.kind,
-            summary=self.summary,
-            tags=None if self.tags is None else tuple(self.tags),
-            namespace=self.namespace,
-            tier=self.tier,
-            ttl=parse_span(self.ttl, "ttl") if self.ttl else None,
-            confidence=self.confidence,
-            priority=self.priority,
-            metadata=self.metadata,
-        )
-
-
-class ReviseReply(Shape):
-    """The memory as it now stands, and the one it replaced."""
-
-    memory: MemoryShape
-    superseded: int | None = None
-
-
-@MNEMIC.operation(
-    title="Revise",
-    idempotent=True,
-    cli="revise",
-    examples=[
-        Example("correct it", {"id": 12, "text": "Deploys are on Mondays", "supersede": True}),
-        Example("retag it", {"id": 12, "tags": ["deploy", "ci"]}),
-    ],
-)
-def revise(ctx: Context, request: ReviseRequest) -> ReviseReply:
-    """Change a memory's text or fields, or supersede it with a correction."""
-    if request.supersede and request.text:
-        new, old = memories.supersede(ctx, request.id, request.text, request.reason)
-        return ReviseReply(memory=shown(new), superseded=old.id)
-    return ReviseReply(memory=shown(memories.revise(ctx, request.id, request.revision())))
-
-
-class ForgetRequest(Shape):
-    """Which memories: ids, or a filter of which at least one part is given."""
-
-    ids: Annotated[list[Reference], Field(max_length=MAX_ITEMS)] = []
-    namespace: Namespace | None = None
-    pattern: Annotated[Words | None, Field(description="words it contains")] = None
-    kinds: Tags | None = None
-    tags: Tags | None = None
-    tier: Tier | None = None
-    until: Annotated[When | None, Field(description="created before")] = None
-    reason: Words | None = None
-    dry_run: bool = False
-    archive: bool = False
-    purge: Annotated[bool, Field(description="for good")] = False
-
-    @model_validator(mode="after")
-    def _one_way(self) -> ForgetRequest:
-        if self.archive and self.purge:
-            raise ValueError("archive and purge exclude each other")
-        parts = (self.namespace, self.pattern, self.kinds, self.tags, self.tier, self.until)
-        if bool(self.ids) == any(
-            parts
-        ):  # an empty part restricts nothing, and must not pass for one that does
-            raise ValueError("give ids, or at least one of namespace, pattern, kinds, tags, tier, until")
-        return self
-
-
-class ForgetReply(Shape):
-    """How many were forgotten, and the first of them."""
-
-    deleted: int
-    memories: list[BriefShape]
-    dry_run: bool | None = None
-    dependents: int | None = None
-    """Of a dry run: how many other memories rest on them."""
-
-
-@MNEMIC.operation(
-    title="Forget",
-    destructive=True,
-    idempotent=True,
-    examples=[Example("see first", {"tags": ["scratch"], "until": "30d", "dry_run": True})],
-)
-def forget(ctx: Context, request: ForgetRequest) -> ForgetReply:
-    """Take memories out of use, by id or by filter. Restore brings them back."""
-    fate = Fate.ARCHIVED if request.archive else Fate.PURGED if request.purge else Fate.FORGOTTEN
-    if request.ids:
-        gone = memories.forget(ctx, request.ids, reason=request.reason, dry_run=request.dry_run, fate=fate)
-    else:
-        wanted = Filter(
-            namespaces=ctx.scope(request.namespace),
-            kinds=tuple(request.kinds) if request.kinds else None,
-            tags=tuple(request.tags) if request.tags else None,
-            tier=request.tier,
-            until=parse_moment(request.until, "until", ctx.now()) if request.until else None,
-        )
-        gone = memories.forget_matching(
-            ctx,
-            wanted,
-            pattern=request.pattern,
-            reason=request.reason,
-            dry_run=request.dry_run,
-            fate=fate,
-        )
-    resting = count_resting(ctx, [memory.id for memory in gone]) if request.dry_run else None
-    return ForgetReply(
-        deleted=len(gone),
-        memories=[brief(memory) for memory in gone[:50]],
-        dry_run=request.dry_run or None,
-        dependents=resting,
-    )
-
-
-class RestoreRequest(Shape):
-    """Which forgotten, archived or superseded memories to bring back."""
-
-    ids: Annotated[list[Reference], Field(min_length=1, max_length=MAX_ITEMS), Positional("MEMORY")]
-
-
-class RestoreReply(Shape):
-    """The memories that are back."""
-
-    memories: list[MemoryShape]
-    count: int
-
-
-@MNEMIC.operation(title="Restore", idempotent=True, cli="restore", examples=[Example("", {"ids": [12]})])
-def restore(ctx: Context, request: RestoreRequest) -> RestoreReply:
-    """Bring back forgotten, archived, expired or superseded memories."""
-    back = memories.restore(ctx, request.ids)
-    return RestoreReply(memories=[shown(memory) for memory in back], count=len(back))

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import AfterValidator, Field, PlainSerializer, StringConstraints
 
-from mnemic.core.conflicts import Conflict
 from mnemic.dialects.operation import Flags, Shape
 from mnemic.dialects.texts import Words
 from mnemic.model.graph import Edge
 from mnemic.model.memory import Memory
 from mnemic.model.search import Hit
 from mnemic.model.values import Moment, State, Tier, iso
+
+if TYPE_CHECKING:
+    from mnemic.core.conflicts import Conflict
 
 MAX_TEXT = 65_536
 MAX_ITEMS = 1_000

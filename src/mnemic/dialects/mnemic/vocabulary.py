@@ -8,7 +8,6 @@ import orjson
 
 from mnemic.core import memories
 from mnemic.core.context import Context
-from mnemic.core.overview import overview
 from mnemic.dialects.mnemic.shapes import shown
 from mnemic.dialects.operation import Dialect, Prompt, Resource, as_json
 
@@ -30,6 +29,8 @@ def _recall_first(arguments: Mapping[str, str]) -> str:
 
 
 def _namespaces(ctx: Context, argument: str, typed: str) -> list[str]:
+    from mnemic.core.overview import overview
+
     return [name for name in overview(ctx, None).by_namespace if name.startswith(typed)]
 
 

@@ -1,4 +1,4 @@
-"""Stretches of work and what proved useful in them: session and rate."""
+"""Stretches of work: session."""
 
 from __future__ import annotations
 
@@ -8,21 +8,17 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from mnemic.core import feedback, sessions
+from mnemic.core import sessions
 from mnemic.core.context import Context
-from mnemic.core.feedback import Rated
 from mnemic.dialects.mnemic.shapes import (
-    MAX_ITEMS,
-    BriefShape,
     MemoryShape,
     Name,
-    Reference,
     Text,
     Time,
     shown,
 )
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
-from mnemic.dialects.operation import Example, Flags, Positional, Shape
+from mnemic.dialects.operation import Example, Positional, Shape
 from mnemic.model.session import Session
 
 
@@ -148,82 +144,3 @@ def _resume(ctx: Context, request: SessionRequest) -> SessionReply:
 def _log(ctx: Context, request: SessionRequest) -> SessionReply:
     now_in, turn = sessions.log(ctx, request.user, request.agent, number=request.id, topic=request.topic)
     return SessionReply(session=shown_session(now_in), turn=turn.id)
-
-
-class RateRequest(Shape):
-    """Memories, links by their numbers, and whether they helped."""
-
-    ids: Annotated[list[Reference], Field(max_length=MAX_ITEMS), Positional("MEMORY")] = []
-    links: Annotated[list[Annotated[int, Field(ge=1, lt=2**63)]], Field(max_length=MAX_ITEMS)] = []
-    useful: Annotated[bool, Flags("--useful/--useless")]
-    confidence: Annotated[float | None, Field(ge=1, le=10)] = None
-
-    @model_validator(mode="after")
-    def _something(self) -> RateRequest:
-        if not self.ids and not self.links:
-            raise ValueError("give ids or links")
-        return self
-
-
-class RatedShape(BriefShape):
-    """A memory and how good it now counts for, 0 to 10."""
-
-    quality: float | None = None
-    rating: float | None = None
-    ratings: int
-    forgotten: bool | None = None
-
-
-class RatedLinkShape(Shape):
-    """A link and how good it now counts for."""
-
-    id: int
-    quality: float | None = None
-    rating: float | None = None
-    ratings: int
-
-
-class RateReply(Shape):
-    """What was rated."""
-
-    memories: list[RatedShape]
-    links: list[RatedLinkShape] | None = None
-
-
-@MNEMIC.operation(
-    title="Rate", cli="rate", examples=[Example("", {"ids": [12], "useful": True, "confidence": 8})]
-)
-def rate(ctx: Context, request: RateRequest) -> RateReply:
-    """Say if memories or links helped. Useless at confidence 1-2 forgets a memory."""
-    return _rated(feedback.rate_named(ctx, request.ids, request.links, request.useful, request.confidence))
-
-
-def _rated(told: Rated) -> RateReply:
-    gone = {memory.id for memory in told.forgotten}
-    return RateReply(
-        memories=[
-            RatedShape(
-                id=memory.id,
-                title=memory.title,
-                quality=_short(memory.quality),
-                rating=_short(memory.rating),
-                ratings=memory.rating_count,
-                forgotten=memory.id in gone or None,
-            )
-            for memory in told.memories
-        ],
-        links=[
-            RatedLinkShape(
-                id=edge.id,
-                quality=_short(edge.quality),
-                rating=_short(edge.rating),
-                ratings=edge.rating_count,
-            )
-            for edge in told.links
-        ]
-        or None,
-    )
-
-
-def _short(figure: float | None) -> float | None:
-    return None if figure is None else round(figure, 2)

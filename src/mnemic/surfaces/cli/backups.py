@@ -14,6 +14,7 @@ from mnemic.errors import Busy, Conflict, Invalid, StoreUnusable
 from mnemic.surfaces.cli import output
 from mnemic.surfaces.cli.derived import arguments, command_for, declared, perform
 from mnemic.surfaces.cli.fields import written_fields
+from mnemic.surfaces.cli.listing import find
 from mnemic.surfaces.cli.progress import progress
 from mnemic.surfaces.cli.session import Session, Verb, pass_session
 from mnemic.surfaces.cli.text import count, size
@@ -46,7 +47,7 @@ def backup(session: Session, file: Path, force: bool) -> None:
 
 def restore() -> click.Command:
     """The house's `restore MEMORY...`, which with --from takes a backup instead."""
-    operation = declared("restore")
+    operation = declared(find("restore"))
     command, fields = command_for(operation), written_fields(operation.request)
     command.help = f"{operation.description}\n\nWith --from FILE, put a whole backup in the database's place."
     for param in command.params:

@@ -11,11 +11,11 @@ from click.core import ParameterSource
 
 from mnemic.errors import Invalid
 from mnemic.surfaces.cli.fields import Written, written_fields
-from mnemic.surfaces.cli.listing import listed
 from mnemic.surfaces.cli.session import Session, Verb
 
 if TYPE_CHECKING:
     from mnemic.dialects.operation import Example, Operation
+    from mnemic.surfaces.cli.listing import Listed
 
 
 def command_for(operation: Operation) -> Verb:
@@ -83,10 +83,9 @@ def command_line(operation: Operation, example: Example, fields: Sequence[Writte
     return shlex.join(["mnemic", operation.cli or operation.name, *words])
 
 
-def declared(name: str) -> Operation:
-    """The operation whose command is *name*. Loads the part of its dialect where it stands and no other."""
+def declared(command: Listed) -> Operation:
+    """The operation that *command* is. Loads the part of its dialect where it stands and no other."""
     from mnemic.app import dialect
 
-    found = listed()[name]
-    operations = dialect(found.dialect, found.part).operations.values()
-    return next(operation for operation in operations if operation.cli == name)
+    operations = dialect(command.dialect, command.part).operations.values()
+    return next(operation for operation in operations if operation.cli == command.name)

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from mnemic.errors import NotFound
+
 _DIALECTS = Path(__file__).parents[2] / "dialects"
 _DECLARATION = re.compile(
     r'^@\w+\.operation\((?P<hints>.*?)\)\ndef (?P<name>\w+)\([^\n]*\n    """(?P<text>[^\n]*?)(?:"""|\n)',
@@ -31,13 +33,25 @@ class Listed:
 
 def listed() -> dict[str, Listed]:
     """The commands that are operations, by name; the first dialect to use a name has it."""
+    found: dict[str, Listed] = {}
+    for command in _commands():
+        found.setdefault(command.name, command)
+    return found
+
+
+def find(name: str) -> Listed:
+    """The command *name*, or NotFound if no operation is one. Reads no further than where it stands."""
+    for command in _commands():
+        if command.name == name:
+            return command
+    raise NotFound(f"No such command: {name}")
+
+
+def _commands() -> Iterator[Listed]:
     from mnemic.app import DIALECTS
 
-    found: dict[str, Listed] = {}
     for dialect in DIALECTS:
-        for command in _declared(dialect):
-            found.setdefault(command.name, command)
-    return found
+        yield from _declared(dialect)
 
 
 def _declared(dialect: str) -> Iterator[Listed]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mnemic import __version__
-from mnemic.errors import Busy, Invalid, MnemicError, Unavailable
+from mnemic.errors import Busy, Invalid, MnemicError, NotFound, Unavailable
 from mnemic.surfaces.cli.session import Session, global_options
 
 if TYPE_CHECKING:
@@ -98,13 +98,15 @@ class Program(click.Group):
         own = {name: place for commands in OWN.values() for name, (place, _) in commands.items()}
         if place := {**own, **EXTENDED}.get(cmd_name):
             return _load(place)
-        from mnemic.surfaces.cli.listing import listed
+        from mnemic.surfaces.cli.listing import find
 
-        if cmd_name not in listed():
+        try:
+            command = find(cmd_name)
+        except NotFound:
             return None
         from mnemic.surfaces.cli.derived import command_for, declared
 
-        return command_for(declared(cmd_name))
+        return command_for(declared(command))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands by what they are for."""

@@ -29,12 +29,16 @@ from mnemic.surfaces.cli.text import (
 
 if TYPE_CHECKING:
     from mnemic.dialects.mnemic.changing import ChangeShape, HistoryReply, UndoReply
-    from mnemic.dialects.mnemic.finding import OpenReply, VerifyReply
-    from mnemic.dialects.mnemic.linking import ExploreReply
-    from mnemic.dialects.mnemic.remembering import RememberReply, RestoreReply, ReviseReply
+    from mnemic.dialects.mnemic.exploring import ExploreReply
+    from mnemic.dialects.mnemic.leaving import RestoreReply
+    from mnemic.dialects.mnemic.opening import OpenReply
+    from mnemic.dialects.mnemic.rating import RateReply
+    from mnemic.dialects.mnemic.remembering import RememberReply
+    from mnemic.dialects.mnemic.revising import ReviseReply
     from mnemic.dialects.mnemic.shapes import ConflictShape, LinkShape, MemoryShape
     from mnemic.dialects.mnemic.tidying import DoubleShape, FindingShape, TidyReply
-    from mnemic.dialects.mnemic.working import RateReply, SessionReply
+    from mnemic.dialects.mnemic.verifying import VerifyReply
+    from mnemic.dialects.mnemic.working import SessionReply
 
 UNTOLD = frozenset({"uid", "created_at", "updated_at", "state_at"})
 """Fields whose changes say nothing that the change's own line does not."""

@@ -1,0 +1,81 @@
+"""Walking the graph of memories: explore."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from mnemic.core import graph
+from mnemic.core import impact as impacts
+from mnemic.core.context import Context
+from mnemic.dialects.mnemic.moments import AsOf, at
+from mnemic.dialects.mnemic.shapes import LinkShape, MemoryShape, Reference, Tags, shown, shown_link
+from mnemic.dialects.mnemic.vocabulary import MNEMIC
+from mnemic.dialects.operation import Example, Positional, Shape
+from mnemic.model.graph import Direction
+
+RESTING_DEPTH = 5
+
+
+class ExploreRequest(Shape):
+    """Where to start, and how far to go."""
+
+    id: Annotated[Reference, Positional("MEMORY")]
+    to: Reference | None = None
+    impact: Annotated[bool, Field(description="what rests on it")] = False
+    direction: Direction = Direction.BOTH
+    types: Tags | None = None
+    depth: Annotated[int, Field(ge=1, le=10)] = 1
+    limit: Annotated[int, Field(ge=1, le=500)] = 50
+    as_of: AsOf = None
+
+    @model_validator(mode="after")
+    def _one_way(self) -> ExploreRequest:
+        if self.impact and self.model_fields_set & {"to", "direction", "types"}:
+            raise ValueError("impact takes no to, direction or types")
+        return self
+
+
+class ReachedShape(MemoryShape):
+    """A memory and how many links away it is."""
+
+    distance: int
+
+
+class ExploreReply(Shape):
+    """The memories reached, nearest first, and the links between them. No path: both empty."""
+
+    memories: list[ReachedShape]
+    links: list[LinkShape]
+
+
+@MNEMIC.operation(
+    title="Explore",
+    read_only=True,
+    idempotent=True,
+    cli="explore",
+    examples=[
+        Example("around", {"id": 12, "depth": 2}),
+        Example("path", {"id": 12, "to": 40}),
+        Example("before it changes", {"id": 12, "impact": True}),
+    ],
+)
+def explore(ctx: Context, request: ExploreRequest) -> ExploreReply:
+    """Walk the links around a memory, or find the shortest path `to` another."""
+    ctx = at(ctx, request.as_of)
+    types = tuple(request.types) if request.types else None
+    if request.impact:
+        depth = request.depth if "depth" in request.model_fields_set else RESTING_DEPTH
+        found = impacts.impact(ctx, request.id, depth, request.limit)
+    elif request.to is not None:
+        found = graph.path(ctx, request.id, request.to, request.direction, types)
+    else:
+        found = graph.explore(ctx, request.id, request.direction, types, request.depth, request.limit)
+    return ExploreReply(
+        memories=[
+            ReachedShape.model_construct(None, **dict(shown(memory)), distance=distance)
+            for memory, distance in found.memories
+        ],
+        links=[shown_link(edge) for edge in found.edges],
+    )

@@ -1,0 +1,19 @@
+"""The moment that a read answers for."""
+
+from __future__ import annotations
+
+from mnemic.core.context import Context
+from mnemic.dialects.mnemic.shapes import When
+from mnemic.model.values import parse_moment
+
+AsOf = When | None
+"""The present, unless an earlier moment is named; recall explains it to the model, once for all tools."""
+
+
+def at(ctx: Context, as_of: str | None) -> Context:
+    """The context a read looks into: the present, or the store as it stood."""
+    if not as_of:
+        return ctx
+    from mnemic.core import history
+
+    return history.as_of(ctx, parse_moment(as_of, "as_of", ctx.now()))

@@ -1,0 +1,61 @@
+"""Getting memories out again by their names: open."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from mnemic.core import memories
+from mnemic.core.context import Context
+from mnemic.dialects.mnemic.moments import AsOf, at
+from mnemic.dialects.mnemic.shapes import LinkShape, MemoryShape, Namespace, Reference, shown, shown_link
+from mnemic.dialects.mnemic.vocabulary import MNEMIC
+from mnemic.dialects.operation import Example, Positional, Shape
+
+
+class OpenRequest(Shape):
+    """Which memories to read."""
+
+    ids: Annotated[
+        list[Reference],
+        Field(min_length=1, max_length=100, description="ids, uids or titles"),
+        Positional("MEMORY"),
+    ]
+    namespace: Namespace | None = None
+    as_of: AsOf = None
+
+
+class OpenedShape(MemoryShape):
+    """A memory with its links."""
+
+    links: list[LinkShape] | None = None
+
+
+class OpenReply(Shape):
+    """The memories, in the order asked for."""
+
+    memories: list[OpenedShape]
+    count: int
+
+
+@MNEMIC.operation(
+    title="Open",
+    read_only=True,
+    idempotent=True,
+    cli="open",
+    examples=[Example("", {"ids": [12, "Deploys"]})],
+)
+def open_(ctx: Context, request: OpenRequest) -> OpenReply:
+    """Read memories whole, with their links."""
+    ctx = at(ctx, request.as_of)
+    opened = memories.open_all(ctx, request.ids, request.namespace)
+    return OpenReply(
+        memories=[
+            OpenedShape.model_construct(
+                None, **dict(shown(memory)), links=[shown_link(edge) for edge in edges] or None
+            )
+            for memory, edges in opened
+        ],
+        count=len(opened),
+    )

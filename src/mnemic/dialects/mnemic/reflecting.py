@@ -1,0 +1,97 @@
+"""Thinking it over: reflect."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from mnemic.core import memories, reflections
+from mnemic.core.context import Context
+from mnemic.core.reflections import ENTITY, EVERYTHING, Reflection
+from mnemic.dialects.mnemic.shapes import Name, Reference, Text, Time
+from mnemic.dialects.mnemic.vocabulary import MNEMIC
+from mnemic.dialects.operation import Example, Positional, Shape
+from mnemic.dialects.texts import Words
+from mnemic.model.memory import Memory
+
+
+class ReflectRequest(Shape):
+    """A thought to keep, or words to look for among those kept."""
+
+    text: Annotated[Text | None, Positional("TEXT", stdin=True)] = None
+    about: Reference | None = None
+    mood: Name | None = None
+    author: Name | None = None
+    query: Annotated[Words | None, Field(max_length=10_000)] = None
+    limit: Annotated[int, Field(ge=1, le=100)] = 10
+
+    @model_validator(mode="after")
+    def _one_of(self) -> ReflectRequest:
+        if (self.text is None) == (self.query is None):
+            raise ValueError("give either text or query")
+        if self.query is not None and not self.query.strip():
+            raise ValueError("query must not be empty")
+        if self.query is not None and self.about is not None:
+            raise ValueError("about goes with text")
+        return self
+
+
+class ReflectionShape(Shape):
+    """A reflection, and how well it answers a search."""
+
+    id: int
+    text: str
+    about: int | None = None
+    mood: str | None = None
+    author: str | None = None
+    created_at: Time
+    score: float | None = None
+
+
+class ReflectReply(Shape):
+    """The reflection that was kept, or those that were found."""
+
+    reflections: list[ReflectionShape]
+
+
+@MNEMIC.operation(
+    title="Reflect",
+    cli="reflect",
+    examples=[
+        Example("", {"text": "Fridays hurt", "about": 12}),
+        Example("look back", {"query": "mistakes we made"}),
+    ],
+)
+def reflect(ctx: Context, request: ReflectRequest) -> ReflectReply:
+    """Keep a thought about a memory or all, or search them."""
+    if request.query is not None:
+        hits = reflections.search(
+            ctx, request.query, limit=request.limit, author=request.author, mood=request.mood
+        )
+        found = [_shown(hit.memory, hit.score) for hit in hits]
+        return ReflectReply(reflections=found)
+    about = None if request.about is None else memories.find(ctx, request.about).id
+    thought = Reflection(
+        text=request.text or "",
+        target_type=EVERYTHING if about is None else ENTITY,
+        target_id=about,
+        author=request.author or ctx.actor,
+        mood=request.mood,
+    )
+    return ReflectReply(reflections=[_shown(reflections.add(ctx, thought))])
+
+
+def _shown(memory: Memory, score: float | None = None) -> ReflectionShape:
+    told: Mapping[str, object] = memory.metadata
+    return ReflectionShape.model_construct(
+        None,
+        id=memory.id,
+        text=memory.content,
+        about=told.get("target_id"),
+        mood=told.get("mood"),
+        author=told.get("author"),
+        created_at=memory.created_at,
+        score=score if score is None else round(score, 4),
+    )
