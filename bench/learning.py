@@ -121,12 +121,15 @@ class Remembering:
     def __init__(self, embedder: Embedder):
         self._embedder = embedder
         self._known: dict[str, Vectors] = {}
+        self._cut: dict[str, Sequence[tuple[int, int]]] = {}
         self.name = embedder.name
         self.dimension = embedder.dimension
 
     def windows(self, text: str) -> Sequence[tuple[int, int]]:
         """See Embedder."""
-        return self._embedder.windows(text)
+        if text not in self._cut:
+            self._cut[text] = self._embedder.windows(text)
+        return self._cut[text]
 
     def problem(self) -> str | None:
         """See Embedder."""

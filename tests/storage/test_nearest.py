@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from mnemic.model.search import Filter
 from mnemic.model.values import State
 from mnemic.storage.base import Passage
+from mnemic.storage.sqlite import vectors
 from support import START, WordEmbedder, a_draft, change, embed_all, put
 
 EMBEDDER = WordEmbedder()
@@ -183,3 +186,85 @@ def test_another_summary_wants_a_new_vector(pair):
     assert [item.text for item in left.read().pending(limit=5)] == ["red apple"], (
         "the vector it had was of another summary"
     )
+
+
+WIDE = WordEmbedder("words-384", dimension=384)
+WORDS = [f"word{number}" for number in range(300)]
+
+
+@pytest.fixture
+def sifting(monkeypatch):
+    """Every search that could see a thousand passages goes the way of those that see very many."""
+    monkeypatch.setattr(vectors, "SIFTED_FROM", 1_000)
+    monkeypatch.setattr(vectors, "LEAST_KEPT", 200)
+
+
+def drafts(count, seed, **fields):
+    chance = random.Random(seed)
+    return [
+        a_draft(" ".join(chance.choices(WORDS, k=6)), title=f"{seed}.{n}", **fields) for n in range(count)
+    ]
+
+
+def assert_nearest(store, wanted):
+    """What is found under *wanted* is what comes first when everything that passes is compared."""
+    reader = store.read()
+    passing = reader.select(wanted, limit=10_000)
+    chance = random.Random(len(passing))
+    for _ in range(20):
+        vector = WIDE.embed([" ".join(chance.choices(WORDS, k=5))])[0]
+        told = reader.similarities(vector, passing)
+        expected = sorted((near.similarity for near in told.values()), reverse=True)
+        found = reader.nearest(vector, wanted, limit=5)
+        assert [near.similarity for near in found] == expected[:5]
+        assert all(told[near.memory_id] == near for near in found)
+
+
+def test_among_very_many_the_nearest_are_those_of_an_exact_comparison(fresh, sifting):
+    store = fresh()
+    store.use_model(WIDE.name)
+    here = put(store, *drafts(1_400, 1))
+    put(
+        store,
+        *drafts(1_200, 2, namespace="garden"),
+        *drafts(300, 3, kind="entity", metadata={"hidden": True}),
+    )
+    embed_all(store, WIDE)
+    everywhere, garden = Filter(), Filter(namespaces=("garden",))
+    for wanted in (
+        everywhere,
+        garden,
+        Filter(without=(("entity", "hidden"),)),
+        Filter(not_kinds=("entity",)),
+    ):
+        assert_nearest(store, wanted)
+    with store.write(operation="forget", actor="x", at=START) as tx:
+        for memory in here[::3]:
+            tx.change(memory, state=State.FORGOTTEN)
+    assert_nearest(store, everywhere)
+    put(store, *drafts(700, 4, namespace="garden"))
+    embed_all(store, WIDE)
+    for wanted in (everywhere, garden):
+        assert_nearest(store, wanted)
+
+
+def test_very_many_that_change_over_and_over_are_near_as_they_are_now(fresh, sifting):
+    store = fresh()
+    store.use_model(WIDE.name)
+    made = put(store, *drafts(1_500, 5))
+    embed_all(store, WIDE)
+    for turn in range(4):
+        with store.write(operation="x", actor="x", at=START + turn) as tx:
+            made = [tx.change(memory, namespace=f"turn {turn}") for memory in made]
+        for wanted in (Filter(), Filter(namespaces=(f"turn {turn}",))):
+            assert_nearest(store, wanted)
+
+
+def test_memories_of_many_passages_hide_no_others(fresh, sifting):
+    store, embedder = fresh(), WordEmbedder("words-384", dimension=384, window=60)
+    store.use_model(embedder.name)
+    long = "the treasure lies under the old oak beside the river bend. " * 300
+    put(store, *(a_draft(f"{long}{number}", title=str(number)) for number in range(4)), a_draft("grey stone"))
+    embed_all(store, embedder)
+    vector = embedder.embed(["the treasure lies under the old oak"])[0]
+    assert len(store.read().nearest(vector, Filter(), limit=5)) == 5

@@ -31,6 +31,8 @@ def by_uid(
     forgotten: bool = False,
 ) -> dict[str, Memory]:
     """The memories of *namespaces* that have these uids, in that order; those that were forgotten only if asked for."""
+    if not uids:
+        return {}
     reader = ctx.store.read()
     numbers = reader.numbers(uids)
     wanted = Filter(namespaces=namespaces, alive_at=ctx.now(), states=GONE_TOO if forgotten else LIVING_ONLY)

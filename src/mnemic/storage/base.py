@@ -300,7 +300,10 @@ class Reader(Protocol):
         """Those of *bodies* that no memory says and that stand there only once, whatever their case and spacing."""
 
     def nearest(self, vector: Vectors, wanted: Filter, *, limit: int) -> list[Nearness]:
-        """The *limit* memories nearest to *vector* by their best passage, exact under any filter."""
+        """The *limit* memories nearest to *vector* by their best passage, of those that pass.
+
+        Their similarities are exact. Where very many pass, one in a thousand may be missed, hardly ever a first one.
+        """
 
     def similarities(self, vector: Vectors, memory_ids: Sequence[int]) -> dict[int, Nearness]:
         """How near each of these memories is, for those that have vectors."""

@@ -1,4 +1,4 @@
-"""The vectors of one model in memory: a matrix scanned exactly, kept up to date from the database."""
+"""The vectors of one model in memory: a matrix that is searched, kept up to date from the database."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from mnemic.storage.sqlite import journal
 from mnemic.storage.sqlite.connection import one_moment
 from mnemic.storage.sqlite.memories import as_json
 from mnemic.storage.sqlite.rows import Row, rows, value
+from mnemic.storage.sqlite.sieve import Sieve
 
 if TYPE_CHECKING:
     from mnemic.embedding.base import Vectors
@@ -28,6 +29,12 @@ Flags = npt.NDArray[np.bool_]
 UNSEEN = -2.0
 """Less than any cosine."""
 STRETCH = 4096
+PICKING = 4
+"""To pick rows is to copy them: one picked costs as much as so many compared where they lie."""
+SIFTED_FROM = 20_000
+"""With fewer rows to see, all are compared: a sieve would save nothing."""
+LEAST_KEPT, KEPT_EACH = 1_000, 30
+"""How many rows a sieve leaves at least, and for each memory wanted; docs/retrieval.md tells what that misses."""
 
 _ROWS = """
 SELECT p.id, s.memory_id, s.id, n.id, p.vector
@@ -68,6 +75,9 @@ class Matrix:
         self._passage = 0
         self._count = 0
         self._dead = 0
+        self._newest_memory = 0
+        self._newest_statement = 0
+        self._sieve = Sieve()
         self._reserve(1024, dimension)
 
     def _reserve(self, capacity: int, dimension: int) -> None:
@@ -94,13 +104,16 @@ class Matrix:
     def _follow(self, connection: apsw.Connection, newest: int) -> None:
         changed = [] if self._sequence == 0 else journal.reworded(connection, self._sequence)
         if changed:
-            self._drop(self._memories, changed)
+            self._drop(self._memories, changed, self._newest_memory)
             values = {"model": self.model_id, "newest": self._passage, "ids": as_json(changed)}
             self._replace(rows(connection, ROWS_OF, values))
         self._take_in(connection, {"model": self.model_id, "known": self._passage, "newest": newest})
         self._passage = newest
 
-    def _drop(self, column: Numbers, numbers: Sequence[int]) -> None:
+    def _drop(self, column: Numbers, numbers: Sequence[int], newest: int) -> None:
+        """Mark the rows dead that have one of *numbers* in *column*, where *newest* is the largest that ever stood."""
+        if min(numbers) > newest:
+            return  # Nearly every time: what has just been written is looked for, and is not here yet.
         count = self._count
         gone = np.isin(column[:count], numbers) & self._alive[:count]
         self._alive[:count][gone] = False
@@ -118,7 +131,7 @@ class Matrix:
     def _replace(self, fresh: list[Row]) -> None:
         """Append *fresh*. Passages are put a statement at a time, so these are all that theirs have now."""
         if fresh:
-            self._drop(self._statements, [row[2] for row in fresh])
+            self._drop(self._statements, [row[2] for row in fresh], self._newest_statement)
             self._append(fresh)
 
     def hold(self, some: list[Row]) -> None:
@@ -138,6 +151,8 @@ class Matrix:
         self._statements[start:end] = statements
         self._namespaces[start:end] = namespaces
         self._alive[start:end] = True
+        self._newest_memory = max(self._newest_memory, *memories)
+        self._newest_statement = max(self._newest_statement, *statements)
         self._count = end
 
     def _columns(self) -> tuple[npt.NDArray[Any], ...]:
@@ -156,6 +171,7 @@ class Matrix:
         for old, new in zip(picked, self._columns(), strict=True):
             new[: len(living)] = old
         self._count, self._dead = len(living), 0
+        self._sieve = Sieve()
 
     def nearest(
         self,
@@ -168,9 +184,17 @@ class Matrix:
     ) -> list[Nearness]:
         """The best memories by their best passage among those that may be seen."""
         with self._lock:
-            rows, similarity = self._compared(vector, self._seen(namespace_ids, only, without))
-            memories, statements = self._memories, self._statements
-        return _best(rows, similarity, memories, statements, limit)
+            seen = self._seen(namespace_ids, only, without)
+            likely = self._likely(vector, seen, limit)
+            found = self._best(vector, likely, limit)
+            if len(found) < limit and likely is not seen:
+                # Memories of many passages leave too few places for others.
+                found = self._best(vector, seen, limit)
+        return found
+
+    def _best(self, vector: Vectors, seen: Flags | None, limit: int) -> list[Nearness]:
+        rows, similarity = self._compared(vector, seen)
+        return _best(rows, similarity, self._memories, self._statements, limit)
 
     def of(self, memory_ids: Sequence[int]) -> dict[int, Vectors]:
         """One unit vector for each statement of these memories, by its number."""
@@ -202,6 +226,16 @@ class Matrix:
             seen &= ~np.isin(self._memories[:count], without)
         return seen
 
+    def _likely(self, vector: Vectors, seen: Flags | None, limit: int) -> Flags | None:
+        """Of the rows a search may see those that may be among the best: all of them, unless a sieve pays."""
+        wanted = max(LEAST_KEPT, KEPT_EACH * limit)
+        many = self._count if seen is None else np.count_nonzero(seen)
+        # It looks at every row, seen or not, and what it keeps is picked.
+        if many < max(SIFTED_FROM, PICKING * wanted, self._count // (2 * PICKING)):
+            return seen
+        self._sieve.follow(self._vectors[: self._count])
+        return self._sieve.kept(vector, seen, wanted, self._count)
+
     def _compared(
         self, vector: Vectors, seen: Flags | None
     ) -> tuple[Numbers | slice, npt.NDArray[np.float32]]:
@@ -209,8 +243,7 @@ class Matrix:
         everything = slice(0, self._count)
         if seen is None:
             return everything, self._cosines(vector, everything)
-        # To pick rows is to copy them, so when many are seen it is cheaper to compare all.
-        if 4 * np.count_nonzero(seen) > self._count:
+        if PICKING * np.count_nonzero(seen) > self._count:
             similarity = self._cosines(vector, everything)
             similarity[~seen] = UNSEEN
             return everything, similarity
@@ -218,7 +251,7 @@ class Matrix:
         return rows, self._cosines(vector, rows)
 
     def _cosines(self, vector: Vectors, rows: Numbers | slice) -> npt.NDArray[np.float32]:
-        vectors = self._vectors[rows]
+        vectors = self._vectors[rows] if isinstance(rows, slice) else self._vectors.take(rows, axis=0)
         if not len(vectors):
             return np.zeros(0, np.float32)
         query = quantised(vector.reshape(1, -1))

@@ -1,0 +1,72 @@
+"""A coarse look at many vectors, which tells the few that are worth an exact one."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numkong
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from mnemic.embedding.base import Vectors
+
+Int8 = npt.NDArray[np.int8]
+Bits = npt.NDArray[np.uint8]
+Flags = npt.NDArray[np.bool_]
+Distances = npt.NDArray[np.uint16]
+
+BLOCK, PART = 8192, 512
+
+
+class Sieve:
+    """The signs of vectors that are only ever appended, one bit each.
+
+    A question is rounded to -3, -1, 1 or 3: twice a sign, and another sign. So two counts of differing bits tell how
+    near it comes to the signs of a row. With its own signs alone, three times as many rows would have to be kept.
+    """
+
+    def __init__(self) -> None:
+        # What is packed cannot grow: first whole blocks, then parts, which become a block when there are enough.
+        self._packed: list[numkong.PackedMatrix] = []
+        self._count = 0
+
+    def follow(self, vectors: Int8) -> None:
+        """Take in what is new of *vectors*, but for the last few, which fill no part yet."""
+        whole = self._count // BLOCK
+        if len(vectors) >= (whole + 1) * BLOCK:
+            del self._packed[whole:]
+            self._count = whole * BLOCK
+        for size in (BLOCK, PART):
+            while self._count + size <= len(vectors):
+                signs = np.packbits(vectors[self._count : self._count + size] > 0, axis=1)
+                self._packed.append(numkong.hammings_pack(signs, dtype="uint1"))
+                self._count += size
+
+    def kept(self, vector: Vectors, seen: Flags | None, wanted: int, count: int) -> Flags:
+        """Which of *count* rows are among the *wanted* nearest of those *seen*, or as far as these, or the last few."""
+        distances = self._distances(vector)
+        kept = np.ones(count, np.bool_) if seen is None else seen.copy()
+        known = kept[: self._count]
+        known &= distances <= _bound(distances if seen is None else distances[known], wanted)
+        return kept
+
+    def _distances(self, vector: Vectors) -> Distances:
+        planes = _planes(vector)
+        differing = [np.asarray(numkong.hammings_packed(planes, packed)) for packed in self._packed]
+        coarse, fine = np.concatenate(differing, axis=1, dtype=np.uint16, casting="unsafe")
+        distances: Distances = coarse + coarse + fine
+        return distances
+
+
+def _planes(vector: Vectors) -> Bits:
+    """The two signs of each number: its own, and that of what is left of it without a step that way."""
+    step = math.sqrt(np.dot(vector, vector) / len(vector))
+    own = vector > 0
+    return np.packbits([own, vector > np.where(own, step, -step)], axis=1)
+
+
+def _bound(distances: Distances, wanted: int) -> int:
+    """How far the *wanted* nearest are at most. Distances are small numbers, so counting them beats sorting them."""
+    return int(np.searchsorted(np.bincount(distances).cumsum(), wanted))

@@ -1,0 +1,53 @@
+"""The coarse look: it leaves few rows, the nearest among them, however the vectors came in."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mnemic.storage.sqlite.sieve import BLOCK, PART, Sieve
+from mnemic.storage.sqlite.vectors import quantised
+
+COUNT = BLOCK + 3 * PART + 7
+
+
+def some_vectors(count, dimension, seed=1):
+    """Unit vectors that lie around a hundred others, as texts do around topics."""
+    chance = np.random.default_rng(seed)
+    topics = chance.standard_normal((100, dimension))
+    scattered = topics[chance.integers(0, 100, count)] + chance.standard_normal((count, dimension))
+    return (scattered / np.linalg.norm(scattered, axis=1, keepdims=True)).astype(np.float32)
+
+
+@pytest.mark.parametrize("dimension", [384, 1024, 100])
+def test_few_are_kept_and_the_nearest_are_among_them(dimension):
+    vectors = some_vectors(COUNT, dimension)
+    sieve = Sieve()
+    sieve.follow(quantised(vectors))
+    for question in some_vectors(10, dimension):
+        kept = sieve.kept(question, None, 500, COUNT)
+        assert 500 <= np.count_nonzero(kept) < 700
+        assert kept[np.argsort(vectors @ question)[-10:]].all()
+
+
+def test_what_came_in_little_by_little_is_kept_as_if_it_had_come_at_once():
+    vectors = quantised(some_vectors(COUNT, 64))
+    once, slowly = Sieve(), Sieve()
+    once.follow(vectors)
+    for end in (0, 100, PART, 3 * PART + 1, BLOCK - 1, BLOCK, COUNT, COUNT):
+        slowly.follow(vectors[:end])
+    for question in some_vectors(5, 64, seed=2):
+        one, other = (sieve.kept(question, None, 500, COUNT) for sieve in (once, slowly))
+        assert (one == other).all()
+
+
+def test_only_what_is_seen_is_kept_and_fills_the_places():
+    vectors = some_vectors(COUNT, 64)
+    seen = np.arange(COUNT) % 4 == 0
+    sieve = Sieve()
+    sieve.follow(quantised(vectors))
+    [question] = some_vectors(1, 64, seed=3)
+    kept = sieve.kept(question, seen, 500, COUNT)
+    assert not kept[~seen].any() and 500 <= np.count_nonzero(kept) < 700
+    assert not sieve.kept(question, np.zeros(COUNT, np.bool_), 500, COUNT).any()
+    assert (sieve.kept(question, seen, COUNT, COUNT) == seen).all(), "fewer than wanted: all of them"
