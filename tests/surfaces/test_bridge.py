@@ -11,8 +11,9 @@ from toys import SECRET, TOY
 from mnemic.app import dialect
 from mnemic.core.memories import find
 from mnemic.core.uses import Uses
-from mnemic.surfaces.bridge import answer, call
-from support import kept
+from mnemic.surfaces import bridge
+from mnemic.surfaces.bridge import answer, call, is_quick, perform, serve
+from support import WordEmbedder, kept
 
 
 def test_an_answer_is_what_the_dialect_tells(ctx):
@@ -48,3 +49,34 @@ def test_what_does_not_let_its_uses_wait_sees_every_use(ctx):
     assert find(ctx, memory.id).access_count == 0
     [opened] = answer(house, waiting, "open", {"ids": [memory.id]}).rendered.structured["memories"]
     assert opened["access_count"] == 3 and find(ctx, memory.id).access_count == 4
+
+
+def recalling():
+    """ai-memory, and its endpoint that recalls."""
+    spoken = dialect("ai-memory")
+    return spoken, next(one for one in spoken.endpoints.values() if "POST /recall" in one.http)
+
+
+def test_a_few_words_asked_of_a_store_that_is_not_large_are_answered_at_once(ctx, monkeypatch):
+    ctx = replace(ctx, embedder=None, uses=Uses())
+    spoken, recall = recalling()
+    asked = {"context": "walnut cake"}
+    assert is_quick(recall, ctx, asked)
+    assert not is_quick(recall, ctx, {"context": "walnut " * 1_000})
+    assert not is_quick(recall, replace(ctx, embedder=WordEmbedder()), asked)
+    assert not is_quick(recall, replace(ctx, uses=None), asked), "it would wait for the disk"
+    assert not is_quick(spoken.endpoints["search_memories"], ctx, asked), "it may have uses to write down"
+    kept(ctx, "walnut cake")
+    monkeypatch.setattr(bridge, "QUICK_MEMORIES", 0)
+    assert not is_quick(recall, ctx, asked)
+
+
+def test_an_endpoint_answers_the_same_at_once_and_from_a_thread(ctx, monkeypatch):
+    ctx = replace(ctx, embedder=None, uses=Uses())
+    spoken, recall = recalling()
+    kept(ctx, "walnut cake")
+    asked = {"context": "walnut"}
+    at_once = asyncio.run(serve(spoken, recall, ctx, asked))
+    monkeypatch.setattr(bridge, "QUICK_CHARACTERS", 0)
+    assert at_once == asyncio.run(serve(spoken, recall, ctx, asked)) == perform(spoken, recall, ctx, asked)
+    assert b"walnut cake" in at_once

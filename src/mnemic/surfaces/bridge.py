@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+QUICK_CHARACTERS = 500
+QUICK_MEMORIES = 20_000
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -78,6 +81,29 @@ def guarded(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     except Exception:
         log.exception("unexpected failure")
         raise Internal("internal error") from None
+
+
+async def serve(dialect: Dialect, operation: Operation, ctx: Context, arguments: Mapping[str, Any]) -> bytes:
+    """`perform`, at once if it is quick, else in a worker thread."""
+    if is_quick(operation, ctx, arguments):
+        return perform(dialect, operation, ctx, arguments)
+    return await cross(perform, dialect, operation, ctx, arguments)
+
+
+def is_quick(operation: Operation, ctx: Context, arguments: Mapping[str, Any]) -> bool:
+    """Whether a call is over before a thread would have taken it up: a few words, asked of a store that is not large.
+
+    Threads that recall at once take the interpreter from each other at every row that SQLite gives, which costs more
+    than the recall itself.
+    """
+    return (
+        operation.gathers_use
+        and ctx.uses is not None
+        and ctx.embedder is None
+        and ctx.language is None
+        and sum(len(value) for value in arguments.values() if isinstance(value, str)) <= QUICK_CHARACTERS
+        and guarded(ctx.store.read().size) <= QUICK_MEMORIES
+    )
 
 
 async def call(dialect: Dialect, ctx: Context, name: str, arguments: Mapping[str, Any]) -> Outcome:

@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from mnemic.dialects.operation import Dialect, Operation, input_schema, whole_body
 from mnemic.errors import MnemicError, NotFound
-from mnemic.surfaces.bridge import call, cross, guarded, perform
+from mnemic.surfaces.bridge import call, cross, guarded, serve
 from mnemic.surfaces.guard import CONTEXT, KEY
 from mnemic.surfaces.mcp import server_info
 from mnemic.surfaces.openapi import PREFIX, document
@@ -112,7 +112,7 @@ async def _endpoint(dialect: Dialect, operation: Operation, request: Request) ->
     if request.method in BODIED:
         arguments |= in_body(operation, await request.body())
     arguments |= request.path_params
-    body = await cross(perform, dialect, operation, caller(request), arguments)
+    body = await serve(dialect, operation, caller(request), arguments)
     return as_it_is(body, operation.status)
 
 

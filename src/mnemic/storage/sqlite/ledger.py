@@ -51,13 +51,13 @@ class Ledger:
     def best(
         self, connection: apsw.Connection, memories: Numbers, bm25: Scores, weights: Weights, limit: int
     ) -> list[Match]:
-        """The *limit* best of *memories* by their words and merits together, best first."""
+        """The *limit* best of *memories* by their words and merits together, in any order."""
         with self._lock:
             self._follow(connection)
             chosen = best(self._weighed(memories, bm25, weights), limit)
             words = dict(zip(memories[chosen].tolist(), bm25[chosen].tolist(), strict=True))
             found = rows(connection, SOME_MERITS, (as_json(list(words)),))
-            self._note(found)
+            self._uses[[row[0] for row in found]] = [row[3] for row in found]
         return [Match(row[0], words[row[0]], *row[1:]) for row in found]
 
     def _follow(self, connection: apsw.Connection) -> None:
