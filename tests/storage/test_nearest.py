@@ -218,6 +218,9 @@ def assert_nearest(store, wanted):
         found = reader.nearest(vector, wanted, limit=5)
         assert [near.similarity for near in found] == expected[:5]
         assert all(told[near.memory_id] == near for near in found)
+        for least in (0.3, 0.7):
+            near_enough = reader.nearest(vector, wanted, limit=5, at_least=least)
+            assert near_enough == [near for near in found if near.similarity >= least]
 
 
 def test_among_very_many_the_nearest_are_those_of_an_exact_comparison(fresh, sifting):

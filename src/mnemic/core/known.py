@@ -62,7 +62,7 @@ class Weighed:
     windows: tuple[tuple[int, int], ...] = ()
     vectors: Vectors | None = None
     near: tuple[tuple[int, float], ...] = ()
-    """The nearest memories with their cosines, nearest first."""
+    """The nearest memories with their cosines, nearest first; of a short note only those near enough to matter."""
     twin: Twin | None = None
 
 
@@ -120,7 +120,7 @@ def take_in(
 
     The model reads the notes before the transaction, once, and what it made of them is kept with them.
     """
-    weighed = [Weighed(note) for note in notes] if force else weigh(ctx, notes, gate)
+    weighed = [Weighed(note) for note in notes] if force else weigh(ctx, notes, gate, likely)
     with write_after_expiry(ctx, "remember") as tx:
         admitted = admit(tx, ctx, weighed, gate, force=force)
         if likely is not None:
@@ -135,13 +135,15 @@ def take_in(
 # -- before the transaction
 
 
-def weigh(ctx: Context, notes: Sequence[Note], gate: Gate) -> list[Weighed]:
-    """Look at *notes*: what is nearest to each, and what it repeats if anything."""
+def weigh(ctx: Context, notes: Sequence[Note], gate: Gate, likely: Likely | None = None) -> list[Weighed]:
+    """Look at *notes*: what is so near to each that it may be its twin or *likely* linked, and what it repeats."""
     wanted = gate.wanted(ctx)
     if notes:
         catch_up(ctx, wanted)
     reader = ctx.store.read()
-    return [_weighed(reader, one, wanted, gate.threshold) for one in _read(ctx, notes)]
+    # What the words could add at most is known before they are read.
+    least = min((gate.threshold - KEYWORD) / SEMANTIC, likely.threshold if likely else 1.0)
+    return [_weighed(reader, one, wanted, gate.threshold, least) for one in _read(ctx, notes)]
 
 
 def _read(ctx: Context, notes: Sequence[Note]) -> list[Weighed]:
@@ -170,19 +172,20 @@ def _embedded(embedder: Embedder, notes: Sequence[Note]) -> list[Weighed]:
     return weighed
 
 
-def _weighed(reader: Reader, one: Weighed, wanted: Filter, threshold: float) -> Weighed:
+def _weighed(reader: Reader, one: Weighed, wanted: Filter, threshold: float, least: float) -> Weighed:
     if one.vectors is None:
         return one
-    near = _near(reader, one.vectors, wanted)
+    near = _near(reader, one.vectors, wanted, least)
     twin = _twin(reader, one.note, near, threshold)
     return Weighed(one.note, one.windows, one.vectors, near, twin)
 
 
-def _near(reader: Reader, vectors: Vectors, wanted: Filter) -> tuple[tuple[int, float], ...]:
+def _near(reader: Reader, vectors: Vectors, wanted: Filter, least: float) -> tuple[tuple[int, float], ...]:
     """The memories nearest to a text: how near each stretch of it comes to them, on the average."""
+    if len(vectors) == 1:
+        alone = reader.nearest(vectors[0], wanted, limit=NEAREST, at_least=least)
+        return tuple((near.memory_id, max(0.0, near.similarity)) for near in alone)
     found = [reader.nearest(vector, wanted, limit=NEAREST) for vector in vectors]
-    if len(found) == 1:
-        return tuple((near.memory_id, max(0.0, near.similarity)) for near in found[0])
     numbers = list(dict.fromkeys(near.memory_id for each in found for near in each))
     sums = dict.fromkeys(numbers, 0.0)
     for vector in vectors:
@@ -194,7 +197,6 @@ def _near(reader: Reader, vectors: Vectors, wanted: Filter) -> tuple[tuple[int, 
 
 def _twin(reader: Reader, note: Note, near: Sequence[tuple[int, float]], threshold: float) -> Twin | None:
     """The known memory that *note* repeats most, if it does."""
-    # What the words could add at most is known before they are read.
     likely = dict(one for one in near if SEMANTIC * one[1] + KEYWORD >= threshold)
     if not likely:
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -299,10 +300,13 @@ class Reader(Protocol):
     def unheard(self, bodies: Sequence[str]) -> set[str]:
         """Those of *bodies* that no memory says and that stand there only once, whatever their case and spacing."""
 
-    def nearest(self, vector: Vectors, wanted: Filter, *, limit: int) -> list[Nearness]:
+    def nearest(
+        self, vector: Vectors, wanted: Filter, *, limit: int, at_least: float = -math.inf
+    ) -> list[Nearness]:
         """The *limit* memories nearest to *vector* by their best passage, of those that pass.
 
-        Their similarities are exact. Where very many pass, one in a thousand may be missed, hardly ever a first one.
+        None with a cosine below *at_least*. Similarities are exact. Where very many pass, one in a thousand may be
+        missed, hardly ever a first one.
         """
 
     def similarities(self, vector: Vectors, memory_ids: Sequence[int]) -> dict[int, Nearness]:

@@ -30,6 +30,18 @@ def test_few_are_kept_and_the_nearest_are_among_them(dimension):
         assert kept[np.argsort(vectors @ question)[-10:]].all()
 
 
+@pytest.mark.parametrize("dimension", [384, 1024])
+def test_all_that_come_so_near_are_kept_and_few_others(dimension):
+    vectors = some_vectors(COUNT, dimension)
+    sieve = Sieve()
+    sieve.follow(quantised(vectors))
+    for question in vectors[::1_000]:
+        kept = sieve.within(question, None, 0.7, COUNT)
+        assert kept[vectors @ question >= 0.7].all()
+        assert np.count_nonzero(kept[: COUNT - PART]) < COUNT / 4
+        assert not sieve.within(question, np.zeros(COUNT, np.bool_), 0.7, COUNT).any()
+
+
 def test_what_came_in_little_by_little_is_kept_as_if_it_had_come_at_once():
     vectors = quantised(some_vectors(COUNT, 64))
     once, slowly = Sieve(), Sieve()

@@ -28,6 +28,8 @@ Spaces = tuple[int, ...] | None
 
 MOST_KEPT = 1_000_000
 """So many pairs of a word and a memory are kept, at 16 bytes each."""
+SPARSE = 10
+"""To sort one number takes as long as to look at so many places, one for every number up to the largest."""
 ALL = f"""
 SELECT rowid, -{RANK} FROM words WHERE words MATCH ?
 """
@@ -138,10 +140,16 @@ def _patched(kept: Posting, late: Sequence[int], found: list[Row], seen: int) ->
 def _summed(postings: Sequence[Posting]) -> tuple[Numbers, Scores]:
     memories = np.concatenate([posting.memories for posting in postings])
     adds = np.concatenate([posting.adds for posting in postings])
-    # One place for every number up to the largest: twice as fast as to sort them, for all that fits into memory.
-    sums: Scores = np.bincount(memories, adds).astype(np.float64, copy=False)
+    if len(memories) * SPARSE < memories.max(initial=0):
+        found, places = np.unique(memories, return_inverse=True)
+        return found, _sums(places, adds)
+    sums = _sums(memories, adds)
     found = np.flatnonzero(sums)
     return found, sums[found]
+
+
+def _sums(places: Numbers, adds: Scores) -> Scores:
+    return np.bincount(places, adds).astype(np.float64, copy=False)
 
 
 def best(scores: Scores, limit: int) -> Numbers:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -393,18 +394,24 @@ class SqliteReader:
         told = zip(bodies, digests, strict=True)
         return {body for body, digest in told if digest not in known and often[digest] == 1}
 
-    def nearest(self, vector: Vectors, wanted: Filter, *, limit: int) -> list[Nearness]:
+    def nearest(
+        self, vector: Vectors, wanted: Filter, *, limit: int, at_least: float = -math.inf
+    ) -> list[Nearness]:
         """See Reader."""
         matrix = self._store.matrix(self._connection)
         if matrix is None or limit < 1:
             return []
         if wanted.is_plain:
             return matrix.nearest(
-                vector, limit, namespace_ids=self._namespace_ids(wanted), without=self._left_out(wanted)
+                vector,
+                limit,
+                namespace_ids=self._namespace_ids(wanted),
+                without=self._left_out(wanted),
+                at_least=at_least,
             )
         conditions, values = memories.where(wanted)
         allowed = column(self._connection, ALL_IDS.format(conditions=conditions), values)
-        return matrix.nearest(vector, limit, only=allowed)
+        return matrix.nearest(vector, limit, only=allowed, at_least=at_least)
 
     def similarities(self, vector: Vectors, memory_ids: Sequence[int]) -> dict[int, Nearness]:
         """See Reader."""
