@@ -72,12 +72,15 @@ class OtherStore:
             return self._asked_in_use(question)
 
     def _look(self) -> _State:
-        examine(self._path)
+        """How the file is now. One that is as it was has been examined already."""
         try:
             told = self._path.stat()
         except OSError as error:
             raise StoreUnusable(f"{self.location} cannot be opened: {error.strerror}.") from None
-        return _State(told.st_ino, told.st_size, told.st_mtime_ns, has_log(self._path))
+        state = _State(told.st_ino, told.st_size, told.st_mtime_ns, has_log(self._path))
+        if self._still is None or self._still[0] != state:
+            examine(self._path)
+        return state
 
     def _standing(self, seen: _State) -> _OpenStore:
         if self._still is None or self._still[0] != seen:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import apsw
 import numpy as np
 import numpy.typing as npt
+import orjson
 
 from mnemic.storage.sqlite import journal
 from mnemic.storage.sqlite.connection import one_moment
@@ -30,12 +31,18 @@ MOST_KEPT = 1_000_000
 """So many pairs of a word and a memory are kept, at 16 bytes each."""
 SPARSE = 10
 """To sort one number takes as long as to look at so many places, one for every number up to the largest."""
+# All in one row: at each row others may take the interpreter, and threads that search at once do.
 ALL = f"""
-SELECT rowid, -{RANK} FROM words WHERE words MATCH ?
+SELECT json_group_array(number), json_group_array(adds)
+FROM (SELECT rowid AS number, -{RANK} AS adds FROM words WHERE words MATCH ? LIMIT -1)
 """
 # The plus keeps SQLite from looking the memories up one by one, each with a count of all that hold the word.
 SOME = f"""
-SELECT rowid, -{RANK} FROM words WHERE words MATCH ? AND +rowid IN (SELECT value FROM json_each(?))
+SELECT json_group_array(number), json_group_array(adds)
+FROM (
+  SELECT rowid AS number, -{RANK} AS adds FROM words
+  WHERE words MATCH ? AND +rowid IN (SELECT value FROM json_each(?)) LIMIT -1
+)
 """
 
 
@@ -122,9 +129,8 @@ class Postings:
 
 
 def _posting(found: list[Row], seen: int) -> Posting:
-    memories = np.fromiter((row[0] for row in found), np.int64, len(found))
-    adds = np.fromiter((row[1] for row in found), np.float64, len(found))
-    return Posting(memories, adds, seen)
+    [(numbers, adds)] = found
+    return Posting(np.array(orjson.loads(numbers), np.int64), np.array(orjson.loads(adds), np.float64), seen)
 
 
 def _patched(kept: Posting, late: Sequence[int], found: list[Row], seen: int) -> Posting:
