@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 
 from mnemic.core.carrying import FIRST, fill, load
@@ -22,7 +19,6 @@ from mnemic.model.workspace import Member, Role, Workspace
 from mnemic.retrieval.text import exact_terms
 from mnemic.storage.base import Asked, Reader
 
-ASKED_AT_ONCE = min(4, os.cpu_count() or 1)
 SQLITE = b"SQLite format 3\0"
 
 
@@ -114,16 +110,8 @@ def _renumbered(hit: Hit, first: int) -> Hit:
 
 
 def _each(workspace: Workspace, ask: Callable[[Member], Answer]) -> list[Answer]:
-    """What every store says, in their order. They are asked side by side, since SQLite leaves the other cores free."""
-    if len(workspace.members) < 2:
-        return [_answered(member, ask) for member in workspace.members]
-    return list(_pool().map(lambda member: _answered(member, ask), workspace.members))
-
-
-@cache
-def _pool() -> ThreadPoolExecutor:
-    """The threads that ask. To start them takes longer than a small store takes to answer, so they stay."""
-    return ThreadPoolExecutor(ASKED_AT_ONCE, "mnemic-workspace")
+    """What every store says, in their order. One after another: side by side they would fight for the interpreter."""
+    return [_answered(member, ask) for member in workspace.members]
 
 
 def _answered(member: Member, ask: Callable[[Member], Answer]) -> Answer:
