@@ -53,6 +53,11 @@ class Posting(NamedTuple):
     adds: Scores
     seen: int
 
+    @property
+    def size(self) -> int:
+        """As how many pairs of a word and a memory it counts; a word that nobody holds takes room too."""
+        return len(self.memories) + 25
+
 
 class Postings:
     """What the index says of the words that were asked for last. One instance a store, safe between threads."""
@@ -69,8 +74,8 @@ class Postings:
     ) -> tuple[Numbers, Scores]:
         """The memories that hold any of *terms*, by number, and the BM25 of each.
 
-        It is exact while up to one in a hundred of *total* memories has changed, but for the weight of a word as a
-        whole, which then may be that much off.
+        Who holds a word is as of now. How much the word weighs may be as of a while ago, while less than one in a
+        hundred of *total* memories has changed.
         """
         with self._lock:
             if journal.last(connection)[0] == self._sequence:
@@ -114,18 +119,18 @@ class Postings:
         if kept is None:
             fresh = _posting(rows(connection, ALL, (expression,)), seen)
         else:
-            self._size -= len(kept.memories)
+            self._size -= kept.size
             late = self._changed[kept.seen :]
             fresh = _patched(kept, late, rows(connection, SOME, (expression, as_json(late))), seen)
         self._kept[term, spaces] = fresh
-        self._size += len(fresh.memories)
+        self._size += fresh.size
         return fresh
 
     def _let_go(self) -> None:
         """Forget the words that were asked for longest ago, when too much is kept."""
         while self._size > MOST_KEPT:
             _, gone = self._kept.popitem(last=False)
-            self._size -= len(gone.memories)
+            self._size -= gone.size
 
 
 def _posting(found: list[Row], seen: int) -> Posting:
