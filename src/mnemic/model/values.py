@@ -66,9 +66,8 @@ class State(StrEnum):
     SUPERSEDED = "superseded"
 
 
-@functools.lru_cache(
-    maxsize=2048
-)  # A memory's moments are told each time it is found, and most never change.
+# A memory's moments are told each time it is found, and most never change.
+@functools.lru_cache(maxsize=2048)
 def iso(moment: Moment) -> str:
     """*moment* as RFC 3339 in UTC, without a fraction when there is none."""
     return (_EPOCH + timedelta(microseconds=moment)).isoformat()

@@ -48,9 +48,8 @@ class ForgetRequest(Shape):
         if self.archive and self.purge:
             raise ValueError("archive and purge exclude each other")
         parts = (self.namespace, self.pattern, self.kinds, self.tags, self.tier, self.until)
-        if bool(self.ids) == any(
-            parts
-        ):  # an empty part restricts nothing, and must not pass for one that does
+        # An empty part restricts nothing, and must not pass for one that does.
+        if bool(self.ids) == any(parts):
             raise ValueError("give ids, or at least one of namespace, pattern, kinds, tags, tier, until")
         return self
 
