@@ -164,6 +164,7 @@ def test_the_name_we_give_a_namespace_is_not_a_word(store):
     for number in range(4):
         assert store.read().frequencies([f"ns{number}"]) == {f"ns{number}": 0}
         assert found(store, f"ns{number}") == []
+        assert found(store, f"\ue000{number}") == found(store, f"\ue000{number}", every=False) == []
     assert store.read().spellings("nss1", 5) == []
 
 
