@@ -19,10 +19,10 @@ from mnemic.core.entities import visible
 from mnemic.core.history import as_of
 from mnemic.core.memories import open_all, title_of
 from mnemic.core.recall import recall as recall_core
+from mnemic.core.recall import search as search_core
 from mnemic.model.memory import Memory
-from mnemic.model.search import Filter, Query
+from mnemic.model.search import Filter, Hit, Query
 from mnemic.model.values import Moment
-from mnemic.retrieval.text import query_terms
 from mnemic.storage.sqlite.substrings import BATCH, BATCHES
 
 LIMIT = 10
@@ -34,7 +34,7 @@ SMALL = 7
 def search(bench: Bench) -> Iterator[Figure]:
     """The memories that hold all of three words, best first."""
     for size, budget in zip(bench.sizes[1:], (1, 3), strict=False):
-        floor, others = _floor_search(bench, size, every=True), _reference(bench, size, reference.search)
+        floor, others = floor_search(bench, size, every=True), _reference(bench, size, reference.search)
         what = f"keyword search, all words, {size:,}"
         yield timed(what, one_search(bench, size), budget, floor=floor, reference=others)
 
@@ -70,7 +70,7 @@ def make_index(ctx: Context, size: int) -> None:
 def recall(bench: Bench) -> Iterator[Figure]:
     """Words and vectors, the question embedded on the way, use noted. The floor has no vectors."""
     for size, budget in zip(bench.sizes[1:], (8, 25), strict=False):
-        floor = _floor_search(bench, size, every=False)
+        floor = floor_search(bench, size, every=False)
         yield timed(f"recall over {size:,}", _recall(bench, size), budget, floor=floor)
     largest = bench.sizes[-1]
     small = _recall(bench, largest, namespace(SMALL))
@@ -117,12 +117,9 @@ def one_search(bench: Bench, size: int) -> Spent:
         return spent(partial(search_words, app.ctx, words) for words in asked)
 
 
-def search_words(ctx: Context, words: str) -> list[Memory]:
-    """The memories that hold all of *words*."""
-    reader = ctx.store.read()
-    wanted = Filter(namespaces=ctx.scope(), alive_at=ctx.now())
-    found = reader.words(query_terms(reader, words).exact, wanted, every=True, limit=LIMIT)
-    return reader.memories([number for number, _ in found])
+def search_words(ctx: Context, words: str) -> list[Hit]:
+    """The memories that hold all of *words*, in the order of the six factors."""
+    return search_core(ctx, _query(ctx, words))
 
 
 def ask(ctx: Context, question: str, space: str | None = None) -> None:
@@ -170,7 +167,8 @@ def _numbers(bench: Bench, size: int) -> list[int]:
     return [turn * 997 % size for turn in range(bench.rounds)]
 
 
-def _floor_search(bench: Bench, size: int, *, every: bool) -> Spent:
+def floor_search(bench: Bench, size: int, *, every: bool) -> Spent:
+    """What a search for words costs plain SQLite."""
     with copied(bench.stores.floor(size)) as path:
         floor = Floor(path)
         asked = [texts.telling(number, WORDS if every else 4) for number in _numbers(bench, size)]
