@@ -17,9 +17,9 @@ from mnemic.core import entities as core
 from mnemic.core.context import Context
 from mnemic.core.entities import Taken
 from mnemic.core.mirror import LINES, Mirror
-from mnemic.dialects.operation import Dialect, Operation, Rendered, Resource, Shape, hints
+from mnemic.dialects.operation import Dialect, Operation, Rendered, Resource, Shape
 from mnemic.dialects.pages import After, Limit, note_on
-from mnemic.dialects.schemas import whole_schema
+from mnemic.dialects.schemas import listed_in_full, whole_schema
 from mnemic.dialects.texts import Words
 from mnemic.errors import Invalid, MnemicError
 from mnemic.formats.graphs import linked, shown
@@ -56,12 +56,8 @@ class Anthropic(Dialect):
     def listed(self, operation: Operation) -> dict[str, Any]:
         """See Dialect."""
         return {
-            "name": operation.name,
-            "title": operation.title,
-            "description": operation.description,
-            "inputSchema": whole_schema(operation.request),
+            **listed_in_full(operation),
             "outputSchema": whole_schema(operation.reply, "serialization"),
-            "annotations": hints(operation),
             "execution": {"taskSupport": "forbidden"},
         }
 

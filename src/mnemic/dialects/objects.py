@@ -7,8 +7,8 @@ from typing import Any
 import orjson
 from pydantic import BaseModel, RootModel
 
-from mnemic.dialects.operation import Dialect, Operation, Rendered, hints
-from mnemic.dialects.schemas import whole_schema
+from mnemic.dialects.operation import Dialect, Operation, Rendered
+from mnemic.dialects.schemas import listed_in_full
 
 
 class Reply(RootModel[dict[str, Any]]):
@@ -31,10 +31,6 @@ class ObjectDialect(Dialect):
     def listed(self, operation: Operation) -> dict[str, Any]:
         """See Dialect."""
         return {
-            "name": operation.name,
-            "title": operation.title,
-            "description": operation.description,
-            "inputSchema": whole_schema(operation.request),
+            **listed_in_full(operation),
             "outputSchema": {"type": "object", "additionalProperties": True},
-            "annotations": hints(operation),
         }

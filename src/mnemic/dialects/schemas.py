@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel
 
+from mnemic.dialects.operation import Operation, hints
+
 DRAFT_07 = "http://json-schema.org/draft-07/schema#"
 EXTENSION = "x-extension"
 """Marks an argument of our own, which the vocabulary's documents do not have."""
@@ -20,6 +22,17 @@ def whole_schema(
     """The schema of *shape* without references, generated names, or arguments that are extensions."""
     whole = shape.model_json_schema(by_alias=True, mode=mode)
     return {"$schema": DRAFT_07, **_plain(whole, whole.get("$defs", {}))}
+
+
+def listed_in_full(operation: Operation) -> dict[str, Any]:
+    """*operation* as a list of tools shows it, with the whole schema of its arguments and none of its answer."""
+    return {
+        "name": operation.name,
+        "title": operation.title,
+        "description": operation.description,
+        "inputSchema": whole_schema(operation.request),
+        "annotations": hints(operation),
+    }
 
 
 def _plain(part: Any, definitions: Mapping[str, Any]) -> Any:

@@ -16,9 +16,9 @@ from mnemic.core import entities as core
 from mnemic.core.context import Context
 from mnemic.core.entities import Taken
 from mnemic.core.mirror import DOCUMENT, Mirror
-from mnemic.dialects.operation import Dialect, Operation, Rendered, Shape, hints
+from mnemic.dialects.operation import Dialect, Operation, Rendered, Shape
 from mnemic.dialects.pages import After, Limit, note_on
-from mnemic.dialects.schemas import whole_schema
+from mnemic.dialects.schemas import listed_in_full
 from mnemic.dialects.texts import Words
 from mnemic.errors import MnemicError
 from mnemic.formats.graphs import linked, shown
@@ -44,13 +44,7 @@ class SimpleMemory(Dialect):
 
     def listed(self, operation: Operation) -> dict[str, Any]:
         """See Dialect."""
-        return {
-            "name": operation.name,
-            "title": operation.title,
-            "description": operation.description,
-            "inputSchema": whole_schema(operation.request),
-            "annotations": hints(operation),
-        }
+        return listed_in_full(operation)
 
 
 def _failure(text: str) -> Rendered:

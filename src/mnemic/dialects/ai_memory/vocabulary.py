@@ -9,8 +9,8 @@ import orjson
 from pydantic import BaseModel, RootModel, ValidationError
 
 from mnemic.dialects.ai_memory.prompts import PROMPTS
-from mnemic.dialects.operation import Dialect, Operation, Rendered, Shape, hints, invalid
-from mnemic.dialects.schemas import whole_schema
+from mnemic.dialects.operation import Dialect, Operation, Rendered, Shape, invalid
+from mnemic.dialects.schemas import listed_in_full
 from mnemic.errors import Invalid, MnemicError
 
 TOOLS = (
@@ -75,13 +75,7 @@ class AiMemory(Dialect):
 
     def listed(self, operation: Operation) -> dict[str, Any]:
         """See Dialect. There is no output schema, since nothing but text is answered."""
-        return {
-            "name": operation.name,
-            "title": operation.title,
-            "description": operation.description,
-            "inputSchema": whole_schema(operation.request),
-            "annotations": hints(operation),
-        }
+        return listed_in_full(operation)
 
 
 AI_MEMORY = AiMemory(
