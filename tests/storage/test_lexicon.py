@@ -190,6 +190,19 @@ def test_what_counts_besides_the_words_is_weighed(engine, folder, store):
     fresh.close()
 
 
+def test_a_store_that_grows_is_weighed_whole(engine, folder, store):
+    asked = ("jade",), Filter(namespaces=("work",))
+    weighed(store, *asked)
+    chance = random.Random(13)
+    with store.write(operation="x", actor="x", at=START) as tx:
+        for _ in range(1_500):
+            tx.add(a_draft(chance), uid=str(uuid.uuid4()))
+    fresh = open_store(engine, folder)
+
+    assert weighed(store, *asked) == pytest.approx(weighed(fresh, *asked))
+    fresh.close()
+
+
 def weighed(store, terms, wanted):
     """The twenty best, all factors summed up as they stand in the database."""
     found = store.read().matches(terms, wanted, WEIGHTS, every=False, limit=20)

@@ -14,14 +14,10 @@ from mnemic.model.values import DAY, Tier
 from mnemic.storage.base import Match, Weights
 from mnemic.storage.sqlite import journal
 from mnemic.storage.sqlite.connection import one_moment
-from mnemic.storage.sqlite.memories import as_json
+from mnemic.storage.sqlite.memories import MERITS, SOME_MERITS, as_json
 from mnemic.storage.sqlite.postings import Numbers, Scores, best
 from mnemic.storage.sqlite.rows import Row, rows
 
-MERITS = """
-SELECT id, priority, confidence, access_count, tier, updated_at FROM memory
-"""
-SOME_MERITS = MERITS + "WHERE id IN (SELECT value FROM json_each(?))"
 STRETCH = 4096
 TIERS = {str(tier): code for code, tier in enumerate(Tier)}
 

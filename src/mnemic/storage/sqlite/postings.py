@@ -78,16 +78,22 @@ class Postings:
         hundred of *total* memories has changed.
         """
         with self._lock:
-            if journal.last(connection)[0] == self._sequence:
-                postings = [self._current(term, spaces) for term in terms]
-            else:
-                postings = [None]
-            if None in postings:
+            postings = self._all_current(connection, terms, spaces)
+            if postings is None:
                 with one_moment(connection):
                     self._follow(connection, total)
                     postings = [self._brought_up(connection, term, spaces) for term in terms]
                 self._let_go()
-        return _summed([posting for posting in postings if posting is not None])
+        return _summed(postings)
+
+    def _all_current(
+        self, connection: apsw.Connection, terms: Sequence[str], spaces: Spaces
+    ) -> list[Posting] | None:
+        """What is kept of *terms*; None if something has changed or is missing."""
+        if journal.last(connection)[0] != self._sequence:
+            return None
+        current = [posting for term in terms if (posting := self._current(term, spaces))]
+        return current if len(current) == len(terms) else None
 
     def _current(self, term: str, spaces: Spaces) -> Posting | None:
         """What is kept of *term*, if nothing has changed since."""

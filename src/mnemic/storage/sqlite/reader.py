@@ -125,10 +125,6 @@ BACKLOG_LOOKED_AT = 1_000
 TRAITS = """
 SELECT id, confidence, session_id, created_at FROM memory WHERE id IN (SELECT value FROM json_each(?))
 """
-MERITS = """
-SELECT id, priority, confidence, access_count, tier, updated_at FROM memory
-WHERE id IN (SELECT value FROM json_each(?))
-"""
 REPUTES = """
 SELECT id, quality, access_count, accessed_at, created_at FROM memory
 WHERE id IN (SELECT value FROM json_each(?))
@@ -578,7 +574,7 @@ class SqliteReader:
 
     def merits(self, memory_ids: Sequence[int]) -> dict[int, Merit]:
         """See Reader."""
-        found = rows(self._connection, MERITS, (as_json(list(memory_ids)),))
+        found = rows(self._connection, memories.SOME_MERITS, (as_json(list(memory_ids)),))
         return {one[0]: Merit._make(one[1:]) for one in found}
 
     def reputes(self, memory_ids: Sequence[int]) -> dict[int, Repute]:

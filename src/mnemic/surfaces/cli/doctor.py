@@ -148,7 +148,7 @@ def database(app: App) -> Finding:
 def journal(app: App) -> Finding:
     """The newest change can be read."""
     last = next(app.ctx.store.read().journal(limit=1, newest_first=True), None)
-    told = f"{app.ctx.store.sequence():,} changes" if last else "empty"
+    told = count(app.ctx.store.sequence(), "change") if last else "empty"
     return Finding("journal", Health.OK, told)
 
 
