@@ -10,7 +10,6 @@ from mnemic.core import duplicates
 from mnemic.core.duplicates import Match, contained, drop, find, flagged, matched, superfluous
 from mnemic.core.memories import Revision, forget, revise
 from mnemic.core.memories import find as known
-from mnemic.core.splitting import texts_of
 from mnemic.errors import Conflict, NotFound, Unavailable
 from mnemic.model.search import Filter
 from support import AbsentEmbedder, a_draft, change, kept, put
@@ -64,7 +63,7 @@ def test_paraphrases_and_short_inside_long_are_found(real, project):
     }
     assert 0.85 <= pairs[SAME].similarity <= 1.0001 and pairs[LONG, SHORT].similarity < 0.85
     assert [tuple(one.text for one in group) for group in found.groups] == [SAME, (LONG, SHORT)]
-    assert texts_of(known(real, project.id)) == texts_of(project)
+    assert known(real, project.id).texts == project.texts
 
 
 def test_both_thresholds_are_obeyed(real, project):
@@ -82,7 +81,7 @@ def test_a_chain_of_pairs_is_one_group(ctx):
 
 def test_what_is_superfluous_can_be_dropped(real, project):
     left = drop(real, find(real, project.id))
-    assert texts_of(left) == [SAME[1], LONG, APART] == texts_of(known(real, project.id))
+    assert left.texts == [SAME[1], LONG, APART] == known(real, project.id).texts
     assert find(real, project.id).pairs == ()
 
 

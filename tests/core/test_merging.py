@@ -8,7 +8,6 @@ from mnemic.core.graph import end_link, link
 from mnemic.core.history import undo
 from mnemic.core.memories import find, forget
 from mnemic.core.merging import merge
-from mnemic.core.splitting import texts_of
 from mnemic.errors import Conflict, Invalid
 from mnemic.model.graph import Direction
 from mnemic.model.values import State
@@ -34,7 +33,7 @@ def four(ctx):
 
 def test_statements_tags_and_links_go_over(ctx, four):
     left, gone = merge(ctx, "Gone", "Left")
-    assert (texts_of(left), left.tags) == (["b", "c", "a"], ("y", "x"))
+    assert (left.texts, left.tags) == (["b", "c", "a"], ("y", "x"))
     assert (find(ctx, gone.id).state, gone.state_reason) == (State.FORGOTTEN, f"merged into {left.id}")
     edges = ctx.store.read().edges([left.id], Direction.BOTH)
     links = sorted(

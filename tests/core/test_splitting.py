@@ -8,7 +8,7 @@ import pytest
 
 from mnemic.core.history import undo
 from mnemic.core.memories import find, forget
-from mnemic.core.splitting import Part, Thresholds, analyse, candidates, propose, split, texts_of
+from mnemic.core.splitting import Part, Thresholds, analyse, candidates, propose, split
 from mnemic.core.upkeep import embed_pending
 from mnemic.errors import Conflict, Invalid, NotFound
 from mnemic.model.graph import Direction
@@ -58,7 +58,7 @@ def test_the_topics_hold_every_statement_once_and_nothing_changes(real):
         "Big - Database Migration",
         "Big - Football Match",
     ]
-    assert sorted(text for part in parts for text in part.texts) == sorted(texts_of(memory))
+    assert sorted(text for part in parts for text in part.texts) == sorted(memory.texts)
     assert living(real.store) == before
 
 
@@ -83,13 +83,13 @@ def test_without_a_model_words_part_them(ctx):
 
 def test_a_split_moves_statements_and_links_both_ways(ctx):
     whole = big(ctx, "Big", 24, kind="project", tags=("a",), priority=8)
-    texts = texts_of(whole)
+    texts = whole.texts
     parts = [Part(title="Big - A", texts=texts[:2]), Part(title="Big - B", texts=texts[2:5], kind="area")]
     done = split(ctx, "Big", parts, contains="contiene", part_of="parte_de")
-    assert (done.moved, done.links) == (5, 4) and texts_of(find(ctx, "Big")) == texts[5:]
+    assert (done.moved, done.links) == (5, 4) and find(ctx, "Big").texts == texts[5:]
     first, second = find(ctx, "Big - A"), find(ctx, "Big - B")
-    assert (texts_of(first), first.kind, first.tags, first.priority) == (texts[:2], "project", ("a",), 8)
-    assert (texts_of(second), second.kind) == (texts[2:5], "area")
+    assert (first.texts, first.kind, first.tags, first.priority) == (texts[:2], "project", ("a",), 8)
+    assert (second.texts, second.kind) == (texts[2:5], "area")
     edges = ctx.store.read().edges([first.id], Direction.BOTH)
     assert {(edge.source_id, edge.target_id, edge.type) for edge in edges} == {
         (whole.id, first.id, "contiene"),
@@ -100,20 +100,20 @@ def test_a_split_moves_statements_and_links_both_ways(ctx):
 
 def test_a_part_that_is_known_takes_more_in(ctx):
     whole = big(ctx, "Big", 24)
-    texts = texts_of(whole)
+    texts = whole.texts
     put(ctx.store, a_draft("", title="Big - A", texts=("older", texts[0])))
     assert split(ctx, "Big", [Part(title="Big - A", texts=[texts[0], texts[1]])]).links == 2
-    assert texts_of(find(ctx, "Big - A")) == ["older", texts[0], texts[1]]
+    assert find(ctx, "Big - A").texts == ["older", texts[0], texts[1]]
     again = split(ctx, "Big", [Part(title="Big - A", texts=[texts[2], "of its own"])])
     assert (again.moved, again.links) == (1, 0)
-    assert texts_of(find(ctx, "Big - A"))[-2:] == [texts[2], "of its own"]
+    assert find(ctx, "Big - A").texts[-2:] == [texts[2], "of its own"]
 
 
 def test_a_split_is_one_change_that_can_be_taken_back(ctx):
     whole = big(ctx, "Big", 24)
     before = living(ctx.store)
-    split(ctx, "Big", [Part(title="Big - A", texts=texts_of(whole))])
-    assert texts_of(find(ctx, "Big")) == []
+    split(ctx, "Big", [Part(title="Big - A", texts=whole.texts)])
+    assert find(ctx, "Big").texts == []
     undo(ctx, ctx.store.sequence())
     memories, edges = living(ctx.store)
     assert memories.keys() == before[0].keys() and edges == {}
@@ -123,7 +123,7 @@ def test_a_split_is_one_change_that_can_be_taken_back(ctx):
 def test_a_split_happens_whole_or_not_at_all(ctx):
     whole = big(ctx, "Big", 24)
     before = living(ctx.store)
-    texts = texts_of(whole)
+    texts = whole.texts
     with pytest.raises(Invalid, match="a title of its own"):
         split(ctx, "Big", [Part(title="Big - A", texts=texts[:2]), Part(title="Big", texts=texts[2:])])
     assert living(ctx.store) == before

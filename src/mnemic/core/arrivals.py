@@ -234,15 +234,15 @@ def merged(known: Memory, arrival: Arrival) -> dict[str, Any]:
         "updated_at": max(known.updated_at, coming.updated_at),
     }
     if arrival.adds:
-        texts = [statement.text for statement in known.statements]
-        changes["texts"] = [*texts, *(one.text for one in coming.statements if one.text not in texts)]
+        texts = known.texts
+        changes["texts"] = [*texts, *(text for text in coming.texts if text not in texts)]
     # At the same moment the one from elsewhere wins: then two that sync hold the same afterwards.
     if coming.updated_at < known.updated_at:
         return changes
     plain = arrival.says & {"kind", "summary", "tags", "source", "metadata"}
     changes |= {name: getattr(coming, name) for name in plain}
     if coming.content != known.content and not arrival.adds:
-        changes["texts"] = [statement.text for statement in coming.statements]
+        changes["texts"] = coming.texts
     return changes
 
 

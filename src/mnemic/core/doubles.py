@@ -15,7 +15,6 @@ from mnemic.core.context import Context
 from mnemic.core.duplicates import chains
 from mnemic.core.entities import HIDDEN
 from mnemic.core.merging import merge
-from mnemic.core.splitting import texts_of
 from mnemic.core.unassisted import contradict, may_contradict
 from mnemic.model.memory import Memory
 from mnemic.model.search import Filter, Order
@@ -51,7 +50,7 @@ class Group:
     @property
     def texts(self) -> tuple[str, ...]:
         """What the one that is kept would say, were the others merged into it."""
-        said = (text for memory in (self.kept, *self.others) for text in texts_of(memory))
+        said = (text for memory in (self.kept, *self.others) for text in memory.texts)
         return tuple(dict.fromkeys(said))
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from mnemic.core.context import Context
 from mnemic.core.memories import locate, must_live
 from mnemic.core.recall import WAITED_FOR, catch_up
-from mnemic.core.splitting import meanings, texts_of
+from mnemic.core.splitting import meanings
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Conflict, Unavailable
 from mnemic.model.memory import Memory, Statement
@@ -73,7 +73,7 @@ def find(
 ) -> Duplicates:
     """The statements of a memory that are alike. Unavailable without a model."""
     memory = locate(ctx.store.read(), ctx, reference)
-    vectors = meanings(ctx, texts_of(memory)) if memory.statements else None
+    vectors = meanings(ctx, memory.texts) if memory.statements else None
     if vectors is None and memory.statements:
         raise Unavailable("There is no embedding model to compare statements with. See `mnemic doctor`.")
     pairs = () if vectors is None else tuple(_pairs(memory.statements, vectors, cosine, containment))

@@ -103,7 +103,7 @@ def _is_hidden(memory: Memory) -> bool:
 
 def as_entity(memory: Memory) -> Entity:
     """*memory* as a listing shows it."""
-    return Entity(memory.id, memory.title, memory.kind, [statement.text for statement in memory.statements])
+    return Entity(memory.id, memory.title, memory.kind, memory.texts)
 
 
 # -- making
@@ -151,7 +151,7 @@ def _changed(tx: Writer, known: Memory, sketch: Sketch, taken: Taken) -> Memory:
         case Taken.REPLACE:
             return tx.change(known, kind=sketch.kind, metadata=metadata, texts=sketch.observations)
         case Taken.MERGE:
-            texts = (*_texts(known), *_unknown(known, sketch.observations))
+            texts = (*known.texts, *_unknown(known, sketch.observations))
             return tx.change(known, kind=sketch.kind, metadata=metadata, texts=texts)
 
 
@@ -256,15 +256,11 @@ def _observe(
             raise NotFound(f"Entity with name {name} not found")
         return None, []
     fresh = list(texts) if may_repeat else _unknown(known, texts)
-    return tx.change(known, texts=(*_texts(known), *fresh)), fresh
-
-
-def _texts(memory: Memory) -> tuple[str, ...]:
-    return tuple(statement.text for statement in memory.statements)
+    return tx.change(known, texts=(*known.texts, *fresh)), fresh
 
 
 def _unknown(memory: Memory, texts: Sequence[str]) -> list[str]:
-    known = set(_texts(memory))
+    known = set(memory.texts)
     return [text for text in texts if text not in known]
 
 
@@ -326,7 +322,7 @@ def _retract(tx: Writer, ctx: Context, name: str, texts: Sequence[str], first_on
     known = entity(tx, ctx, name)
     if known is None:
         return None
-    left = list(_texts(known))
+    left = known.texts
     for text in texts:
         if not first_only:
             left = [other for other in left if other != text]

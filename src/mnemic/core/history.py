@@ -251,7 +251,7 @@ def _present(memory: Memory, names: Iterable[str]) -> dict[str, object]:
     told: dict[str, object] = {}
     for name in names:
         if name == "statements":
-            told[name] = [statement.text for statement in memory.statements]
+            told[name] = memory.texts
         else:
             value = getattr(memory, name)
             told[name] = (

@@ -339,7 +339,7 @@ def changes_of(ctx: Context, memory: Memory, revision: Revision) -> dict[str, ob
     if revision.text is not None:
         changes["texts"] = (revision.text,)
     if revision.append is not None:
-        body = changes.get("texts") or tuple(statement.text for statement in memory.statements)
+        body = changes.get("texts") or memory.texts
         changes["texts"] = (*body, revision.append)  # type: ignore[misc]
     if revision.namespace is not None:
         changes["namespace"] = ctx.home(revision.namespace)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from mnemic.core.context import Context
 from mnemic.core.memories import locate, must_live
-from mnemic.core.splitting import texts_of
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Invalid
 from mnemic.model.graph import Direction, Edge
@@ -28,7 +27,7 @@ def merge(ctx: Context, reference: int | str, into: int | str) -> tuple[Memory, 
             _take_over(tx, edge, gone.id, left.id)
         left = tx.change(
             left,
-            texts=tuple(dict.fromkeys((*texts_of(left), *texts_of(gone)))),
+            texts=tuple(dict.fromkeys((*left.texts, *gone.texts))),
             tags=tuple(dict.fromkeys((*left.tags, *gone.tags))),
         )
         gone = tx.change(

@@ -144,8 +144,7 @@ def _graph(
     lost[RENAMED] = sum(titles[number] != memory.title for number, memory in stock.memories.items())
     lost[TO_NAMES] = len(stock.edges) - len(edges)
     entities = [
-        Entity(number, titles[number], memory.kind, [one.text for one in memory.statements])
-        for number, memory in stock.memories.items()
+        Entity(number, titles[number], memory.kind, memory.texts) for number, memory in stock.memories.items()
     ]
     ends = {**stock.names, **titles}
     relations = [Relation(edge.id, ends[edge.source_id], ends[edge.target_id], edge.type) for edge in edges]

@@ -82,13 +82,8 @@ def analyse(ctx: Context, reference: int | str, thresholds: Thresholds, *, label
     analysis = Analysis(memory, thresholds.of(memory.kind))
     if not analysis.needs_split:
         return analysis
-    texts = texts_of(memory)
+    texts = memory.texts
     return Analysis(memory, analysis.threshold, topics_of(texts, meanings(ctx, texts), label))
-
-
-def texts_of(memory: Memory) -> list[str]:
-    """The statements of *memory* as texts."""
-    return [statement.text for statement in memory.statements]
 
 
 def meanings(ctx: Context, texts: Sequence[str]) -> Vectors | None:
@@ -128,9 +123,7 @@ def analyses(
     found = reader.memories([one.memory_id for one in full])
     stored = _stored_meanings(ctx, reader, found[:GROUPED_BY_MEANING])
     return [
-        Analysis(
-            memory, thresholds.of(memory.kind), topics_of(texts_of(memory), stored.get(memory.id), label)
-        )
+        Analysis(memory, thresholds.of(memory.kind), topics_of(memory.texts, stored.get(memory.id), label))
         for memory in found
     ]
 
@@ -182,7 +175,7 @@ def split(
             _link(tx, whole.id, one.id, contains) + _link(tx, one.id, whole.id, part_of) for one in made
         )
         moving = {text for part in parts for text in part.texts}
-        left = [text for text in texts_of(whole) if text not in moving]
+        left = [text for text in whole.texts if text not in moving]
         moved = len(whole.statements) - len(left)
         whole = tx.change(whole, texts=left)
     ctx.wake()
@@ -196,7 +189,7 @@ def _made(tx: Writer, ctx: Context, whole: Memory, part: Part) -> Memory:
     for standing in tx.memories(tx.ids_titled(part.title, (whole.namespace,))):
         if standing.id == whole.id:
             raise Invalid("parts: a part needs a title of its own", "parts")
-        both = tuple(dict.fromkeys((*texts_of(standing), *texts)))
+        both = tuple(dict.fromkeys((*standing.texts, *texts)))
         return tx.change(standing, kind=kind, texts=both)
     draft = Draft(
         namespace=whole.namespace,

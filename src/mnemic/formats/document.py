@@ -111,7 +111,7 @@ def _more(memory: Memory, sessions: Mapping[int, str]) -> dict[str, Any]:
     if memory.session_id is not None:
         more["session"] = sessions[memory.session_id]
     if not _is_plain(memory):
-        more["statements"] = [statement.text for statement in memory.statements]
+        more["statements"] = memory.texts
     return more
 
 

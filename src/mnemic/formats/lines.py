@@ -62,7 +62,7 @@ def memory_line(memory: Memory) -> str:
         for item in fields(memory)
         if item.name != "statements" and getattr(memory, item.name) not in (None, (), {})
     }
-    return line("memory", {**content, "statements": [statement.text for statement in memory.statements]})
+    return line("memory", {**content, "statements": memory.texts})
 
 
 def memory_of(content: Mapping[str, Any]) -> Memory:

@@ -67,9 +67,14 @@ class Memory:
         return UNRATED if self.quality is None else self.quality
 
     @property
+    def texts(self) -> list[str]:
+        """The body as it was given: the text of each statement, in order."""
+        return [statement.text for statement in self.statements]
+
+    @property
     def content(self) -> str:
         """The body as one text: its statements joined by line breaks."""
-        return "\n".join([statement.text for statement in self.statements])
+        return "\n".join(self.texts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

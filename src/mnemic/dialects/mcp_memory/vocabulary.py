@@ -10,7 +10,7 @@ import orjson
 from pydantic import ValidationError
 
 from mnemic.core.context import Context
-from mnemic.core.entities import entity
+from mnemic.core.entities import as_entity, entity
 from mnemic.dialects.objects import ObjectDialect
 from mnemic.dialects.operation import Operation, Rendered, Shape, invalid
 from mnemic.errors import Invalid, MnemicError, NotFound, Unavailable
@@ -97,9 +97,8 @@ def told(thing: Entity) -> dict[str, Any]:
 
 def told_memory(memory: Memory) -> dict[str, Any]:
     """The same of a memory, with its status if it has one."""
-    texts = [statement.text for statement in memory.statements]
     status = {STATUS: memory.metadata[STATUS]} if STATUS in memory.metadata else {}
-    return {**told(Entity(memory.id, memory.title, memory.kind, texts)), **status}
+    return {**told(as_entity(memory)), **status}
 
 
 def stamp(moment: Moment) -> str:

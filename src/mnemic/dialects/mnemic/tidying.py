@@ -20,7 +20,7 @@ from mnemic.core import (
     splitting,
 )
 from mnemic.core.context import Context
-from mnemic.core.splitting import Thresholds, texts_of
+from mnemic.core.splitting import Thresholds
 from mnemic.dialects.mnemic.shapes import (
     BriefShape,
     ConflictShape,
@@ -258,7 +258,7 @@ def _merge(ctx: Context, reference: int | str, into: int | str, apply: bool) -> 
         left, _ = merging.merge(ctx, reference, into)
         return TidyReply(applied=True, memory=shown(left))
     gone, left = memories.find(ctx, reference), memories.find(ctx, into)
-    together = list(dict.fromkeys((*texts_of(left), *texts_of(gone))))
+    together = list(dict.fromkeys((*left.texts, *gone.texts)))
     return TidyReply(applied=False, parts=[PartShape(title=left.title, texts=together)])
 
 
