@@ -124,8 +124,7 @@ class Intake:
             self._each([item for item in waiting if item.namespace not in held], partial(self._set, tx))
 
     def _set(self, tx: Writer, rules: Rules) -> None:
-        if not self.ctx.may_see(rules.namespace):
-            raise Denied(f"namespace: this token may not use {rules.namespace!r}.")
+        self.ctx.must_see(rules.namespace)
         number = None if rules.standard is None else self._number(tx, rules.standard)
         tx.set_standard(rules.namespace, number, rules.parent)
 

@@ -69,7 +69,7 @@ class Context:
 
     def write(self, operation: str) -> Writer:
         """A transaction that will stand in the journal as *operation* by this context's actor."""
-        if self.grant and not self.grant.can_write:
+        if not self.may_write:
             raise Denied("This token may read but not write.")
         return self.store.write(operation=operation, actor=self.actor, at=self.now())
 
@@ -81,19 +81,31 @@ class Context:
         """The same context for a caller who may see and do no more than *grant* says."""
         return replace(self, grant=grant)
 
+    @property
+    def may_write(self) -> bool:
+        """Whether the caller may change anything."""
+        return self.grant is None or self.grant.can_write
+
+    @property
+    def granted(self) -> tuple[str, ...] | None:
+        """The namespaces that the caller may see; None is all of them."""
+        return None if self.grant is None else self.grant.namespaces
+
     def may_see(self, namespace: str) -> bool:
         """Whether the caller may know of what is in *namespace*."""
-        return self.grant is None or self.grant.namespaces is None or namespace in self.grant.namespaces
+        granted = self.granted
+        return granted is None or namespace in granted
+
+    def must_see(self, namespace: str) -> None:
+        """Denied unless the caller may know of what is in *namespace*."""
+        if not self.may_see(namespace):
+            raise Denied(f"namespace: this token may not use {namespace!r}.")
 
     def home(self, namespace: str | None = None) -> str:
-        """The namespace a write goes to: the named one, else the connection's own, else `global`."""
-        chosen = namespace or self.namespace or self._only_granted() or GLOBAL
-        if not self.may_see(chosen):
-            raise Denied(f"namespace: this token may not use {chosen!r}.")
+        """The namespace a write goes to: the named one, else the connection's own, the first granted, or `global`."""
+        chosen = namespace or self.namespace or next(iter(self.granted or ()), None) or GLOBAL
+        self.must_see(chosen)
         return chosen
-
-    def _only_granted(self) -> str | None:
-        return self.grant.namespaces[0] if self.grant and self.grant.namespaces else None
 
     def scope(self, namespace: str | None = None) -> tuple[str, ...] | None:
         """The namespaces a read looks into: the named one, else the connection's own and `global`, else all."""
@@ -103,6 +115,7 @@ class Context:
             wanted = tuple(dict.fromkeys((self.namespace, GLOBAL)))
         else:
             wanted = None
-        if self.grant is None or self.grant.namespaces is None:
+        granted = self.granted
+        if granted is None:
             return wanted
-        return tuple(name for name in (wanted or self.grant.namespaces) if name in self.grant.namespaces)
+        return tuple(name for name in (wanted or granted) if name in granted)

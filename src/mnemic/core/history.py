@@ -15,7 +15,6 @@ from mnemic.model.memory import Memory
 from mnemic.model.values import Moment, State, Tier
 from mnemic.storage.base import Reader, Writer
 
-PURGED = "purge"
 UNTRACKED = frozenset({"updated_at"})
 """Fields that move with every change, and so say nothing about whether one was built upon."""
 
@@ -155,16 +154,12 @@ def has_changed_since(ctx: Context, sequence: int) -> bool:
 
 def _at_most(ctx: Context, limit: int) -> int | None:
     """How much of the journal to read: all of it for a caller who may not see every change."""
-    return limit if _sees_all(ctx) else None
-
-
-def _sees_all(ctx: Context) -> bool:
-    return ctx.grant is None or ctx.grant.namespaces is None
+    return limit if ctx.granted is None else None
 
 
 def _may_see(ctx: Context, change: Change) -> bool:
     """Whether everything *change* touched lies where the caller may look."""
-    if _sees_all(ctx):
+    if ctx.granted is None:
         return True
     reader = ctx.store.read()
     touched = [change.subject_id] if change.subject is Subject.MEMORY else []

@@ -32,7 +32,7 @@ def touch(ctx: Context, memories: Sequence[Memory]) -> None:
 
     A caller who may not write leaves no trace, nor does a look at the past.
     """
-    if not memories or (ctx.grant and not ctx.grant.can_write):
+    if not memories or not ctx.may_write:
         return
     use = Use(ctx.actor, memories, ctx.now())
     if ctx.uses is not None:

@@ -271,8 +271,7 @@ def is_in_use(ctx: Context, memory: Memory) -> bool:
 
 def known(ctx: Context) -> Filter:
     """What a walk along links may pass: the living and what they have superseded, as far as the caller may see."""
-    granted = ctx.grant.namespaces if ctx.grant else None
-    return Filter(namespaces=granted, states=KNOWN, alive_at=ctx.now())
+    return Filter(namespaces=ctx.granted, states=KNOWN, alive_at=ctx.now())
 
 
 def find(ctx: Context, reference: int | str, namespace: str | None = None) -> Memory:
@@ -304,7 +303,7 @@ def note_use(ctx: Context, memory_ids: Sequence[int], *, together: bool = False)
 
     A caller who may not write leaves no trace, nor does a look at the past.
     """
-    if not memory_ids or (ctx.grant and not ctx.grant.can_write):
+    if not memory_ids or not ctx.may_write:
         return
     now = ctx.now()
     try:

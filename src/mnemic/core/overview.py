@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mnemic.core.context import Context
-from mnemic.errors import Denied
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,10 +27,9 @@ class Overview:
 
 def overview(ctx: Context, namespace: str | None = None) -> Overview:
     """The numbers of one namespace, or of everything the caller may see."""
-    if namespace is not None and not ctx.may_see(namespace):
-        raise Denied(f"namespace: this token may not use {namespace!r}.")
-    granted = ctx.grant.namespaces if ctx.grant else None
-    counts = ctx.store.read().counts(granted if namespace is None else (namespace,), ctx.now())
+    if namespace is not None:
+        ctx.must_see(namespace)
+    counts = ctx.store.read().counts(ctx.granted if namespace is None else (namespace,), ctx.now())
     return Overview(
         total=sum(counts.by_tier.values()),
         by_tier=counts.by_tier,

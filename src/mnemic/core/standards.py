@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from mnemic.core.context import Context
 from mnemic.core.memories import is_in_use, living
-from mnemic.errors import Denied, Invalid
+from mnemic.errors import Invalid
 from mnemic.model.memory import Memory
 from mnemic.storage.base import Reader
 
@@ -32,7 +32,7 @@ class Standard:
 
 def set_standard(ctx: Context, namespace: str, memory_id: int, parent: str | None = None) -> Standard:
     """Make a living memory the standard of *namespace*. Invalid if it were its own parent."""
-    _must_see(ctx, namespace)
+    ctx.must_see(namespace)
     if parent == namespace:
         raise Invalid("namespace cannot be its own parent", "parent")
     with ctx.write("set_standard") as tx:
@@ -43,7 +43,7 @@ def set_standard(ctx: Context, namespace: str, memory_id: int, parent: str | Non
 
 def standard_of(ctx: Context, namespace: str) -> Standard:
     """What is set for this very namespace."""
-    _must_see(ctx, namespace)
+    ctx.must_see(namespace)
     reader = ctx.store.read()
     number, parent = settings(reader).get(namespace, (None, None))
     memory = _memory(reader, ctx, number)
@@ -52,7 +52,7 @@ def standard_of(ctx: Context, namespace: str) -> Standard:
 
 def clear_standard(ctx: Context, namespace: str) -> bool:
     """Take the standard of *namespace* away; False if there was none."""
-    _must_see(ctx, namespace)
+    ctx.must_see(namespace)
     with ctx.write("clear_standard") as tx:
         if namespace not in settings(tx):
             return False
@@ -102,8 +102,3 @@ def _shorter(held: Settings, namespace: str) -> str | None:
 def _memory(reader: Reader, ctx: Context, number: int | None) -> Memory | None:
     memory = None if number is None else reader.memory(number)
     return memory if memory and is_in_use(ctx, memory) else None
-
-
-def _must_see(ctx: Context, namespace: str) -> None:
-    if not ctx.may_see(namespace):
-        raise Denied(f"namespace: this token may not use {namespace!r}.")

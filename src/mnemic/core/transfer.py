@@ -110,7 +110,7 @@ def _take_in(
 
 
 def _must_see_all(ctx: Context) -> None:
-    if ctx.grant and ctx.grant.namespaces is not None:
+    if ctx.granted is not None:
         raise Denied("This token may not move memories out or in: it is limited to some namespaces.")
 
 

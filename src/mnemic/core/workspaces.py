@@ -123,7 +123,7 @@ def _answered(member: Member, ask: Callable[[Member], Answer]) -> Answer:
 
 
 def _must_see_all(ctx: Context) -> None:
-    if ctx.grant and ctx.grant.namespaces is not None:
+    if ctx.granted is not None:
         raise Denied("This token may not use workspaces: it is limited to some namespaces.")
 
 

@@ -128,8 +128,7 @@ def bearings(ctx: Context) -> Bearings:
     own = ctx.namespace or settings.namespace
     if own in ("", SHARED):
         home = SHARED if own or ctx.may_see(SHARED) else ctx.home()
-        seen = ctx.grant.namespaces if ctx.grant else None
-        return Bearings(settings, ctx.home(home), seen)
+        return Bearings(settings, ctx.home(home), ctx.granted)
     read = dict.fromkeys((own, SHARED, GLOBAL) if ctx.namespace else (own, SHARED))
     return Bearings(settings, ctx.home(own), tuple(name for name in read if ctx.may_see(name)))
 
