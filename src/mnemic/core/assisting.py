@@ -10,6 +10,7 @@ from enum import StrEnum
 from mnemic.core.context import Context
 from mnemic.core.unassisted import contradict, joined, key_terms
 from mnemic.errors import Unavailable
+from mnemic.formats.document import CONTROL
 from mnemic.model.memory import Memory
 from mnemic.model.texts import cut, fitted
 
@@ -66,7 +67,6 @@ Write the paragraph and nothing else."""
 _BULLET = re.compile(r"\A\s*(?:(?:[-*+•·–—>]|\(?\d{1,3}[.):])\s+)*")
 _WRAPPING = " \t\"'`*_“”‘’«»"
 _TICKS = re.compile("`+")
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _THOUGHT = re.compile(r"\A\s*<think>.*?(?:</think>|\Z)", re.DOTALL)
 
 
@@ -148,7 +148,7 @@ def summarise(ctx: Context, memories: Sequence[Memory]) -> Summary:
     ]
     answer = _tried(ctx, SUMMARY.format(data=DATA, memories="\n\n".join(blocks)))
     if answer:
-        return Summary(cut(_CONTROL.sub("", answer), SUMMARY_BYTES), Author.MODEL)
+        return Summary(cut(CONTROL.sub("", answer), SUMMARY_BYTES), Author.MODEL)
     return Summary(joined(memories, SUMMARY_BYTES), Author.RULES)
 
 
@@ -184,5 +184,5 @@ def _lines(answer: str) -> tuple[str, ...]:
 def _tags(answer: str) -> tuple[str, ...]:
     found = _lines(answer.replace(",", "\n").lower())
     bare = dict.fromkeys(tag.lstrip("#").strip() for tag in found)
-    valid = [tag for tag in bare if tag and len(tag.encode()) <= MAX_TAG_BYTES and not _CONTROL.search(tag)]
+    valid = [tag for tag in bare if tag and len(tag.encode()) <= MAX_TAG_BYTES and not CONTROL.search(tag)]
     return tuple(valid[:MAX_TAGS])

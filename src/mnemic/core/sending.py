@@ -15,7 +15,7 @@ from mnemic.core.context import GLOBAL, Context
 from mnemic.core.memories import is_in_use
 from mnemic.core.transfer import current_edges, export_json
 from mnemic.formats import amem, graphs, lore
-from mnemic.formats.document import RELATIONS
+from mnemic.formats.document import CONTROL, RELATIONS
 from mnemic.model.graph import Edge, Entity, Relation
 from mnemic.model.memory import Memory, Statement
 from mnemic.model.texts import cut
@@ -64,7 +64,6 @@ LONGEST_TITLE, LONGEST_CONTENT, MOST_TAGS, LONGEST_NAME = 512, 65_536, 50, 128
 AI_SOURCES = frozenset({"user", "claude", "hook", "api", "cli", "import", "consolidation", "system"})
 BROUGHT = "import"
 RELATED = "related_to"
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _UNNAMEABLE = re.compile(r"[\s/\\\x00-\x1f\x7f]+")
 
 
@@ -186,9 +185,10 @@ def _ai_memory(ctx: Context) -> Sent:
 def _fit(entry: dict[str, Any], lost: Counter[str]) -> None:
     """Make of *entry* what ai-memory accepts: none of its texts empty or too long, a namespace of one word."""
     before = (entry["title"], entry["content"], entry["namespace"], entry["tags"])
-    title = _CONTROL.sub("", entry["title"])[:LONGEST_TITLE]
-    content = cut(_CONTROL.sub("", entry["content"]), LONGEST_CONTENT)
-    tags = [cut(tag, LONGEST_NAME) for tag in map(_cleaned, entry["tags"]) if tag.strip()][:MOST_TAGS]
+    title = CONTROL.sub("", entry["title"])[:LONGEST_TITLE]
+    content = cut(CONTROL.sub("", entry["content"]), LONGEST_CONTENT)
+    plain = (CONTROL.sub("", tag) for tag in entry["tags"])
+    tags = [cut(tag, LONGEST_NAME) for tag in plain if tag.strip()][:MOST_TAGS]
     namespace = _UNNAMEABLE.sub("-", entry["namespace"])[:LONGEST_NAME]
     entry |= {"title": title, "content": content if content.strip() else title}
     entry |= {"namespace": namespace or GLOBAL, "tags": tags}
@@ -198,10 +198,6 @@ def _fit(entry: dict[str, Any], lost: Counter[str]) -> None:
         lost[TOO_LONG] += 1
     if namespace != before[2]:
         lost["namespaces"] += 1
-
-
-def _cleaned(tag: str) -> str:
-    return _CONTROL.sub("", tag)
 
 
 def _lorekeeper(ctx: Context) -> Sent:

@@ -16,12 +16,12 @@ from typing import Any
 import orjson
 
 from mnemic.errors import MnemicError
+from mnemic.formats.document import CONTROL
 from mnemic.formats.exports import Files
 from mnemic.model.values import LATEST, SECOND, Moment
 
 MILLISECONDS_FROM = 1e11
 """A larger number cannot be seconds: that would be the year 5138."""
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 # Claude and ChatGPT call the file so; ChatGPT numbers the parts of a large one.
 _CONVERSATIONS = re.compile(r"(?:.*/)?conversations(?:[-_]\d+)?\.jsonl?")
 # What else lies in their exports.
@@ -197,7 +197,7 @@ def _text(content: Any) -> str:
 
 def _clean(text: str) -> str:
     """*text* without what a memory may not hold: control characters and half characters."""
-    return _CONTROL.sub("", text).encode(errors="replace").decode().strip()
+    return CONTROL.sub("", text).encode(errors="replace").decode().strip()
 
 
 def _line(text: str) -> str:

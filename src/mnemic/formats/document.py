@@ -26,6 +26,8 @@ NO_SOURCE = "mnemic"
 ORIGINAL_ID = "original_id"
 """Where the metadata of a memory keeps the id it came with, if that was no UUID."""
 MANY = 2**53
+CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+"""Characters that ai-memory takes in no text: all that control something, but for tabs and the ends of lines."""
 LEFT = (
     (State.ARCHIVED, "archived_at", "archive_reason"),
     (State.FORGOTTEN, "forgotten_at", "forget_reason"),
@@ -34,7 +36,6 @@ LEFT = (
 
 _LONG_NUMBER = re.compile(rb"\d{19}")
 _PLAIN_NAME = re.compile(r"[^\s/\\]{1,128}")
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _PLAIN_SIZE = 65_536
 _PLAIN_TITLE = 512
 _PLAIN_TAGS = 50
@@ -121,7 +122,7 @@ def _is_plain(memory: Memory) -> bool:
     return (
         len(memory.statements) == 1
         and _PLAIN_NAME.fullmatch(memory.namespace) is not None
-        and all(text.strip() and not _CONTROL.search(text) for text in texts)
+        and all(text.strip() and not CONTROL.search(text) for text in texts)
         and len(memory.title) <= _PLAIN_TITLE
         and len(memory.tags) <= _PLAIN_TAGS
         and (len(memory.content) * 4 <= _PLAIN_SIZE or len(memory.content.encode()) <= _PLAIN_SIZE)

@@ -15,6 +15,7 @@ import orjson
 
 from mnemic.core.memories import NEVER, Note, Revision
 from mnemic.errors import Invalid
+from mnemic.formats.document import CONTROL
 from mnemic.formats.document import RELATIONS as RELATIONS
 from mnemic.model.values import SECOND, Moment, Tier, parse_moment
 
@@ -33,7 +34,6 @@ MAX_OFFSET = 2**62
 FORMATS = ("json", "toon", "toon_compact")
 SOURCES = ("user", "claude", "hook", "api", "cli", "import", "consolidation", "system")
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _OFFSET = re.compile(r"(?:[Zz]|[+-]\d\d:\d\d)\Z")
 
 
@@ -44,7 +44,7 @@ def _refuse(field: str, sentence: str) -> NoReturn:
 def _text(value: Any, field: str) -> str:
     if not isinstance(value, str):
         _refuse(field, f"{field} must be a string")
-    if _CONTROL.search(value):
+    if CONTROL.search(value):
         _refuse(field, f"{field} cannot contain null bytes or control characters")
     try:
         value.encode()
