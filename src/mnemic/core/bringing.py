@@ -13,6 +13,7 @@ from mnemic.core.arrivals import Imported
 from mnemic.core.cargo import unload
 from mnemic.core.context import Context
 from mnemic.core.entities import take_in
+from mnemic.core.files import SQLITE
 from mnemic.core.transfer import import_json
 from mnemic.errors import Invalid
 from mnemic.formats import conversations, exports
@@ -21,8 +22,6 @@ from mnemic.formats.document import loaded
 from mnemic.formats.graphs import Flaw, Record, read_document, read_lines
 from mnemic.storage.base import Progress
 
-DATABASE = b"SQLite format 3\0"
-"""How every SQLite database begins."""
 GENERIC = "Generic"
 """The type of an entity of mcp-memory that names none."""
 SIMPLE_FILE = "memory.json"
@@ -54,7 +53,7 @@ def bring(ctx: Context, system: str, delivery: Delivery) -> Imported:
 
 def _is_database(path: Path) -> bool:
     with path.open("rb") as file:
-        return file.read(len(DATABASE)) == DATABASE
+        return file.read(len(SQLITE)) == SQLITE
 
 
 def _text(delivery: Delivery, system: str) -> str:

@@ -1,4 +1,4 @@
-"""Files that tools may read: below the folders that are allowed, and nowhere else."""
+"""Files: which of them tools may read, below the folders that are allowed, and how a database is known."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from pathlib import Path
 
 from mnemic.core.context import Context
 from mnemic.errors import Denied, Invalid
+
+SQLITE = b"SQLite format 3\0"
+"""How every SQLite database begins."""
 
 
 def allowed(ctx: Context, path: Path, field: str) -> Path:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mnemic.core.carrying import FIRST, fill, load
 from mnemic.core.context import Context
-from mnemic.core.files import allowed
+from mnemic.core.files import SQLITE, allowed
 from mnemic.core.memories import KNOWN
 from mnemic.core.shelf import Stamp
 from mnemic.errors import Denied, Invalid, MnemicError, NotFound
@@ -18,8 +18,6 @@ from mnemic.model.values import Moment
 from mnemic.model.workspace import Member, Role, Workspace
 from mnemic.retrieval.text import exact_terms
 from mnemic.storage.base import Asked, Reader
-
-SQLITE = b"SQLite format 3\0"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ import click
 import orjson
 
 from mnemic.app import SOURCES, SYSTEMS
+from mnemic.core.files import SQLITE
 from mnemic.surfaces.cli import output
 from mnemic.surfaces.cli.files import written_whole
 from mnemic.surfaces.cli.progress import progress
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from mnemic.core.context import Context
     from mnemic.storage.base import Progress
 
-SQLITE = b"SQLite format 3\0"
-"""How every SQLite database begins."""
 MOST_ERRORS = 20
 STANDARD_INPUT = "standard input"
 
