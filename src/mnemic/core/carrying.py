@@ -7,12 +7,12 @@ import os
 import tempfile
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
 
 from mnemic.core.arrivals import TITLES_TOLD
+from mnemic.core.batches import batches
 from mnemic.core.context import Context
 from mnemic.core.memories import SUPERSEDES, is_in_use, title_of
 from mnemic.core.sessions import TURN
@@ -24,8 +24,6 @@ from mnemic.model.memory import Memory, Statement, is_beginning
 from mnemic.model.values import Moment, State
 from mnemic.retrieval.decay import decay
 from mnemic.storage.base import Progress, Reader, Store, Writer
-
-T = TypeVar("T")
 
 BATCH = 500
 LARGEST_FILE = 1 << 31
@@ -80,21 +78,17 @@ def read_amem(
     numbers: dict[int, int] = {}
     corrected = _corrected(brain)
     total = len(brain.nodes) + len(brain.links)
-    for nodes in _batches(brain.nodes):
+    for nodes in batches(brain.nodes, BATCH):
         with ctx.write("import") as tx:
             for node in nodes:
                 numbers[node.id] = _take_node(tx, ctx, node, path.stem, corrected.get(node.id), done)
         _tell(progress, len(numbers), total)
-    for place, links in enumerate(_batches(brain.links)):
+    for place, links in enumerate(batches(brain.links, BATCH)):
         with ctx.write("import") as tx:
             done.links += sum(_take_link(tx, link, numbers) for link in links)
         _tell(progress, len(numbers) + place * BATCH + len(links), total)
     ctx.wake()
     return done
-
-
-def _batches(things: Sequence[T]) -> Iterator[Sequence[T]]:
-    return (things[start : start + BATCH] for start in range(0, len(things), BATCH))
 
 
 def _tell(progress: Progress | None, done: int, total: int) -> None:

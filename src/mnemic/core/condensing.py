@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from mnemic.core.batches import batches
 from mnemic.core.context import Context
 from mnemic.core.memories import SUPERSEDES, is_in_use, living, taken_out
 from mnemic.core.standards import settings
@@ -134,8 +135,8 @@ def consolidate_groups(ctx: Context, found: Sequence[Group], progress: Progress 
     """
     done = 0
     for number, group in enumerate(found, 1):
-        for start in range(0, len(group.memories), AT_ONCE):
-            done += _consolidate_group(ctx, group, group.memories[start : start + AT_ONCE])
+        for members in batches(group.memories, AT_ONCE):
+            done += _consolidate_group(ctx, group, members)
         if progress:
             progress(number, len(found))
     ctx.wake()

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from mnemic.core.batches import batches
 from mnemic.core.context import Context
 from mnemic.core.duplicates import chains
 from mnemic.core.entities import HIDDEN
@@ -105,8 +106,8 @@ def _by_words(reader: Reader, wanted: Filter) -> Iterator[Double]:
 def _contents(reader: Reader, pairs: Iterable[tuple[int, int]]) -> dict[int, str]:
     numbers = sorted({number for pair in pairs for number in pair})
     texts: dict[int, str] = {}
-    for at in range(0, len(numbers), READ_AT_ONCE):
-        texts |= reader.contents(numbers[at : at + READ_AT_ONCE])
+    for some in batches(numbers, READ_AT_ONCE):
+        texts |= reader.contents(some)
     return texts
 
 

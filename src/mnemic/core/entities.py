@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from itertools import zip_longest
-from typing import TypeVar
 
 from mnemic.core import reflections, sessions
+from mnemic.core.batches import batches
 from mnemic.core.context import Context
 from mnemic.core.memories import is_in_use, note_use, titled
 from mnemic.core.upkeep import write_after_expiry
@@ -34,8 +34,6 @@ their metadata, since the kind alone is a word that an entity's type may be."""
 DELETED = "deleted"
 PAGE = 2_000
 BATCH = 1_000
-
-T = TypeVar("T")
 
 
 class Taken(Enum):
@@ -278,10 +276,10 @@ def take_in(
     triples = [one for one in found if isinstance(one, Triple)]
     made: list[tuple[Memory, Memory | None]] = []
     related: list[Related] = []
-    for some in _batches(sketches):
+    for some in batches(sketches, BATCH):
         made += _made(ctx, some, Taken.MERGE)
         _tell(progress, len(made), len(found))
-    for several in _batches(triples):
+    for several in batches(triples, BATCH):
         related += relate(ctx, several, may_dangle=may_dangle)
         _tell(progress, len(made) + len(related), len(found))
     news = {memory.id: memory for memory, before in made if memory is not before}
@@ -292,10 +290,6 @@ def take_in(
 def _tell(progress: Progress | None, done: int, total: int) -> None:
     if progress:
         progress(done, total)
-
-
-def _batches(items: Sequence[T]) -> Iterator[Sequence[T]]:
-    return (items[start : start + BATCH] for start in range(0, len(items), BATCH))
 
 
 # -- taking away

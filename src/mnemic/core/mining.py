@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from mnemic.core.batches import batches
 from mnemic.core.context import Context
 from mnemic.core.memories import Note
 from mnemic.core.storing import put
@@ -103,16 +104,16 @@ def _store(
     ctx: Context, fresh: Mapping[str, Planned], known: Mapping[object, _Known], progress: Progress | None
 ) -> None:
     """Store what is new or has grown, in batches."""
-    numbers = list(fresh)
-    for start in range(0, len(numbers), BATCH):
-        batch = numbers[start : start + BATCH]
+    done = 0
+    for batch in batches(list(fresh), BATCH):
         with write_after_expiry(ctx, "mine") as tx:
             for number in batch:
                 before = tx.memory(known[number].memory_id) if number in known else None
                 put(tx, ctx, _titled(tx, ctx, fresh[number].note, before))
         ctx.wake()
+        done += len(batch)
         if progress:
-            progress(start + len(batch), len(numbers))
+            progress(done, len(fresh))
 
 
 def _titled(tx: Writer, ctx: Context, note: Note, before: Memory | None) -> Note:

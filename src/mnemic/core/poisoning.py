@@ -30,6 +30,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mnemic.core import standards
+from mnemic.core.batches import batches
 from mnemic.core.context import Context
 from mnemic.core.memories import Fate, forget, is_in_use, locate
 from mnemic.core.unassisted import contradict
@@ -82,7 +83,7 @@ def scan(ctx: Context, reference: int | str | None = None, namespace: str | None
     against = _against_rules(reader, ctx, namespace)
     found = (
         Finding(memory, signs)
-        for some in (numbers[at : at + READ_AT_ONCE] for at in range(0, len(numbers), READ_AT_ONCE))
+        for some in batches(numbers, READ_AT_ONCE)
         for memory in reader.memories(some)
         if is_in_use(ctx, memory) and (signs := _signs(memory, against.get(memory.id)))
     )

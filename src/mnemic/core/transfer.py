@@ -10,6 +10,7 @@ from types import NoneType
 from typing import Any
 
 from mnemic.core.arrivals import BATCH, LABEL_LENGTH, SAID, Arrival, Imported, Intake, Rules, Tie, put_edge
+from mnemic.core.batches import batches
 from mnemic.core.context import Context
 from mnemic.core.history import typed
 from mnemic.core.memories import faithful, is_in_use, title_of
@@ -97,16 +98,17 @@ def _take_in(
     take = TAKING.get(kind)
     if take is None:
         raise Invalid(f"Unknown kind of line: {kind!r}", lines.RECORD)
-    waiting = list(group)
-    for start in range(0, len(waiting), BATCH):
+    waiting, count = list(group), 0
+    for batch in batches(waiting, BATCH):
         with ctx.write("import") as tx:
-            for number, content in waiting[start : start + BATCH]:
+            for number, content in batch:
                 try:
                     take(tx, ctx, content, numbers, done)
                 except (MnemicError, KeyError, TypeError, ValueError) as error:
                     done.errors.append(f"line {number}: {_told(error)}")
+        count += len(batch)
         if progress:
-            progress(min(start + BATCH, len(waiting)), len(waiting))
+            progress(count, len(waiting))
 
 
 def _must_see_all(ctx: Context) -> None:

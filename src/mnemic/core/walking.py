@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from mnemic.core.batches import batches
 from mnemic.core.context import Context
 from mnemic.core.memories import known
 from mnemic.errors import NotFound
@@ -89,7 +90,7 @@ def reached(reader: Reader, ctx: Context, start: int, way: Way) -> tuple[dict[in
     frontier = [start]
     for step in range(1, way.depth + 1):
         places, frontier = frontier, []
-        for some in (places[at : at + AT_ONCE] for at in range(0, len(places), AT_ONCE)):
+        for some in batches(places, AT_ONCE):
             if len(distance) >= way.limit:
                 break
             links = reader.links(some, way.direction, way.types)

@@ -14,7 +14,6 @@ import click
 import orjson
 
 from mnemic.app import SOURCES, SYSTEMS
-from mnemic.core.files import SQLITE
 from mnemic.surfaces.cli import output
 from mnemic.surfaces.cli.files import written_whole
 from mnemic.surfaces.cli.progress import progress
@@ -167,7 +166,7 @@ def _named(file: Path, system: str) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="mnemic-") as folder:
         path = Path(folder) / STANDARD_INPUT
         path.write_bytes(sys.stdin.buffer.read())
-        if path.read_bytes().startswith(SQLITE):
+        if _is_database(path.read_bytes()):
             raise click.UsageError("A database cannot be read from standard input; name its file.")
         yield path
 
@@ -183,9 +182,15 @@ def _source(file: Path) -> Iterator[IO[bytes]]:
             yield stream
 
 
+def _is_database(head: bytes) -> bool:
+    from mnemic.core.files import SQLITE
+
+    return head.startswith(SQLITE)
+
+
 def _must_be_text(file: Path, first: bytes) -> None:
     """Refuse a database."""
-    if first.startswith(SQLITE):
+    if _is_database(first):
         raise click.UsageError(
             f"{file.name} is a database. --from ai-memory, lorekeeper or mcp-memory reads one of theirs; "
             "`mnemic sync` one of ours."
