@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import tempfile
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,7 +21,7 @@ from mnemic.model.graph import Edge
 from mnemic.model.memory import Memory, Statement, is_beginning
 from mnemic.model.values import Moment, State
 from mnemic.retrieval.decay import decay
-from mnemic.storage.base import Progress, Reader, Store, Writer
+from mnemic.storage.base import Progress, Store, Writer
 
 BATCH = 500
 LARGEST_FILE = 1 << 31
@@ -62,19 +60,13 @@ def load(path: Path) -> Brain:
         raise Invalid(f"{path.name}: {error}", "path") from None
 
 
-def read_amem(
-    ctx: Context, path: Path, *, dry_run: bool = False, progress: Progress | None = None
-) -> Carried:
+def read_amem(ctx: Context, path: Path, *, progress: Progress | None = None) -> Carried:
     """Take the nodes and links of a file into the caller's namespace; what came before is skipped.
 
-    Sessions are called after the file. Vectors stay behind, since our own model makes others. With *dry_run* nothing
-    is kept, and the answer tells what would be.
+    Sessions are called after the file. Vectors stay behind, since our own model makes others.
     """
     brain = load(path)
     done = Carried()
-    if dry_run:
-        _foresee(ctx.store.read(), brain, done)
-        return done
     numbers: dict[int, int] = {}
     corrected = _corrected(brain)
     total = len(brain.nodes) + len(brain.links)
@@ -108,16 +100,6 @@ def _corrected(brain: Brain) -> dict[int, Moment]:
 def uid_of(node: Node) -> str:
     """The uid of a node, whatever file it comes in."""
     return str(uuid.uuid5(FAMILY, f"{node.id} {node.created_at} {node.text}"))
-
-
-def _foresee(reader: Reader, brain: Brain, done: Carried) -> None:
-    known = {node.id: reader.ids_with_uid(uid_of(node), 1) for node in brain.nodes}
-    done.skipped = sum(map(bool, known.values()))
-    done.memories = len(brain.nodes) - done.skipped
-    for link in brain.links:
-        source, target = known[link.source], known[link.target]
-        is_known = source and target and reader.has_edge(source[0], target[0], link.type, link.created_at)
-        done.links += link.source != link.target and not is_known
 
 
 def _take_node(
@@ -191,55 +173,23 @@ def fill(store: Store, brain: Brain, at: Moment) -> None:
             _take_link(tx, link, numbers)
 
 
-def write_amem(ctx: Context, path: Path) -> Carried:
-    """Write what is living, and what it has superseded, into a file; one that is there is replaced when all is ready.
+def packed(ctx: Context) -> tuple[bytes, Carried]:
+    """What is living as the bytes of a file, and what of it did not come along whole.
 
     A kind that AgenticMemory does not have becomes a fact, such a link `related_to`; a title that is not the beginning
     of its text is put before it.
     """
-    data, done = packed(ctx)
-    _replace(path, data)
-    return done
-
-
-def packed(ctx: Context, *, with_superseded: bool = True) -> tuple[bytes, Carried]:
-    """What write_amem writes, and what it tells; if need be *with_superseded* ones left out."""
     done = Carried()
     with ctx.store.snapshot() as reader:
-        edges = [edge for edge in reader.all_edges() if edge.state is State.LIVING and edge.valid_to is None]
-        chosen = reader.all_memories()
-        brain = _brain(
-            ctx, chosen if with_superseded else (one for one in chosen if is_in_use(ctx, one)), edges, done
+        living = (memory for memory in reader.all_memories() if is_in_use(ctx, memory))
+        nodes = {memory.id: _node(memory, ctx.now(), done) for memory in living}
+        standing = (
+            edge for edge in reader.all_edges() if edge.state is State.LIVING and edge.valid_to is None
         )
-    return amem.write(brain), done
-
-
-def _brain(ctx: Context, memories: Iterable[Memory], edges: Sequence[Edge], done: Carried) -> Brain:
-    living, older = {}, {}
-    for memory in memories:
-        if is_in_use(ctx, memory):
-            living[memory.id] = _node(memory, ctx.now(), done)
-        elif memory.state is State.SUPERSEDED and ctx.may_see(memory.namespace):
-            older[memory.id] = _node(memory, ctx.now(), done)
-    nodes = living | {number: older[number] for number in _superseded(edges, living, older)}
-    links = _links((edge for edge in edges if edge.source_id in nodes and edge.target_id in nodes), done)
+        between = (edge for edge in standing if edge.source_id in nodes and edge.target_id in nodes)
+        links = _links(between, done)
     done.memories, done.links = len(nodes), len(links)
-    return Brain(tuple(nodes.values()), links)
-
-
-def _superseded(edges: Sequence[Edge], living: Iterable[int], older: Iterable[int]) -> set[int]:
-    """Those of *older* that one of *living* supersedes, at once or through others."""
-    before: dict[int, list[int]] = {}
-    for edge in edges:
-        if edge.type == SUPERSEDES:
-            before.setdefault(edge.source_id, []).append(edge.target_id)
-    left, reached = set(older), set()
-    frontier = list(living)
-    while frontier:
-        frontier = [end for number in frontier for end in before.get(number, ()) if end in left]
-        left.difference_update(frontier)
-        reached.update(frontier)
-    return reached
+    return amem.write(Brain(tuple(nodes.values()), links)), done
 
 
 def _node(memory: Memory, now: Moment, done: Carried) -> Node:
@@ -250,8 +200,7 @@ def _node(memory: Memory, now: Moment, done: Carried) -> Node:
         text=_fitted(memory, done),
         created_at=max(0, memory.created_at),
         session=session if session <= amem.LARGEST_SESSION else 0,
-        # A corrected node is known by its confidence there.
-        confidence=0.0 if memory.state is State.SUPERSEDED else min(1.0, max(0.0, memory.confidence)),
+        confidence=min(1.0, max(0.0, memory.confidence)),
         access_count=memory.access_count,
         accessed_at=max(0, memory.accessed_at or memory.created_at),
         decay=decay(memory, now),
@@ -300,21 +249,3 @@ def _link(edge: Edge) -> Link:
         weight=min(1.0, max(0.0, edge.weight)),
         created_at=max(0, edge.created_at),
     )
-
-
-def _replace(path: Path, data: bytes) -> None:
-    """Write *data* to a file beside *path* that then takes its place, so that no reader sees half of it."""
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        part = Path(name)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            part.replace(path)
-        finally:
-            with contextlib.suppress(FileNotFoundError):
-                part.unlink()
-    except OSError as error:
-        raise Invalid(f"{path.name} cannot be written: {error.strerror}", "path") from None

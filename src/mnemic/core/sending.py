@@ -229,7 +229,7 @@ def _agentic_memory(ctx: Context) -> Sent:
     known = {*amem.LINK_TYPES, *carrying.OTHER_NAMES}
     lost[TYPES] = sum(edge.type not in known for edge in edges)
     lost[TO_NAMES] = len(stock.edges) - len(edges)
-    data, done = carrying.packed(ctx, with_superseded=False)
+    data, done = carrying.packed(ctx)
     lost[TOO_LONG] = len(done.notes)
     return Sent(data, lost)
 
