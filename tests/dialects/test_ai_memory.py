@@ -18,6 +18,7 @@ from mnemic.model.access import Grant
 from mnemic.model.values import DAY, HOUR, iso
 from mnemic.surfaces.mcp import Endpoint
 from support import START, everything
+from toon_reader import read
 
 AI_MEMORY = dialect("ai-memory")
 LANGUAGE = ("memory_expand_query", "memory_auto_tag", "memory_detect_contradiction")
@@ -467,7 +468,7 @@ def test_a_question_that_is_none_is_refused(speak, tool, arguments, sentence):
 
 
 def table(answer):
-    return toon.read(answer.text).tables["memories"]
+    return read(answer.text).tables["memories"]
 
 
 @pytest.mark.parametrize(
@@ -546,7 +547,7 @@ def test_standards_stand_apart_the_most_general_first(speak):
     told = speak.ok("memory_session_start", namespace="team", format="json")
     assert [memory["id"] for memory in told["standards"]] == list(ids.values()) and told["count"] == 0
     text = speak("memory_recall", context="rules", namespace="team").text
-    assert [row["id"] for row in toon.read(text).tables["standards"]] == list(ids.values())
+    assert [row["id"] for row in read(text).tables["standards"]] == list(ids.values())
 
 
 def test_a_standard_that_is_gone_is_told(speak):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 COMPACT = ("id", "title", "tier", "namespace", "priority", "score", "tags")
@@ -19,24 +18,8 @@ FULL = (
 STANDARD = ("id", "title", "content")
 META = ("count", "mode")
 
-ESCAPES = {"\\": "\\", "|": "|", "n": "\n"}
-"""What follows a backslash, and what both stand for."""
-ESCAPES_OF_THE_CODE = {**ESCAPES, ":": ":", "r": "\r"}
-"""The same as ai-memory's program writes it, which differs from its document."""
-
 _SPECIAL = re.compile(r"\||\n|\\(?=[\\|n\n]|\Z)")
 _WRITTEN = {"|": r"\|", "\n": r"\n", "\\": r"\\"}
-_ESCAPED = re.compile(r"\\(.)")
-_CELL = re.compile(r"((?:[^\\|]|\\.?)*)(\||\Z)")
-_HEADER = re.compile(r"(\w+)\[([^\]]*)\]:\Z")
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """What a text in TOON says: scalars by name, and lists of rows by name, all of it as text."""
-
-    meta: dict[str, str] = field(default_factory=dict)
-    tables: dict[str, list[dict[str, str]]] = field(default_factory=dict)
 
 
 def write(content: Mapping[str, Any], fields: Sequence[str]) -> str:
@@ -69,35 +52,3 @@ def cell(value: Any) -> str:
         case list() | tuple():
             return cell(",".join(map(str, value)))
     return str(value)
-
-
-def read(text: str, escapes: Mapping[str, str] = ESCAPES) -> Document:
-    """What *text* says; an empty cell is an empty text."""
-    document = Document()
-    rows: list[dict[str, str]] = []
-    fields: list[str] = []
-    for number, line in enumerate(text.split("\n")):
-        if header := _HEADER.match(line):
-            fields = header[2].split("|")
-            rows = document.tables.setdefault(header[1], [])
-        elif number == 0:
-            document.meta.update(_pair(part) for part in _cells(line, escapes) if part)
-        elif line:
-            rows.append(dict(zip(fields, _cells(line, escapes), strict=True)))
-    return document
-
-
-def _pair(part: str) -> tuple[str, str]:
-    name, _, value = part.partition(":")
-    return name, value
-
-
-def _cells(line: str, escapes: Mapping[str, str]) -> list[str]:
-    """The values of a row."""
-    found, start = [], 0
-    while match := _CELL.match(line, start):
-        found.append(_ESCAPED.sub(lambda pair: escapes.get(pair[1], pair[0]), match[1]))
-        start = match.end()
-        if not match[2]:
-            break
-    return found
