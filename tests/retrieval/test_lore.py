@@ -10,10 +10,11 @@ import pytest
 from mnemic.model.values import DAY, State
 from mnemic.retrieval import lore
 from mnemic.retrieval.engine import search
-from mnemic.retrieval.lore import LORE, Lore
+from mnemic.retrieval.lore import Lore
 from support import START, WordEmbedder, a_draft, a_query, change, embed_all, put
 
 EMBEDDER = WordEmbedder()
+LORE = Lore()
 
 
 @pytest.fixture

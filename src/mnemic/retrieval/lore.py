@@ -138,6 +138,3 @@ class Lore:
     def faded(self, last_used: Moment, now: Moment) -> float:
         """What is left of a memory that was last used then."""
         return exp(-self.decay * max(0, now - last_used) / DAY)
-
-
-LORE = Lore()
