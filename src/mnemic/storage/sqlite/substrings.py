@@ -18,7 +18,7 @@ import apsw
 from mnemic.model.search import Filter
 from mnemic.storage.sqlite import journal
 from mnemic.storage.sqlite.memories import as_json, where
-from mnemic.storage.sqlite.rows import column, row, rows, value
+from mnemic.storage.sqlite.rows import row, rows, value
 
 PUT = """
 INSERT OR REPLACE INTO gram (rowid, text) VALUES (?, ?)
@@ -37,9 +37,6 @@ INSERT OR REPLACE INTO meta (key, value) VALUES ('gram', ?)
 """
 NEXT_CHANGES = """
 SELECT sequence, subject, subject_id FROM journal WHERE sequence > ? ORDER BY sequence LIMIT ?
-"""
-CHANGED = """
-SELECT subject_id FROM journal WHERE sequence > ? AND subject = 'memory'
 """
 WHOLE = """
 SELECT m.id, concat_ws(char(10), m.title, m.kind, (
@@ -142,7 +139,7 @@ def _candidates(
     if indexed_to is None or len(sought) < LENGTH:
         conditions, values = where(wanted)
         return _numbers(connection, IDS_AFTER.format(conditions=conditions), values | {"after": after})
-    changed = sorted({number for number in column(connection, CHANGED, (indexed_to,)) if number > after})
+    changed = sorted({number for number in journal.changed(connection, indexed_to) if number > after})
     match = expression(rarity.rarest(connection, grams(sought)))
     return (number for number, _ in groupby(merge(changed, _numbers(connection, MATCHING, (match, after)))))
 
