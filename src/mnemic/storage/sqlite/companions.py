@@ -9,10 +9,10 @@ import apsw
 from mnemic.model.search import Filter
 from mnemic.model.values import Moment
 from mnemic.storage.base import Companionship, Outline, Usage
-from mnemic.storage.sqlite.memories import as_json, where
+from mnemic.storage.sqlite.memories import WALKED_AT_ONCE, as_json, where
 from mnemic.storage.sqlite.rows import rows
 
-# WHERE TRUE would do as well: without a WHERE, SQLite takes the ON for that of a join.
+# The WHERE is needed by the parser too: without one, SQLite takes the ON for that of a join.
 NOTE = """
 INSERT INTO companion (a, b, count, last)
 SELECT x.value, y.value, 1, :now FROM json_each(:ids) x, json_each(:ids) y WHERE x.value < y.value
@@ -62,7 +62,7 @@ def among(connection: apsw.Connection, memory_ids: Sequence[int]) -> dict[tuple[
 def every(connection: apsw.Connection) -> Iterator[tuple[int, int, Companionship]]:
     """All of them, a page at a time."""
     last = (0, 0)
-    while page := rows(connection, PAGE, (*last, 500)):
+    while page := rows(connection, PAGE, (*last, WALKED_AT_ONCE)):
         for a, b, count, moment in page:
             yield a, b, Companionship(count, moment)
         last = page[-1][:2]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,7 @@ import apsw
 from mnemic.model.graph import Direction, Edge, Link, Relation
 from mnemic.model.search import Filter
 from mnemic.model.values import State
-from mnemic.storage.sqlite.memories import as_json, where
+from mnemic.storage.sqlite.memories import WALKED_AT_ONCE, as_json, where
 from mnemic.storage.sqlite.rows import Row, column, rows
 
 COLUMNS = (
@@ -106,8 +106,8 @@ ENDS = {
     Direction.BOTH: "(source_id {among} OR target_id {among})",
 }
 # To open a memory asks for the links of one, and reading a list takes longer than finding them.
-_OF_MEMORY = re.compile(r"\bm\.")
 AMONG_ONE, AMONG_MANY = "= :id", "IN (SELECT value FROM json_each(:ids))"
+_OF_MEMORY = re.compile(r"\bm\.")
 
 
 def decode(row: Row) -> Edge:
@@ -147,6 +147,14 @@ def _both_ends(wanted: Filter) -> tuple[list[str], dict[str, Any]]:
     """The conditions under which the source `s` and the target `t` pass *wanted*, and their parameters."""
     conditions, values = where(wanted)
     return [_OF_MEMORY.sub(end, conditions) for end in ("s.", "t.")], values
+
+
+def walk(connection: apsw.Connection) -> Iterator[Edge]:
+    """Every edge in every state, by number, without holding them all."""
+    last = 0
+    while page := rows(connection, PAGE, (last, WALKED_AT_ONCE)):
+        yield from map(decode, page)
+        last = page[-1][0]
 
 
 def between(connection: apsw.Connection, memory_ids: Sequence[int]) -> list[Link]:

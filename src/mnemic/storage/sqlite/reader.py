@@ -495,10 +495,7 @@ class SqliteReader:
 
     def all_edges(self) -> Iterator[Edge]:
         """See Reader."""
-        last = 0
-        while page := rows(self._connection, edges.PAGE, (last, 500)):
-            yield from map(edges.decode, page)
-            last = page[-1][0]
+        return edges.walk(self._connection)
 
     def sessions(self) -> list[Session]:
         """See Reader."""
