@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from string import hexdigits
 from typing import Any
 
 import apsw
@@ -107,11 +108,9 @@ SELECT m.id, m.namespace FROM statement s JOIN memory m ON m.id = s.memory_id
 WHERE s.digest = ? AND s.until IS NULL AND m.state = 'living'
   AND (SELECT count(*) FROM statement o WHERE o.memory_id = m.id AND o.until IS NULL) = 1
 """
-
 KNOWN_DIGESTS = """
 SELECT digest FROM statement WHERE digest IN (SELECT value FROM json_each(?)) AND until IS NULL
 """
-
 CONDITIONS = {
     "ids": "m.id IN (SELECT value FROM json_each(:ids))",
     "namespaces": "m.namespace IN (SELECT value FROM json_each(:namespaces))",
@@ -137,14 +136,14 @@ STATES: Mapping[str, State] = {str(state): state for state in State}
 EXPIRED = """
 SELECT id FROM memory WHERE expires_at <= :alive_at AND expires_at IS NOT NULL AND state = 'living'
 """
-WALKED_AT_ONCE = 500
-
-
 WITHOUT = f"""
 SELECT m.id FROM memory m
 WHERE m.kind IN (SELECT value ->> 0 FROM json_each(:without)) AND m.state = 'living' AND m.metadata IS NOT NULL
   AND NOT {CONDITIONS["without"]}
 """
+WALKED_AT_ONCE = 500
+UID_DIGITS, SHORTEST_BEGINNING = 32, 4
+"""How many digits a uid has, and how many of them are enough to name it by."""
 
 
 def left_out(wanted: Filter) -> tuple[list[str], dict[str, Any]]:
@@ -326,19 +325,23 @@ def assemble(found: Iterable[Row], bodies: Iterable[Row]) -> dict[int, Memory]:
 
 def numbers(connection: apsw.Connection, uids: Sequence[str]) -> dict[str, int]:
     """The numbers of the memories with these uids, as they were written; what is no uid has none."""
-    digits = {uid: uid.replace("-", "").lower() for uid in uids}
-    found = rows(connection, NUMBERS, (as_json([each for each in digits.values() if _is_uid(each)]),))
+    digits = {uid: _digits(uid) for uid in uids}
+    found = rows(
+        connection, NUMBERS, (as_json([each for each in digits.values() if len(each) == UID_DIGITS]),)
+    )
     known = {uid.hex(): number for uid, number in found}
     return {uid: known[each] for uid, each in digits.items() if each in known}
 
 
-def _is_uid(digits: str) -> bool:
-    return len(digits) == 32 and all(digit in "0123456789abcdef" for digit in digits)
+def _digits(uid: str) -> str:
+    """The digits of a uid or of its beginning, hyphens or not; none if it is something else."""
+    digits = uid.replace("-", "").lower()
+    return digits if len(digits) <= UID_DIGITS and all(digit in hexdigits for digit in digits) else ""
 
 
 def uid_range(prefix: str) -> tuple[bytes, bytes] | None:
     """The first and last uid that begin with *prefix*, or None if it is not the beginning of one."""
-    digits = prefix.replace("-", "").lower()
-    if not 4 <= len(digits) <= 32 or any(digit not in "0123456789abcdef" for digit in digits):
+    digits = _digits(prefix)
+    if len(digits) < SHORTEST_BEGINNING:
         return None
-    return bytes.fromhex(digits.ljust(32, "0")), bytes.fromhex(digits.ljust(32, "f"))
+    return bytes.fromhex(digits.ljust(UID_DIGITS, "0")), bytes.fromhex(digits.ljust(UID_DIGITS, "f"))

@@ -262,20 +262,19 @@ class SqliteReader:
         offset: int = 0,
     ) -> list[int]:
         """See Reader."""
-        return column(
-            self._connection,
-            LEFT,
-            {
-                **_within(state, namespaces),
-                "before": before,
-                "limit": -1 if limit is None else limit,
-                "offset": offset,
-            },
-        )
+        values = {
+            "state": state,
+            "namespaces": _listed(namespaces),
+            "before": before,
+            "limit": -1 if limit is None else limit,
+            "offset": offset,
+        }
+        return column(self._connection, LEFT, values)
 
     def left_by_namespace(self, state: State, namespaces: Sequence[str] | None) -> dict[str, int]:
         """See Reader."""
-        return dict(rows(self._connection, LEFT_BY_NAMESPACE, _within(state, namespaces)))
+        values = {"state": state, "namespaces": _listed(namespaces)}
+        return dict(rows(self._connection, LEFT_BY_NAMESPACE, values))
 
     def standards(self) -> list[tuple[str, int | None, str | None]]:
         """See Reader."""
@@ -296,7 +295,7 @@ class SqliteReader:
     def counts(self, namespaces: Sequence[str] | None, now: Moment) -> Counts:
         """See Reader."""
         here = Filter(namespaces=None if namespaces is None else tuple(namespaces), alive_at=now)
-        spaces = None if namespaces is None else as_json(list(namespaces))
+        spaces = _listed(namespaces)
         groups = rows(self._connection, COUNTS, {"now": now, "namespaces": spaces})
         living = [group for group in groups if group[0] == State.LIVING]
         return Counts(
@@ -508,8 +507,8 @@ class SqliteReader:
 
     def latest_sessions(self, namespaces: Sequence[str] | None, *, limit: int) -> list[Session]:
         """See Reader."""
-        spaces = None if namespaces is None else as_json(list(namespaces))
-        found = rows(self._connection, sessions.LATEST, {"namespaces": spaces, "limit": limit})
+        values = {"namespaces": _listed(namespaces), "limit": limit}
+        found = rows(self._connection, sessions.LATEST, values)
         return [sessions.decode(one) for one in found]
 
     def last_in_session(self, session_id: int) -> int | None:
@@ -628,8 +627,9 @@ class SqliteReader:
         return tokens.decode(found).grant if found else None
 
 
-def _within(state: State, namespaces: Sequence[str] | None) -> dict[str, Any]:
-    return {"state": state, "namespaces": None if namespaces is None else as_json(list(namespaces))}
+def _listed(namespaces: Sequence[str] | None) -> str | None:
+    """These namespaces as a parameter; NULL is all of them."""
+    return None if namespaces is None else as_json(list(namespaces))
 
 
 def _summed(groups: Iterable[Row], place: int) -> dict[str, int]:
