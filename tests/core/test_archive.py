@@ -9,7 +9,7 @@ from mnemic.core.memories import Fate, find, forget, forget_matching
 from mnemic.errors import Conflict, Invalid, NotFound
 from mnemic.model.access import Grant
 from mnemic.model.search import Filter
-from mnemic.model.values import DAY, State, Tier
+from mnemic.model.values import State, Tier
 from support import kept
 
 
@@ -86,7 +86,7 @@ def test_it_is_purged_whole_or_what_is_older(ctx, clock):
         put_away(ctx, Filter())
         clock.advance(days=1)
     kept(ctx, "living")
-    assert purge_archive(ctx, before=clock() - 2 * DAY) == 1
+    assert purge_archive(ctx, older_than_days=2) == 1
     assert titles(archived(ctx)) == ["note 2", "note 1"]
     assert purge_archive(ctx) == 2 and archived(ctx) == []
     assert ctx.store.read().memory(1) is None and ctx.store.read().count() == 1

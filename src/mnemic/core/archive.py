@@ -8,7 +8,7 @@ from mnemic.core.context import Context
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Conflict, NotFound
 from mnemic.model.memory import Memory
-from mnemic.model.values import Moment, State, Tier
+from mnemic.model.values import DAY, State, Tier
 
 
 def archived(ctx: Context, namespace: str | None = None, *, limit: int = 50, offset: int = 0) -> list[Memory]:
@@ -38,11 +38,11 @@ def unarchive(ctx: Context, memory_id: int) -> Memory:
     return back
 
 
-def purge_archive(ctx: Context, *, before: Moment | None = None) -> int:
-    """Delete for good what came into the archive before that moment, or all of it; how many that were."""
-    scope = ctx.scope()
+def purge_archive(ctx: Context, *, older_than_days: int | None = None) -> int:
+    """Delete for good what has been in the archive for so many days, or all of it; how many that were."""
+    before = None if older_than_days is None else max(0, ctx.now() - older_than_days * DAY)
     with ctx.write("purge") as tx:
-        return tx.purge(tx.left(State.ARCHIVED, scope, before=before))
+        return tx.purge(tx.left(State.ARCHIVED, ctx.scope(), before=before))
 
 
 def archive_counts(ctx: Context) -> Mapping[str, int]:

@@ -98,5 +98,5 @@ def collect(ctx: Context, *, dry_run: bool = False) -> int:
         return len(ctx.store.read().overdue(ctx.now()))
     expired = expire(ctx)
     if ctx.lives.archive_days is not None:
-        purge_archive(ctx, before=ctx.now() - ctx.lives.archive_days * DAY)
+        purge_archive(ctx, older_than_days=ctx.lives.archive_days)
     return expired

@@ -24,7 +24,7 @@ from mnemic.dialects.ai_memory.arguments import (
 from mnemic.dialects.ai_memory.naming import meant
 from mnemic.dialects.ai_memory.vocabulary import AI_MEMORY, AN_ID, Answer, answer
 from mnemic.dialects.operation import Example
-from mnemic.model.values import DAY, State
+from mnemic.model.values import State
 
 
 class Forget(Arguments):
@@ -127,9 +127,7 @@ class ArchivePurge(Arguments):
 )
 def memory_archive_purge(ctx: Context, request: ArchivePurge) -> Answer:
     """Delete for good what has been in the archive for so many days, or all of it."""
-    days = request.older_than_days
-    before = None if days is None else max(0, ctx.now() - days * DAY)
-    return answer(purged=archive.purge_archive(ctx, before=before))
+    return answer(purged=archive.purge_archive(ctx, older_than_days=request.older_than_days))
 
 
 @AI_MEMORY.operation(title="Archive statistics", read_only=True, idempotent=True)

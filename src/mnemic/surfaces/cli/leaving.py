@@ -13,10 +13,11 @@ from mnemic.core import lifecycle, memories
 from mnemic.core.context import wall_clock
 from mnemic.core.impact import count_resting
 from mnemic.core.memories import Fate
+from mnemic.dialects.ai_memory import rules
 from mnemic.dialects.ai_memory.archived import FORGET
 from mnemic.errors import Invalid
 from mnemic.model.memory import Memory
-from mnemic.model.values import DAY, State
+from mnemic.model.values import State
 from mnemic.surfaces.cli import options, output
 from mnemic.surfaces.cli.memories import archived, brief, one
 from mnemic.surfaces.cli.options import WORDS, at_most, id_argument, in_namespace, narrowed
@@ -26,7 +27,6 @@ from mnemic.surfaces.cli.views import memories as views
 
 NAMED = 50
 """So many of the forgotten are named in the answer."""
-LONGEST_WAIT_DAYS = 1_000_000
 FILTERS = ("namespace", "pattern", "tier", "kinds", "tags", "until")
 
 
@@ -155,12 +155,9 @@ def restore(session: Session, id: str) -> None:
 @pass_session
 def purge(session: Session, older_than_days: int | None) -> None:
     """Delete what is in the archive for good."""
-    if older_than_days is not None and older_than_days < 0:
-        raise Invalid(f"older_than_days must be non-negative (got {older_than_days})", "older_than_days")
+    days = None if older_than_days is None else rules.older_than_days(older_than_days)
     with session.open() as app:
-        days = None if older_than_days is None else min(older_than_days, LONGEST_WAIT_DAYS)
-        before = None if days is None else app.ctx.now() - days * DAY
-        purged = archives.purge_archive(app.ctx, before=before)
+        purged = archives.purge_archive(app.ctx, older_than_days=days)
     output.tell(session, {"purged": purged}, f"purged {count(purged, 'memory', 'memories')}")
 
 

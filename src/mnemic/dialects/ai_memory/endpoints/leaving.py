@@ -24,11 +24,9 @@ from mnemic.dialects.ai_memory.endpoints.shapes import (
 from mnemic.dialects.ai_memory.naming import meant
 from mnemic.dialects.ai_memory.vocabulary import AI_MEMORY
 from mnemic.dialects.operation import Example
-from mnemic.errors import Invalid
-from mnemic.model.values import DAY, State
+from mnemic.model.values import State
 
 USUALLY_LISTED, MOST_LISTED = 50, 1_000
-OLDEST_DAYS = 1_000_000
 
 
 class ForgetRequest(Asked):
@@ -107,12 +105,8 @@ class Purged(TypedDict):
 @AI_MEMORY.endpoint("DELETE /archive", title="Purge the archive")
 def purge_archive(ctx: Context, request: PurgeRequest) -> Purged:
     """Delete for good what is in the archive."""
-    days = request.older_than_days
-    if days is None:
-        return {"purged": archive.purge_archive(ctx)}
-    if days < 0:
-        raise Invalid(f"older_than_days must be non-negative (got {str(days)[:20]})", "older_than_days")
-    return {"purged": archive.purge_archive(ctx, before=ctx.now() - min(days, OLDEST_DAYS) * DAY)}
+    days = None if request.older_than_days is None else rules.older_than_days(request.older_than_days)
+    return {"purged": archive.purge_archive(ctx, older_than_days=days)}
 
 
 class Restored(TypedDict):
