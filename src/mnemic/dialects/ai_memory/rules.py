@@ -135,11 +135,10 @@ def tier(value: Any) -> Tier:
 
 def priority(value: Any) -> int:
     """*value* as a priority from 1 to 10."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        _refuse("priority", "priority must be an integer")
-    if not 1 <= value <= 10:
-        _refuse("priority", f"priority must be between 1 and 10 (got {str(value)[:20]})")
-    return value
+    number = integer(value, "priority")
+    if not 1 <= number <= 10:
+        _refuse("priority", f"priority must be between 1 and 10 (got {str(number)[:20]})")
+    return number
 
 
 def confidence(value: Any) -> float:
@@ -206,13 +205,12 @@ def new_end(value: Any, now: Moment) -> Moment:
 
 def ttl_secs(value: Any) -> Moment:
     """*value* as a length of life, in seconds, of at most a year."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        _refuse("ttl_secs", "ttl_secs must be an integer")
-    if value <= 0:
-        _refuse("ttl_secs", f"ttl_secs must be positive (got {str(value)[:20]})")
-    if value > MAX_TTL_SECS:
+    seconds = integer(value, "ttl_secs")
+    if seconds <= 0:
+        _refuse("ttl_secs", f"ttl_secs must be positive (got {str(seconds)[:20]})")
+    if seconds > MAX_TTL_SECS:
         _refuse("ttl_secs", "ttl_secs exceeds maximum of 1 year")
-    return value * SECOND
+    return seconds * SECOND
 
 
 def relation(value: Any) -> str:
@@ -291,12 +289,23 @@ def consolidated(value: Any) -> tuple[str, ...]:
     return found
 
 
-def note(given: Mapping[str, Any], now: Moment, *, default_source: str) -> Note:
-    """The memory that *given* describes, every field checked. What is not given or null has its default."""
-    told = {name: value for name, value in given.items() if value is not None}
+def _without_null(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of *given* that say something: null counts as not given."""
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _with_title_and_content(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a memory that say something; these two must."""
+    told = _without_null(given)
     for name in ("title", "content"):
         if name not in told:
             _refuse(name, f"{name} is required")
+    return told
+
+
+def note(given: Mapping[str, Any], now: Moment, *, default_source: str) -> Note:
+    """The memory that *given* describes, every field checked. What is not given or null has its default."""
+    told = _with_title_and_content(given)
     return Note(
         text=content(told["content"]),
         title=title(told["title"]),
@@ -318,10 +327,7 @@ def entry(given: Mapping[str, Any]) -> None:
     Its source may be any: mined and consolidated memories have others, and so have those of our other vocabularies.
     An entry with `statements` is one that Mnemic wrote because it does not fit ai-memory's rules for texts.
     """
-    told = {name: value for name, value in given.items() if value is not None}
-    for name in ("title", "content"):
-        if name not in told:
-            _refuse(name, f"{name} is required")
+    told = _with_title_and_content(given)
     if not isinstance(told.get("statements"), list):
         title(told["title"])
         content(told["content"])
@@ -339,7 +345,7 @@ def entry(given: Mapping[str, Any]) -> None:
 
 def revision(given: Mapping[str, Any], now: Moment) -> Revision:
     """The changes that *given* asks for, every field checked. An empty `expires_at` takes the end away."""
-    told = {name: value for name, value in given.items() if value is not None}
+    told = _without_null(given)
     return Revision(
         text=content(told["content"]) if "content" in told else None,
         title=title(told["title"]) if "title" in told else None,
