@@ -55,6 +55,16 @@ class Suggestion:
     entity: float
     temporal: float
 
+    @property
+    def terms(self) -> dict[str, float]:
+        """What speaks for it, by name."""
+        return {
+            "cosine": self.cosine,
+            "bm25": self.bm25,
+            "entity": self.entity,
+            "temporal": self.temporal,
+        }
+
 
 def suggest(
     ctx: Context,

@@ -143,10 +143,9 @@ def lore_recommend_links(ctx: Context, request: Recommend) -> Reply:
 
 
 def _candidate(source: str, one: Suggestion) -> dict[str, Any]:
-    scores = {name: round(getattr(one, name), 4) for name in ("cosine", "bm25", "entity", "temporal")}
     return {
         "source_lore_id": source,
         "target_lore_id": one.memory.uid,
         "weighted_score": round(one.weighted, 4),
-        "scores": scores,
+        "scores": {name: round(value, 4) for name, value in one.terms.items()},
     }

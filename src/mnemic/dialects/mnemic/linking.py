@@ -84,7 +84,7 @@ def _suggested(ctx: Context, source: int | str, wanted: int | bool) -> list[Sugg
             id=one.memory.id,
             title=one.memory.title,
             score=round(one.weighted, 4),
-            terms={name: round(getattr(one, name), 4) for name in ("cosine", "bm25", "entity", "temporal")},
+            terms={name: round(value, 4) for name, value in one.terms.items()},
         )
         for one in found
     ]

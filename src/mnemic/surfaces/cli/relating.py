@@ -88,14 +88,13 @@ def _suggest(session: Session, source: str, limit: int) -> None:
 
 
 def _suggestion_entry(suggestion: Suggestion) -> dict[str, Any]:
-    terms = {part: round(getattr(suggestion, part), 4) for part in ("cosine", "bm25", "entity", "temporal")}
     memory = suggestion.memory
     return {
         "id": memory.uid,
         "number": memory.id,
         "title": memory.title,
         "score": round(suggestion.weighted, 4),
-        "terms": terms,
+        "terms": {part: round(value, 4) for part, value in suggestion.terms.items()},
     }
 
 
