@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic.core.beliefs import conflicts, correct, history, resolve
-from mnemic.core.graph import end_link, link
+from mnemic.core.beliefs import correct, history, resolve
+from mnemic.core.graph import link
 from mnemic.core.history import undo
 from mnemic.core.memories import find, forget
 from mnemic.core.sessions import current, start
@@ -113,17 +113,3 @@ def test_a_version_that_was_forgotten_is_passed_over(ctx):
     assert resolve(ctx, old).id == old
     with pytest.raises(NotFound):
         resolve(ctx, new)
-
-
-def test_conflicts_are_living_pairs_joined_by_a_contradiction(ctx):
-    names = ("tea", "coffee", "milk", "gone", "ended")
-    tea, coffee, milk, gone, ended = (kept(ctx, name) for name in names)
-    link(ctx, tea.id, coffee.id, "contradicts")
-    link(ctx, milk.id, gone.id, "contradicts")
-    link(ctx, milk.id, ended.id, "contradicts")
-    link(ctx, milk.id, tea.id, "supports")
-    forget(ctx, [gone.id])
-    end_link(ctx, milk.id, ended.id, "contradicts")
-    assert [(pair.one.id, pair.other.id) for pair in conflicts(ctx)] == [(tea.id, coffee.id)]
-    correct(ctx, coffee.id, "no coffee")
-    assert conflicts(ctx) == [] == conflicts(ctx, "nowhere")

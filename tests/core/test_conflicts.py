@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mnemic.core.beliefs import correct
 from mnemic.core.conflicts import among, find
 from mnemic.core.graph import end_link, link
 from mnemic.core.memories import find as find_memory
@@ -38,3 +39,17 @@ def test_around_some_memories_what_links_say_and_what_they_say_themselves(ctx):
     assert among(ctx, [one]) == []
     forget(ctx, [other.id])
     assert among(ctx, [one, find_memory(ctx, other.id)]) == []
+
+
+def test_conflicts_are_living_pairs_joined_by_a_contradiction(ctx):
+    names = ("tea", "coffee", "milk", "gone", "ended")
+    tea, coffee, milk, gone, ended = (kept(ctx, name) for name in names)
+    link(ctx, tea.id, coffee.id, "contradicts")
+    link(ctx, milk.id, gone.id, "contradicts")
+    link(ctx, milk.id, ended.id, "contradicts")
+    link(ctx, milk.id, tea.id, "supports")
+    forget(ctx, [gone.id])
+    end_link(ctx, milk.id, ended.id, "contradicts")
+    assert told(find(ctx)) == [(tea.id, coffee.id, True, None)]
+    correct(ctx, coffee.id, "no coffee")
+    assert find(ctx) == [] == find(ctx, "nowhere")

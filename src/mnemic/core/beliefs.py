@@ -1,4 +1,4 @@
-"""Beliefs: what is held true, how it was corrected, what it is now, and what contradicts it."""
+"""Beliefs: what is held true, how it was corrected, and what it is now."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from mnemic.core.context import Context
 from mnemic.core.memories import SUPERSEDES, known, successor, taken_out, title_of
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.core.walking import Way, known_memory, reached
-from mnemic.model.graph import Direction, Edge
+from mnemic.model.graph import Direction
 from mnemic.model.memory import Memory
-from mnemic.model.search import Filter
 from mnemic.model.values import State
 from mnemic.storage.base import Reader, Writer
 
@@ -27,15 +26,6 @@ class Corrected:
 
     new: Memory
     old: Memory
-
-
-@dataclass(frozen=True, slots=True)
-class Conflict:
-    """Two living memories, one of which was said to contradict the other."""
-
-    one: Memory
-    other: Memory
-    link: Edge
 
 
 def correct(
@@ -104,13 +94,3 @@ def history(ctx: Context, number: int) -> list[Memory]:
         way = Way(direction=direction, types=(SUPERSEDES,), depth=MOST_HOPS, limit=MOST_HOPS)
         versions |= reached(reader, ctx, number, way)[0].keys()
     return sorted(reader.memories(sorted(versions)), key=lambda memory: (memory.created_at, memory.id))
-
-
-def conflicts(ctx: Context, namespace: str | None = None) -> list[Conflict]:
-    """The living memories that were said to contradict each other, by the number of the link that says so."""
-    reader = ctx.store.read()
-    living = Filter(namespaces=ctx.scope(namespace), alive_at=ctx.now())
-    links = reader.edges_typed(CONTRADICTS, living)
-    ends = {end for link in links for end in (link.source_id, link.target_id)}
-    memories = {memory.id: memory for memory in reader.memories(sorted(ends))}
-    return [Conflict(memories[link.source_id], memories[link.target_id], link) for link in links]

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from mnemic.core import beliefs
 from mnemic.core.beliefs import CONTRADICTS
 from mnemic.core.context import Context
 from mnemic.core.memories import is_in_use
 from mnemic.core.unassisted import contradict
 from mnemic.model.graph import Direction
 from mnemic.model.memory import Memory
+from mnemic.model.search import Filter
 
 MOST_COMPARED = 20
 
@@ -31,13 +31,20 @@ def find(ctx: Context, namespace: str | None = None) -> list[Conflict]:
     """The conflicts between living memories: first those that links tell, then those of nearly equal texts."""
     from mnemic.core import doubles  # which loads all that merges and splits; a claim is verified without
 
-    linked = [
-        Conflict(conflict.one, conflict.other, True, conflict.link.reason)
-        for conflict in beliefs.conflicts(ctx, namespace)
-    ]
+    linked = _linked(ctx, namespace)
     told = {frozenset((conflict.one.id, conflict.other.id)) for conflict in linked}
     read = [Conflict(one, other, False) for one, other in doubles.opposed(ctx, namespace)]
     return linked + [one for one in read if frozenset((one.one.id, one.other.id)) not in told]
+
+
+def _linked(ctx: Context, namespace: str | None) -> list[Conflict]:
+    """The living memories that were said to contradict each other, by the number of the link that says so."""
+    reader = ctx.store.read()
+    living = Filter(namespaces=ctx.scope(namespace), alive_at=ctx.now())
+    edges = reader.edges_typed(CONTRADICTS, living)
+    ends = {end for edge in edges for end in (edge.source_id, edge.target_id)}
+    memories = {memory.id: memory for memory in reader.memories(sorted(ends))}
+    return [Conflict(memories[edge.source_id], memories[edge.target_id], True, edge.reason) for edge in edges]
 
 
 def among(ctx: Context, memories: Sequence[Memory]) -> list[Conflict]:
