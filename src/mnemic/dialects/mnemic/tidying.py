@@ -10,7 +10,6 @@ from pydantic import model_validator
 from mnemic.core import (
     condensing,
     conflicts,
-    consolidation,
     doubles,
     duplicates,
     lifecycle,
@@ -18,6 +17,7 @@ from mnemic.core import (
     merging,
     poisoning,
     splitting,
+    tidying,
 )
 from mnemic.core.context import Context
 from mnemic.core.splitting import Thresholds
@@ -177,7 +177,7 @@ def tidy(ctx: Context, request: TidyRequest) -> TidyReply:
 
 def _report(ctx: Context) -> ReportShape:
     wanted = Filter(namespaces=ctx.scope(), alive_at=ctx.now())
-    found = consolidation.report(ctx, wanted, Thresholds())
+    found = tidying.report(ctx, wanted, Thresholds())
     return ReportShape(
         memories=found.memories,
         statements=found.statements,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from mnemic.core.consolidation import report
 from mnemic.core.memories import note_use
 from mnemic.core.splitting import Thresholds
+from mnemic.core.tidying import report
 from mnemic.model.search import Filter
 from mnemic.model.values import DAY
 from support import START, a_draft, change, everything, put

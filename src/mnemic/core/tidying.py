@@ -1,4 +1,4 @@
-"""The consolidation report: what in a store wants tidying. It changes nothing."""
+"""Tidying: what in a store wants it. This only looks; other modules merge, split and drop."""
 
 from __future__ import annotations
 
