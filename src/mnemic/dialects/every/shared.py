@@ -21,7 +21,15 @@ from mnemic.dialects.agentic_memory import reporting
 from mnemic.dialects.ai_memory import leaving
 from mnemic.dialects.ai_memory.arguments import Nothing
 from mnemic.dialects.mcp_memory.graph import link, related, why_not
-from mnemic.dialects.mcp_memory.vocabulary import GENERIC, INVERSES, STATUS, not_found, told, told_memory
+from mnemic.dialects.mcp_memory.vocabulary import (
+    GENERIC,
+    INVERSES,
+    STATUS,
+    not_found,
+    told,
+    told_memory,
+    with_errors,
+)
 from mnemic.dialects.objects import ObjectDialect, Reply, answer
 from mnemic.dialects.operation import Rendered, Shape
 from mnemic.dialects.pages import After, Limit, note_on
@@ -59,11 +67,6 @@ SHARED = Shared(
 def done(what: str, **content: Any) -> Reply:
     """That *what* was deleted, as the reference server says it, and these keys."""
     return answer(success=True, message=f"{what} deleted successfully", **content)
-
-
-def with_errors(errors: Sequence[str]) -> dict[str, Sequence[str]]:
-    """The key for what went wrong, if something did."""
-    return {"errors": errors} if errors else {}
 
 
 class Given(Shape, extra="ignore"):

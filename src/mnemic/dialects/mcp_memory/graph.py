@@ -26,6 +26,7 @@ from mnemic.dialects.mcp_memory.vocabulary import (
     stamp,
     told,
     told_memory,
+    with_errors,
 )
 from mnemic.dialects.objects import Reply, answer
 from mnemic.dialects.operation import Shape
@@ -118,7 +119,7 @@ def create_relations(ctx: Context, request: CreateRelations) -> Reply:
         reasons=[one.context for one in given],
     )
     errors = [str(not_found(one.missing[0])) for one in made if one.missing]
-    return answer(relations=[related(one) for one in made], **({"errors": errors} if errors else {}))
+    return answer(relations=[related(one) for one in made], **with_errors(errors))
 
 
 def related(one: core.Related) -> dict[str, Any]:
@@ -199,7 +200,7 @@ def delete_entities(ctx: Context, request: DeleteEntities) -> Reply:
     deleted = {memory.title for memory in core.delete(ctx, request.entityNames)}
     errors = [str(not_found(name)) for name in request.entityNames if name not in deleted]
     gone = [name for name in dict.fromkeys(request.entityNames) if name in deleted]
-    return answer(deleted=gone, **({"errors": errors} if errors else {}))
+    return answer(deleted=gone, **with_errors(errors))
 
 
 class GivenDeletion(Shape):
@@ -249,7 +250,7 @@ def delete_relations(ctx: Context, request: DeleteRelations) -> Reply:
     outcome = list(zip(wanted, gone, strict=True))
     errors = [why_not(ctx, triple) for triple, edges in outcome if not edges]
     deleted = [linked(triple) for triple, edges in outcome if edges]
-    return answer(deleted=deleted, **({"errors": errors} if errors else {}))
+    return answer(deleted=deleted, **with_errors(errors))
 
 
 def why_not(ctx: Context, triple: Triple) -> str:

@@ -101,6 +101,11 @@ def told_memory(memory: Memory) -> dict[str, Any]:
     return {**told(as_entity(memory)), **status}
 
 
+def with_errors(errors: Sequence[str]) -> dict[str, Sequence[str]]:
+    """The key for what went wrong, if something did."""
+    return {"errors": errors} if errors else {}
+
+
 def stamp(moment: Moment) -> str:
     """*moment* as this vocabulary writes times: in UTC, to the second."""
     return iso(moment - moment % SECOND)[:19].replace("T", " ")
