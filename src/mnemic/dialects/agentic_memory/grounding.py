@@ -11,7 +11,15 @@ from mnemic.core.context import Context
 from mnemic.core.grounding import PARTIAL, UNGROUNDED, VERIFIED, Evidence, Verdict
 from mnemic.core.lifecycle import touch
 from mnemic.dialects.agentic_memory.events import written
-from mnemic.dialects.agentic_memory.shapes import Count, content_of, edge, findable, node, summary
+from mnemic.dialects.agentic_memory.shapes import (
+    Count,
+    by_node_id,
+    content_of,
+    edges_at,
+    findable,
+    node,
+    summary,
+)
 from mnemic.dialects.agentic_memory.vocabulary import AGENTIC_MEMORY
 from mnemic.dialects.objects import Reply, answer
 from mnemic.dialects.operation import Example, Shape
@@ -72,16 +80,11 @@ def _status(verdict: Verdict, threshold: float) -> str:
 
 def _backing(ctx: Context, evidence: Evidence) -> dict[str, Any]:
     return {
-        **_told(ctx, evidence.memory),
+        **by_node_id(node(evidence.memory, ctx.now())),
         "score": round(evidence.support, 4),
         "matched_terms": list(evidence.words),
         **({"outdated": True} if evidence.is_outdated else {}),
     }
-
-
-def _told(ctx: Context, memory: Memory) -> dict[str, Any]:
-    shown = node(memory, ctx.now())
-    return {"node_id": shown.pop("id"), **shown}
 
 
 def _preview(memory: Memory) -> str:
@@ -117,10 +120,9 @@ def memory_evidence(ctx: Context, request: MemoryEvidence) -> Reply:
 def _item(ctx: Context, match: Match, links: list[Link]) -> dict[str, Any]:
     memory = match.memory
     return {
-        **_told(ctx, memory),
+        **by_node_id(node(memory, ctx.now())),
         "last_accessed": memory.accessed_at or memory.created_at,
-        "outgoing_edges": [edge(link) for link in links if link.source_id == memory.id],
-        "incoming_edges": [edge(link) for link in links if link.target_id == memory.id],
+        **edges_at(memory.id, links),
         "source": f"session:{memory.session_id or 0}",
         "score": round(match.similarity, 4),
         "matched_terms": list(match.terms),
@@ -142,17 +144,14 @@ class MemorySuggest(Shape):
 def memory_suggest(ctx: Context, request: MemorySuggest) -> Reply:
     """Find similar memories when a claim does not match exactly, to correct what was misremembered."""
     found = _meant(ctx, written(request.query, "query"), request.limit)
-    suggestions = []
-    for match in found:
-        shown = summary(match.memory)
-        suggestions.append(
-            {
-                "node_id": shown.pop("id"),
-                **shown,
-                "relevance_score": round(match.similarity, 4),
-                "matched_terms": list(match.terms),
-                "session_id": match.memory.session_id or 0,
-            }
-        )
+    suggestions = [
+        {
+            **by_node_id(summary(match.memory)),
+            "relevance_score": round(match.similarity, 4),
+            "matched_terms": list(match.terms),
+            "session_id": match.memory.session_id or 0,
+        }
+        for match in found
+    ]
     touch(ctx, [match.memory for match in found])
     return answer(query=request.query, count=len(suggestions), suggestions=suggestions)

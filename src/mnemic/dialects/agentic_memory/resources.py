@@ -8,7 +8,7 @@ from typing import Any
 from mnemic.core.context import Context
 from mnemic.core.walking import known_memory
 from mnemic.dialects.agentic_memory.reading import MOST_IMPORTANT, MOST_RECENT, listed, stats
-from mnemic.dialects.agentic_memory.shapes import EVENT_TYPES, edge, node, pretty, readable
+from mnemic.dialects.agentic_memory.shapes import EVENT_TYPES, edges_at, node, pretty, readable
 from mnemic.dialects.operation import Resource
 from mnemic.errors import Invalid, NotFound
 from mnemic.model.graph import Direction
@@ -59,8 +59,7 @@ def _read_node(ctx: Context, parts: Parts) -> str:
     return pretty(
         {
             **node(memory, ctx.now()),
-            "outgoing_edges": [edge(link) for link in links if link.source_id == number],
-            "incoming_edges": [edge(link) for link in links if link.target_id == number],
+            **edges_at(number, links),
         }
     )
 

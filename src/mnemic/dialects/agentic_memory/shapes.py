@@ -44,11 +44,6 @@ def event_type(kind: str) -> str:
     return kind if kind in EVENT_TYPES else FACT
 
 
-def event_type_of(memory: Memory) -> str:
-    """What *memory* is here."""
-    return event_type(memory.kind)
-
-
 def content_of(memory: Memory) -> str:
     """What *memory* says: of a turn who said what, of a mere name the name."""
     told = memory.metadata.get(TURN_OF) if memory.kind == TURN else None
@@ -64,7 +59,7 @@ def summary(memory: Memory) -> dict[str, Any]:
     is_named = not is_beginning(memory.title, memory.content or memory.title)
     return {
         "id": memory.id,
-        "event_type": event_type_of(memory),
+        "event_type": event_type(memory.kind),
         **({"title": memory.title} if is_named else {}),
         "content": content_of(memory),
         "confidence": memory.confidence,
@@ -80,6 +75,19 @@ def node(memory: Memory, now: Moment) -> dict[str, Any]:
         "created_at": memory.created_at,
         "decay_score": round(decay(memory, now), 4),
         "access_count": memory.access_count,
+    }
+
+
+def by_node_id(shown: dict[str, Any]) -> dict[str, Any]:
+    """A node as answers show it that are no lists of nodes: its id goes by `node_id`."""
+    return {"node_id": shown["id"], **{name: value for name, value in shown.items() if name != "id"}}
+
+
+def edges_at(number: int, links: Sequence[Link]) -> dict[str, Any]:
+    """Those of *links* that begin and that end at a node."""
+    return {
+        "outgoing_edges": [edge(link) for link in links if link.source_id == number],
+        "incoming_edges": [edge(link) for link in links if link.target_id == number],
     }
 
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from mnemic.core import workspaces as core
 from mnemic.core.context import Context
 from mnemic.core.workspaces import Answer
-from mnemic.dialects.agentic_memory.shapes import content_of, event_type_of
+from mnemic.dialects.agentic_memory.shapes import content_of, event_type
 from mnemic.dialects.agentic_memory.vocabulary import AGENTIC_MEMORY
 from mnemic.dialects.objects import Reply, answer
 from mnemic.dialects.operation import Shape
@@ -173,7 +173,7 @@ def _match(hit: Hit) -> dict[str, Any]:
     return {
         "node_id": hit.memory.id,
         "content": content_of(hit.memory),
-        "event_type": event_type_of(hit.memory),
+        "event_type": event_type(hit.memory.kind),
         "confidence": hit.memory.confidence,
         "score": hit.score,
     }
