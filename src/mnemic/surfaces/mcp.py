@@ -124,7 +124,7 @@ class Endpoint:
         """The address that a client asks to be told the changes of, or ProtocolError if there is no such thing."""
         uri = _text(params, "uri")
         if uri not in self._live:
-            raise self._unknown("resource", uri, RESOURCE_NOT_FOUND, "Resource not found", {"uri": uri[:200]})
+            raise self._no_resource(uri)
         return uri
 
     def live_addresses(self, params: Params) -> set[str]:
@@ -243,7 +243,7 @@ class Endpoint:
         uri = _text(params, "uri")
         found = self._resource(uri)
         if found is None:
-            raise self._unknown("resource", uri, RESOURCE_NOT_FOUND, "Resource not found", {"uri": uri[:200]})
+            raise self._no_resource(uri)
         resource, parts = found
         try:
             text = resource.read(ctx, parts)
@@ -259,6 +259,10 @@ class Endpoint:
             if found := _pattern(resource.template).fullmatch(uri):
                 return resource, {name: unquote(part) for name, part in found.groupdict().items()}
         return None
+
+    def _no_resource(self, uri: str) -> ProtocolError:
+        """What is said of an address that leads nowhere."""
+        return self._unknown("resource", uri, RESOURCE_NOT_FOUND, "Resource not found", {"uri": uri[:200]})
 
     def _unknown(self, what: str, name: str, code: int, message: str, data: Any = None) -> ProtocolError:
         """What is said of a *what* that there is not: in the dialect's words, or with this *code* and *message*."""
