@@ -15,10 +15,10 @@ import orjson
 
 from mnemic.app import SOURCES, SYSTEMS
 from mnemic.surfaces.cli import output
-from mnemic.surfaces.cli.files import written_whole
 from mnemic.surfaces.cli.progress import progress
 from mnemic.surfaces.cli.session import Session, Verb, pass_session
 from mnemic.surfaces.cli.text import safe
+from mnemic.surfaces.files import written_whole
 
 if TYPE_CHECKING:
     from mnemic.core.arrivals import Imported

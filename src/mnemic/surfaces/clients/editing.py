@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from mnemic.errors import Conflict, MnemicError
-from mnemic.surfaces.cli.files import written_whole
 from mnemic.surfaces.clients import jsonc, toml
 from mnemic.surfaces.clients.catalogue import CLIENTS, Client, Machine, Scope, Syntax
+from mnemic.surfaces.files import written_whole
 
 
 @dataclass(frozen=True, slots=True)
