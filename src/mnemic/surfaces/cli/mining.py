@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +10,13 @@ import click
 from mnemic.surfaces.cli import output
 from mnemic.surfaces.cli.progress import progress
 from mnemic.surfaces.cli.session import Session, Verb, pass_session
+from mnemic.surfaces.cli.transfer import tell_errors
 
 if TYPE_CHECKING:
     from mnemic.core.mining import Mined, Planned
 
 FORMATS = ("claude", "chatgpt", "slack")
 TIERS = ("short", "mid", "long")
-SHOWN = 20
 
 
 @click.command(cls=Verb)
@@ -59,7 +58,7 @@ def mine(session: Session, /, path: Path, form: str, namespace: str | None, tier
         )
     facts = {"namespace": home, "tier": tier}
     (_propose if given["dry_run"] else _report)(session, done, facts)
-    _tell_errors(session, done)
+    tell_errors(session, done.errors)
     return 1 if done.errors and len(done.errors) == done.total else 0
 
 
@@ -95,12 +94,3 @@ def _shown(plan: Planned) -> dict[str, Any]:
     note = plan.note
     length = len(note.text.encode())
     return {"title": note.title, "content_length": length, "messages": plan.messages, "source": note.source}
-
-
-def _tell_errors(session: Session, done: Mined) -> None:
-    if session.as_json:
-        return
-    for error in done.errors[:SHOWN]:
-        print(f"Skipped: {error}", file=sys.stderr)
-    if len(done.errors) > SHOWN:
-        print(f"Skipped: {len(done.errors) - SHOWN:,} more", file=sys.stderr)
