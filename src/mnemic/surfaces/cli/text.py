@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from mnemic.model.values import DAY, HOUR, MINUTE, SECOND, YEAR, Moment
+from mnemic.model.values import DAY, HOUR, MINUTE, SECOND, YEAR, Moment, iso
 
 INDENT = "    "
 
@@ -67,6 +67,11 @@ def age(moment: Moment, now: Moment) -> str:
     unit, letter = next(pair for pair in _AGES if distance >= pair[0])
     span = f"{distance // unit}{letter}"
     return f"{span} ago" if moment <= now else f"in {span}"
+
+
+def stamp(moment: Moment, now: Moment) -> str:
+    """A moment as a date and an age."""
+    return f"{iso(moment)[:16].replace('T', ' ')} UTC {faint(age(moment, now))}"
 
 
 def bar(share: float, cells: int = 10) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from mnemic.core.context import wall_clock
 from mnemic.model.journal import Subject
-from mnemic.model.values import Moment, iso
+from mnemic.model.values import iso
 from mnemic.surfaces.cli.text import (
     INDENT,
     age,
@@ -23,6 +23,7 @@ from mnemic.surfaces.cli.text import (
     paragraphs,
     plain,
     safe,
+    stamp,
     table,
     width,
 )
@@ -44,11 +45,6 @@ UNTOLD = frozenset({"uid", "created_at", "updated_at", "state_at"})
 """Fields whose changes say nothing that the change's own line does not."""
 STATE = frozenset({"state", "state_reason"})
 MOMENTS = frozenset({"expires_at", "valid_from", "valid_to"})
-
-
-def now() -> Moment:
-    """The present moment, for ages."""
-    return time.time_ns() // 1000
 
 
 def remembered(reply: RememberReply) -> Iterator[str]:
@@ -77,7 +73,7 @@ def origin(memory: MemoryShape) -> str:
     ]
     if memory.tags:
         parts.append(", ".join(memory.tags))
-    parts.append(age(memory.created_at, now()))
+    parts.append(age(memory.created_at, wall_clock()))
     return number(memory.id) + faint(" · " + safe(" · ".join(parts)))
 
 
@@ -111,22 +107,17 @@ def particulars(memory: MemoryShape) -> Iterator[tuple[str, str]]:
     yield "tier", f"{memory.tier}, priority {memory.priority}, confidence {memory.confidence:g}"
     if memory.source:
         yield "source", safe(memory.source)
-    yield "created", stamp(memory.created_at)
+    yield "created", stamp(memory.created_at, wall_clock())
     if memory.updated_at != memory.created_at:
-        yield "updated", stamp(memory.updated_at)
+        yield "updated", stamp(memory.updated_at, wall_clock())
     if memory.expires_at:
-        yield "expires", stamp(memory.expires_at)
+        yield "expires", stamp(memory.expires_at, wall_clock())
     if memory.access_count:
         yield "recalled", count(memory.access_count, "time")
     if memory.state:
         yield "state", safe(": ".join(part for part in (str(memory.state), memory.state_reason) if part))
     if memory.metadata:
         yield "metadata", safe(str(dict(memory.metadata)))
-
-
-def stamp(moment: Moment) -> str:
-    """A moment as a date and an age."""
-    return f"{iso(moment)[:16].replace('T', ' ')} UTC {faint(age(moment, now()))}"
 
 
 def link_from(memory_id: int, link: LinkShape) -> str:
@@ -214,7 +205,7 @@ def told(reply: HistoryReply) -> Iterator[str]:
 def one_change(change: ChangeShape) -> Iterator[str]:
     """One change in the manner of a diff."""
     what = f"{change.subject} {number(change.id)}"
-    when = faint(f"{age(change.at, now())} by {safe(change.actor)}")
+    when = faint(f"{age(change.at, wall_clock())} by {safe(change.actor)}")
     yield f"{bold(f'{change.change}')} {change.operation} {what} {when}"
     before, after = change.before or {}, change.after or {}
     if change.subject is Subject.EDGE and change.before is None and after:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mnemic.model.graph import Edge
 from mnemic.model.memory import Memory
 from mnemic.model.search import Hit
-from mnemic.model.values import Moment, Tier, iso
+from mnemic.model.values import Moment, Tier
 from mnemic.surfaces.cli.text import (
     INDENT,
     age,
@@ -25,6 +25,7 @@ from mnemic.surfaces.cli.text import (
     paragraphs,
     safe,
     size,
+    stamp,
     table,
     width,
 )
@@ -167,11 +168,6 @@ def particulars(memory: Memory, now: Moment) -> Iterator[tuple[str, str]]:
         yield "recalled", count(memory.access_count, "time")
     if memory.metadata:
         yield "metadata", safe(str(dict(memory.metadata)))
-
-
-def stamp(moment: Moment, now: Moment) -> str:
-    """A moment as a date and an age."""
-    return f"{iso(moment)[:16].replace('T', ' ')} UTC {faint(age(moment, now))}"
 
 
 def remarks(edge: Edge) -> str:
