@@ -63,9 +63,12 @@ def greeting(address: str, database: str, has_token: bool) -> list[str]:
 @click.option(
     "--dialect", default="mnemic", show_default=True, metavar="NAME", help="The vocabulary to speak."
 )
-@click.option("--in-process", is_flag=True, help="Do the work here even if a daemon could.")
+# The work is always done here so far; whoever insists on it is heard and nothing changes.
+@click.option(
+    "--in-process", is_flag=True, expose_value=False, help="Do the work here even if a daemon could."
+)
 @pass_session
-def mcp(session: Session, dialect: str, in_process: bool) -> None:
+def mcp(session: Session, dialect: str) -> None:
     """Serve MCP over standard input and output. Clients start this; `mnemic install` tells them to."""
     from mnemic.app import dialect as known
     from mnemic.surfaces.stdio import run_stdio
