@@ -17,6 +17,10 @@ class Bench:
     sizes: tuple[int, ...]
     rounds: int
 
+    def numbers(self, size: int) -> list[int]:
+        """A memory for each round, spread over a store of this size."""
+        return [turn * 997 % size for turn in range(self.rounds)]
+
     def reference_rounds(self, size: int) -> int:
         """How many calls the reference server can be asked for: at 100,000 each takes most of a second."""
         return 30 if size <= 10_000 else 6

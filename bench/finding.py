@@ -44,7 +44,7 @@ def substring(bench: Bench) -> Iterator[Figure]:
     for size, budget in zip(bench.sizes[1:], (1.5, 2.2), strict=False):
         with copied(bench.stores.ours(size)) as path, open_store(path) as app:
             first = spent([partial(make_index, app.ctx, size)])
-            ours = spent(partial(hold, app.ctx, middle(number)) for number in _numbers(bench, size))
+            ours = spent(partial(hold, app.ctx, middle(number)) for number in bench.numbers(size))
         others = _reference(bench, size, reference.search, middle)
         yield timed(f"substring search, {size:,}", ours, budget, reference=others)
         yield timed(f"index of substrings made, {size:,}", first)
@@ -113,7 +113,7 @@ def _ask_then(ctx: Context, moment: Moment, question: str) -> None:
 def one_search(bench: Bench, size: int) -> Spent:
     """What a search for three words costs us."""
     with copied(bench.stores.ours(size)) as path, open_store(path) as app:
-        asked = [" ".join(texts.telling(number, WORDS)) for number in _numbers(bench, size)]
+        asked = [" ".join(texts.telling(number, WORDS)) for number in bench.numbers(size)]
         return spent(partial(search_words, app.ctx, words) for words in asked)
 
 
@@ -137,20 +137,20 @@ def _query(ctx: Context, question: str, space: str | None = None) -> Query:
 def one_open(bench: Bench, size: int) -> Spent:
     """What opening by title costs us."""
     with copied(bench.stores.ours(size)) as path, open_store(path) as app:
-        titles = [title_of(texts.text(number)) for number in _numbers(bench, size)]
+        titles = [title_of(texts.text(number)) for number in bench.numbers(size)]
         return spent(partial(open_all, app.ctx, [title]) for title in titles)
 
 
 def _recall(bench: Bench, size: int, space: str | None = None, *, misspelt: bool = False) -> Spent:
     with copied(bench.stores.ours(size)) as path, open_store(path, "local") as app:
         make = texts.misspelt_question if misspelt else texts.question
-        asked = list(map(make, _numbers(bench, size)))
+        asked = list(map(make, bench.numbers(size)))
         return spent(partial(ask, app.ctx, question, space) for question in asked)
 
 
 def _associations(bench: Bench, size: int) -> Spent:
     with copied(bench.stores.ours(size)) as path, open_store(path, "local") as app:
-        asked = map(texts.question, _numbers(bench, size))
+        asked = map(texts.question, bench.numbers(size))
         wanted = [replace(_query(app.ctx, question), filter=visible(app.ctx)) for question in asked]
         return spent(partial(associate.search, app.ctx, query) for query in wanted)
 
@@ -162,23 +162,18 @@ def _first_recall(bench: Bench, size: int) -> Spent:
         return spent([partial(ask, app.ctx, texts.question(1))])
 
 
-def _numbers(bench: Bench, size: int) -> list[int]:
-    """Memories spread over the store."""
-    return [turn * 997 % size for turn in range(bench.rounds)]
-
-
 def floor_search(bench: Bench, size: int, *, every: bool) -> Spent:
     """What a search for words costs plain SQLite."""
     with copied(bench.stores.floor(size)) as path:
         floor = Floor(path)
-        asked = [texts.telling(number, WORDS if every else 4) for number in _numbers(bench, size)]
+        asked = [texts.telling(number, WORDS if every else 4) for number in bench.numbers(size)]
         return spent(partial(floor.search, words, every=every) for words in asked)
 
 
 def _floor_open(bench: Bench, size: int) -> Spent:
     with copied(bench.stores.floor(size)) as path:
         floor = Floor(path)
-        titles = [title_of(texts.text(number)) for number in _numbers(bench, size)]
+        titles = [title_of(texts.text(number)) for number in bench.numbers(size)]
         return spent(partial(floor.open, title) for title in titles)
 
 
@@ -190,7 +185,7 @@ def _reference(
 ) -> Spent | None:
     if not bench.reference:
         return None
-    numbers = _numbers(bench, size)[: bench.reference_rounds(size)]
+    numbers = bench.numbers(size)[: bench.reference_rounds(size)]
     with copied(bench.stores.reference(size)) as path:
         calls = [partial(asks, about(number)) for number in numbers]
         return bench.reference.spent(path, calls)

@@ -33,7 +33,7 @@ def lore(bench: Bench) -> Iterator[Figure]:
     """lore_search and memory_similar by text, each through its tool, and lore_insert beside its embedding."""
     for size, budget in zip(bench.sizes[1:], (10, 30), strict=False):
         with copied(bench.stores.ours(size)) as path, open_store(path, "local") as app:
-            asked = [texts.question(number) for number in _numbers(bench, size)]
+            asked = [texts.question(number) for number in bench.numbers(size)]
             yield timed(f"lore_search over {size:,}", _searches(app.ctx, asked), budget)
             yield timed(f"memory_similar over {size:,}", _similar(app.ctx, asked), budget)
             yield timed(f"lore_insert into {size:,}, embedding aside", _inserts(app.ctx, size), 2)
@@ -46,9 +46,9 @@ def agentic(bench: Bench) -> Iterator[Figure]:
     with copied(linked) as path, open_store(path, "local") as app:
         walks = spent(
             partial(_call, app.ctx, "agentic-memory", "memory_traverse", start_id=n + 1, max_depth=DEPTH)
-            for n in _numbers(bench, size)
+            for n in bench.numbers(size)
         )
-        claims = [texts.text(n)[:80] for n in _numbers(bench, size)]
+        claims = [texts.text(n)[:80] for n in bench.numbers(size)]
         grounds = spent(
             partial(_call, app.ctx, "agentic-memory", "memory_ground", claim=claim) for claim in claims
         )
@@ -77,7 +77,7 @@ def _asked(bench: Bench, ctx: Context, paths: Sequence[Path]) -> Spent:
     made = create(ctx, "bench")
     for path in paths:
         made, _ = add(ctx, made, str(path))
-    asked = [texts.question(number) for number in _numbers(bench, bench.sizes[1])]
+    asked = [texts.question(number) for number in bench.numbers(bench.sizes[1])]
     return spent(partial(search, ctx, made, question, 10) for question in asked)
 
 
@@ -148,7 +148,3 @@ class Remembering:
 def _call(ctx: Context, name: str, tool: str, **arguments: object) -> None:
     spoken = dialect(name)
     spoken.render(spoken.call(ctx, tool, arguments))
-
-
-def _numbers(bench: Bench, size: int) -> list[int]:
-    return [turn * 997 % size for turn in range(bench.rounds)]

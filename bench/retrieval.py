@@ -10,7 +10,6 @@ beside the data. Vectors are kept by text between runs, since embedding everythi
 from __future__ import annotations
 
 import argparse
-import gzip
 import importlib.util
 import json
 import tempfile
@@ -21,7 +20,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from bench.vectors import CachedEmbedder
+from bench.vectors import CachedEmbedder, rows, spoken
 from mnemic.core.context import Context
 from mnemic.core.memories import Note, remember
 from mnemic.core.recall import recall
@@ -32,7 +31,6 @@ from mnemic.model.values import parse_moment
 from mnemic.storage.sqlite.store import SqliteStore
 
 ASSISTANT_CONFIDENCE = 0.75
-NAMELESS = frozenset({"user", "assistant", "document"})
 RANKED = 50
 BATCH = 1000
 
@@ -63,15 +61,14 @@ class Dataset:
 def load(path: Path) -> Dataset:
     """The data set in *path*."""
     found = Dataset(path, {}, {}, [])
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        for row in map(json.loads, lines):
-            match row["kind"]:
-                case "doc":
-                    found.documents[row["id"]] = row["turns"]
-                case "haystack":
-                    found.haystacks[row["id"]] = [tuple(pair) for pair in row["docs"]]
-                case "question":
-                    found.questions.append(row)
+    for row in rows(path):
+        match row["kind"]:
+            case "doc":
+                found.documents[row["id"]] = row["turns"]
+            case "haystack":
+                found.haystacks[row["id"]] = [tuple(pair) for pair in row["docs"]]
+            case "question":
+                found.questions.append(row)
     return found
 
 
@@ -82,9 +79,8 @@ def notes(data: Dataset, haystack: str) -> Iterator[Note]:
         for turn in data.documents[document]:
             if not turn["text"].strip():
                 continue
-            text = turn["text"] if turn["role"] in NAMELESS else f"{turn['role']}: {turn['text']}"
             yield Note(
-                text=text,
+                text=spoken(turn),
                 session=document,
                 confidence=ASSISTANT_CONFIDENCE if turn["role"] == "assistant" else 1.0,
                 metadata={"turn": turn["id"]},

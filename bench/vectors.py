@@ -54,6 +54,10 @@ class CachedEmbedder:
         """How many numbers a vector has."""
         return self._inner.dimension
 
+    def problem(self) -> str | None:
+        """What keeps the model behind the cache from working."""
+        return self._inner.problem()
+
     def windows(self, text: str) -> Sequence[tuple[int, int]]:
         """The stretches the model behind the cache would see."""
         return self._inner.windows(text)
