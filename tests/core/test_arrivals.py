@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from mnemic.core.arrivals import BATCH
+from mnemic.core.documents import export_json, import_json
 from mnemic.core.memories import Revision, forget, revise, supersede
 from mnemic.core.standards import set_standard
-from mnemic.core.transfer import export_json, import_json
 from mnemic.errors import Denied
 from mnemic.model.access import Grant
 from mnemic.model.graph import Direction

@@ -8,6 +8,7 @@ import pytest
 
 from mnemic.core.entities import HIDDEN
 from mnemic.core.history import undo
+from mnemic.core.lines import export_lines, import_lines
 from mnemic.core.memories import find
 from mnemic.core.sessions import (
     EPISODE_OF,
@@ -19,7 +20,6 @@ from mnemic.core.sessions import (
     resume,
     start,
 )
-from mnemic.core.transfer import export_lines, import_lines
 from mnemic.errors import Denied, NotFound
 from mnemic.model.access import Grant
 from mnemic.model.graph import Direction

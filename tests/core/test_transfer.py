@@ -10,12 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mnemic.core.context import Context
+from mnemic.core.documents import export_json, import_json
 from mnemic.core.entities import Taken, create
 from mnemic.core.graph import end_link, link
 from mnemic.core.history import undo
+from mnemic.core.lines import export_lines, import_lines
 from mnemic.core.memories import Fate, Note, Revision, forget, note_use, remember, revise, supersede
 from mnemic.core.recall import recall
-from mnemic.core.transfer import export_json, export_lines, import_json, import_lines
 from mnemic.dialects.ai_memory import rules
 from mnemic.errors import Conflict, Denied, Invalid, MnemicError
 from mnemic.model.access import Grant

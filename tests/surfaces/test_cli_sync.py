@@ -10,7 +10,7 @@ import pytest
 
 from mnemic.core.arrivals import Imported
 from mnemic.core.context import Context
-from mnemic.core.transfer import export_json, import_json
+from mnemic.core.documents import export_json, import_json
 from mnemic.dialects.ai_memory import rules
 from mnemic.storage.sqlite.store import SqliteStore
 from mnemic.surfaces.cli import daemon

@@ -12,9 +12,9 @@ from mnemic.core import carrying, from_lorekeeper, from_markdown, from_mcp_memor
 from mnemic.core.arrivals import Imported
 from mnemic.core.cargo import unload
 from mnemic.core.context import Context
+from mnemic.core.documents import import_json
 from mnemic.core.entities import take_in
 from mnemic.core.files import SQLITE
-from mnemic.core.transfer import import_json
 from mnemic.errors import Invalid
 from mnemic.formats import conversations, exports
 from mnemic.formats.conversations import Conversation

@@ -9,8 +9,8 @@ from typing import Any
 
 from mnemic.core.arrivals import Arrival, Imported, Intake, Tie
 from mnemic.core.context import Context
+from mnemic.core.documents import arrival_of, ties_of
 from mnemic.core.reflections import ABOUT
-from mnemic.core.transfer import arrival_of, ties_of
 from mnemic.errors import Denied, Invalid
 from mnemic.model.graph import Direction, Edge
 from mnemic.model.memory import Memory

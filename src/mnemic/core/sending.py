@@ -12,8 +12,8 @@ import orjson
 
 from mnemic.core import carrying
 from mnemic.core.context import GLOBAL, Context
+from mnemic.core.documents import current_edges, export_json
 from mnemic.core.memories import is_in_use
-from mnemic.core.transfer import current_edges, export_json
 from mnemic.formats import amem, graphs, lore
 from mnemic.formats.document import CONTROL, RELATIONS
 from mnemic.model.graph import Edge, Entity, Relation

@@ -9,8 +9,8 @@ from typing import Protocol
 
 from mnemic.core.arrivals import LABEL_LENGTH, Arrival, Imported, Intake, Tie
 from mnemic.core.context import Context
+from mnemic.core.documents import current_edges, rules_of
 from mnemic.core.memories import is_in_use
-from mnemic.core.transfer import current_edges, rules_of
 from mnemic.model.graph import Edge
 from mnemic.model.memory import Memory
 from mnemic.model.values import State

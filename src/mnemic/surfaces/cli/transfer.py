@@ -89,12 +89,14 @@ def _sent(session: Session, system: str, target: Path | None) -> None:
 
 
 def _pieces(ctx: Context, form: Format, journal: bool) -> Iterator[bytes]:
-    from mnemic.core import transfer
-
     if form is Format.JSON:
-        yield orjson.dumps(transfer.export_json(ctx), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+        from mnemic.core.documents import export_json
+
+        yield orjson.dumps(export_json(ctx), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
     else:
-        for line in transfer.export_lines(ctx, journal=journal):
+        from mnemic.core.lines import export_lines
+
+        for line in export_lines(ctx, journal=journal):
             yield line.rstrip("\n").encode() + b"\n"
 
 
@@ -224,13 +226,15 @@ def _looks_like(first: bytes) -> Format:
 
 def _taken_in(ctx: Context, first: bytes, rest: IO[bytes], form: Format, told: Progress) -> Imported:
     """A document of no known origin has to keep ai-memory's rules."""
-    from mnemic.core import transfer
-    from mnemic.dialects.ai_memory import rules
-    from mnemic.formats.document import loaded
-
     if form is Format.JSON:
-        return transfer.import_json(ctx, loaded(first + rest.read()), check=rules.entry, progress=told)
-    return transfer.import_lines(ctx, _texts(first, rest), told)
+        from mnemic.core.documents import import_json
+        from mnemic.dialects.ai_memory import rules
+        from mnemic.formats.document import loaded
+
+        return import_json(ctx, loaded(first + rest.read()), check=rules.entry, progress=told)
+    from mnemic.core.lines import import_lines
+
+    return import_lines(ctx, _texts(first, rest), told)
 
 
 def _texts(first: bytes, rest: Iterable[bytes]) -> Iterator[str]:

@@ -6,7 +6,7 @@ from typing import Any, NotRequired, cast
 
 from typing_extensions import TypedDict
 
-from mnemic.core import transfer
+from mnemic.core import documents
 from mnemic.core.context import Context
 from mnemic.dialects.ai_memory import rules
 from mnemic.dialects.ai_memory.endpoints.shapes import Asked, LinkEntry, MemoryEntry, Nothing
@@ -29,7 +29,7 @@ class Exported(TypedDict):
 @AI_MEMORY.endpoint("GET /export", title="Export everything")
 def export_memories(ctx: Context, request: Nothing) -> Exported:
     """All memories and the links between them in one document."""
-    return cast(Exported, transfer.export_json(ctx))
+    return cast(Exported, documents.export_json(ctx))
 
 
 class ImportRequest(Asked):
@@ -53,5 +53,5 @@ def import_memories(ctx: Context, request: ImportRequest) -> Imported:
     """Take in up to 1000 memories and their links. What is not valid is reported and left out."""
     if len(request.memories) > MOST_IMPORTED:
         raise Invalid(f"import limited to {MOST_IMPORTED} memories", "memories")
-    done = transfer.import_json(ctx, dict(request), check=rules.entry)
+    done = documents.import_json(ctx, dict(request), check=rules.entry)
     return {"imported": done.imported, "skipped": done.skipped, "errors": done.errors}
