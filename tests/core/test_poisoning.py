@@ -7,7 +7,8 @@ import base64
 import pytest
 
 from mnemic.core.memories import find, restore, supersede
-from mnemic.core.poisoning import inspect, quarantine, scan
+from mnemic.core.poisoning import quarantine, scan
+from mnemic.core.signs import inspect
 from mnemic.core.standards import set_standard
 from mnemic.errors import NotFound
 from mnemic.model.access import Grant

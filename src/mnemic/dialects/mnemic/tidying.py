@@ -15,7 +15,6 @@ from mnemic.core import (
     lifecycle,
     memories,
     merging,
-    poisoning,
     splitting,
     tidying,
 )
@@ -225,6 +224,8 @@ def _doubles(ctx: Context, apply: bool) -> TidyReply:
 
 
 def _scan(ctx: Context, reference: int | str | None, apply: bool) -> TidyReply:
+    from mnemic.core import poisoning  # compiling its patterns takes longer than the rest of this module does
+
     found = poisoning.scan(ctx, reference)
     if apply:
         poisoning.quarantine(ctx, found)
