@@ -8,7 +8,7 @@ said again in other words. Texts that differ in a number, or of which one denies
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mnemic.core.batches import batches
@@ -74,9 +74,8 @@ def apply(ctx: Context, groups: Sequence[Group]) -> int:
 def opposed(ctx: Context, namespace: str | None = None) -> list[tuple[Memory, Memory]]:
     """The living memories that speak against each other in nearly the same words, the older of each two first."""
     reader = ctx.store.read()
-    suspects = list(reader.marked_alike(_looked_at(ctx, namespace), limit=MOST_PAIRS))
-    texts = _contents(reader, suspects)
-    found = [pair for pair in suspects if _are_opposed(reader, texts, pair)][:MOST_GROUPS]
+    suspects = _suspects(reader, _looked_at(ctx, namespace))
+    found = [pair for pair, texts in suspects if _are_opposed(reader, *texts)][:MOST_GROUPS]
     known = {memory.id: memory for memory in reader.memories(sorted({end for pair in found for end in pair}))}
     return [(known[one], known[other]) for one, other in found]
 
@@ -85,8 +84,7 @@ def _looked_at(ctx: Context, namespace: str | None) -> Filter:
     return Filter(namespaces=ctx.scope(namespace), without=HIDDEN, alive_at=ctx.now())
 
 
-def _are_opposed(reader: Reader, texts: dict[int, str], pair: tuple[int, int]) -> bool:
-    one, other = (texts.get(number, "") for number in pair)
+def _are_opposed(reader: Reader, one: str, other: str) -> bool:
     return likeness(one, other) >= SAME_SUBJECT and _speak_against(reader, one, other)
 
 
@@ -95,20 +93,21 @@ def _speak_against(reader: Reader, one: str, other: str) -> bool:
 
 
 def _by_words(reader: Reader, wanted: Filter) -> Iterator[Double]:
-    suspects = list(reader.marked_alike(wanted, limit=MOST_PAIRS))
-    texts = _contents(reader, suspects)
-    for one, other in suspects:
-        alike = likeness(texts.get(one, ""), texts.get(other, "x"))
-        if alike >= NEAR and _agree(reader, texts[one], texts[other]):
+    for (one, other), texts in _suspects(reader, wanted):
+        alike = likeness(*texts)
+        if alike >= NEAR and _agree(reader, *texts):
             yield Double(one, other, alike)
 
 
-def _contents(reader: Reader, pairs: Iterable[tuple[int, int]]) -> dict[int, str]:
-    numbers = sorted({number for pair in pairs for number in pair})
+def _suspects(reader: Reader, wanted: Filter) -> Iterator[tuple[tuple[int, int], tuple[str, str]]]:
+    """The pairs of memories that may say nearly the same, and what both say; one that says nothing is in none."""
+    pairs = reader.marked_alike(wanted, limit=MOST_PAIRS)
     texts: dict[int, str] = {}
-    for some in batches(numbers, READ_AT_ONCE):
+    for some in batches(sorted({number for pair in pairs for number in pair}), READ_AT_ONCE):
         texts |= reader.contents(some)
-    return texts
+    for one, other in pairs:
+        if one in texts and other in texts:
+            yield (one, other), (texts[one], texts[other])
 
 
 def _agree(reader: Reader, one: str, other: str) -> bool:
