@@ -22,7 +22,7 @@ DOUBTED = "rated useless"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Steps:
-    """How far one rating moves the quality and within what bounds, how many ratings the mean spans, what forgets."""
+    """How far one rating moves the quality, within what bounds, how many ratings the mean spans, and when we forget."""
 
     up: float = 0.5
     down: float = 0.5

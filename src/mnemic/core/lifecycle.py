@@ -82,7 +82,7 @@ def earned(lives: Lives, memory: Memory, uses: int, now: Moment) -> dict[str, ob
 
 
 def min_end(lives: Lives, tier: Tier, now: Moment) -> Moment:
-    """Until when a memory lives at the least that is used now."""
+    """Until when, at the least, a memory lives that is used now."""
     return now + lives.extension(tier)
 
 

@@ -73,7 +73,7 @@ def _ordered(ctx: Context, query: Query, vector: Vectors | None, profile: Profil
 
 
 def search(ctx: Context, query: Query) -> list[Hit]:
-    """The memories that hold every word of *query*, in the order of the six factors without the tier. No use."""
+    """The memories that hold every word of *query*, in the order of the six factors without the tier. Counts no use."""
     from mnemic.retrieval.sixfold import SEARCHED
 
     return _ordered(ctx, query, None, SEARCHED)

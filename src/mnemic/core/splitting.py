@@ -47,7 +47,7 @@ class Analysis:
 
     @property
     def score(self) -> float:
-        """How many times as much as it should it says."""
+        """How much it says, as a multiple of what it should."""
         return len(self.memory.statements) / self.threshold
 
     @property

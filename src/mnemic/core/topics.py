@@ -119,7 +119,7 @@ def _best(worth: Mapping[str, float], count: int) -> list[str]:
 
 
 def by_words(texts: Sequence[str], label: str) -> Topics:
-    """*texts* by the keyword that tells most; one without any is a topic of its own. Never a single topic of four."""
+    """*texts* by the keyword that tells most; one without any is its own topic. Four or more are never one topic."""
     words = [telling(text) for text in texts]
     keywords = _keywords(words)
     topics: dict[str, list[str]] = {}

@@ -20,7 +20,7 @@ class Direction(StrEnum):
 
 
 UNRATED_LINK = 1.0
-"""What a link counts for of which nobody has said how good it is."""
+"""How good a link counts for that nobody has rated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ class Edge:
     valid_to: Moment | None = None
     state: State = State.LIVING
     updated_at: Moment | None = None
-    """When it was last rated or changed; None is when it was made."""
+    """When it was last rated or changed; None if it never was."""
     quality: float | None = None
     rating: float | None = None
     rating_count: int = 0

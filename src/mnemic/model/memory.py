@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from mnemic.model.values import Moment, State, Tier
 
 UNRATED, HIGHEST_QUALITY = 5.0, 10.0
-"""What a memory counts for of which nobody has said how good it is, and the most it can."""
+"""How good a memory counts for that nobody has rated, and the most it can."""
 _NUMBER = re.compile(r" \(\d+\)$")
 
 

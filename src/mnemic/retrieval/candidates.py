@@ -55,7 +55,7 @@ def gather(reader: Reader, query: Query, vector: Vectors | None, depth: int) -> 
 
 
 def ranked(reader: Reader, query: Query, vector: Vectors | None, depth: int) -> dict[int, Candidate]:
-    """The *depth* nearest and the *depth* best that hold every word, with their places. Nothing near: nothing."""
+    """The *depth* nearest and the *depth* best that hold every word, with their places; none if nothing is near."""
     nearest = [] if vector is None else reader.nearest(vector, query.filter, limit=depth)
     if vector is None or not nearest:
         return {}

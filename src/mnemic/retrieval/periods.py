@@ -104,7 +104,7 @@ def _month(found: Match[str], now: Moment) -> Period:
 
 
 def _past(found: Match[str], now: Moment) -> Period:
-    # "Last month" reaches back to the begin of the month before, "the past three months" a little over three.
+    # "Last month" reaches back to the beginning of the month before, "the past three months" a little over three.
     count = 1.1 * _number(found[1]) if found[1] else 2
     return Period(now - int(count * UNITS[found[2]]), now)
 

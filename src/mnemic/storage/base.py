@@ -1,4 +1,4 @@
-"""What a store promises. Two engines keep these promises; nobody above this floor sees SQL."""
+"""What a store promises. An engine keeps these promises; nobody above this floor sees SQL."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Standing(NamedTuple):
 
 
 class Match(NamedTuple):
-    """A memory that holds words, how well, and what speaks for it whatever the question."""
+    """A memory that holds words, how well, and its merits."""
 
     memory_id: int
     bm25: float
@@ -99,7 +99,7 @@ class Match(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weights:
-    """How much what speaks for a memory adds to what its words do."""
+    """How much each merit of a memory adds to the score of its words."""
 
     priority: float
     use: float
@@ -407,16 +407,16 @@ class Reader(Protocol):
         """
 
     def traits(self, memory_ids: Sequence[int]) -> dict[int, Traits]:
-        """The traits of those of these memories that there are."""
+        """The traits of these memories; unknown numbers are left out."""
 
     def merits(self, memory_ids: Sequence[int]) -> dict[int, Merit]:
-        """What speaks for those of these memories that there are."""
+        """The merits of these memories; unknown numbers are left out."""
 
     def reputes(self, memory_ids: Sequence[int]) -> dict[int, Repute]:
-        """How good those of these memories proved that there are, and how much they are used."""
+        """How good these memories proved and how much they are used; unknown numbers are left out."""
 
     def openings(self, statement_ids: Sequence[int], characters: int) -> dict[int, str]:
-        """How those of these statements that there are begin, up to so many characters of each."""
+        """How these statements begin, up to so many characters of each; unknown numbers are left out."""
 
     def neighbours_in_session(self, memory_ids: Sequence[int]) -> dict[int, tuple[int, ...]]:
         """For each of these memories that belongs to a session: the living ones right before and after it."""

@@ -265,7 +265,7 @@ class Endpoint:
         return self._unknown("resource", uri, RESOURCE_NOT_FOUND, "Resource not found", {"uri": uri[:200]})
 
     def _unknown(self, what: str, name: str, code: int, message: str, data: Any = None) -> ProtocolError:
-        """What is said of a *what* that there is not: in the dialect's words, or with this *code* and *message*."""
+        """The error for a *what* that is not there: in the dialect's words, or with this *code* and *message*."""
         own = self.dialect.unknown.get(what)
         if own is None:
             return ProtocolError(code, message, data)

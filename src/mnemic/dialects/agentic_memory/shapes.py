@@ -1,4 +1,4 @@
-"""What its answers share: nodes, edges, the closed sets of their types, and what is said of a node there is not."""
+"""What its answers share: nodes, edges, the closed sets of their types, and the error for a node that is missing."""
 
 from __future__ import annotations
 

@@ -164,7 +164,7 @@ def _replayed(connection: apsw.Connection, subject: str) -> dict[int, dict[str, 
     return replayed
 
 
-def _agrees(memory: Any, told: dict[str, Any]) -> bool:
+def _agrees(memory: Memory, told: dict[str, Any]) -> bool:
     """Whether each field is what was last told of it; of what was never told, what a memory has from birth."""
     expected = {name: told.get(name, _plain(NO_FIELDS[name])) for name in JOURNALED}
     return bool(expected == {name: _plain(getattr(memory, name)) for name in JOURNALED})

@@ -63,7 +63,7 @@ def _stamps(path: Path) -> dict[str, tuple[int, int]]:
 
 
 def columns(connection: apsw.Connection, tables: Collection[str]) -> dict[str, list[str]]:
-    """The columns of those of *tables* that there are; older versions have fewer."""
+    """The columns of each of *tables* that is there; older versions have fewer."""
     found: dict[str, list[str]] = {}
     listed = "[" + ", ".join(f'"{name}"' for name in tables) + "]"
     for table, column in connection.execute(COLUMNS, (listed,)):

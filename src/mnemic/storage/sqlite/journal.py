@@ -67,7 +67,7 @@ def changed(connection: apsw.Connection, since: int) -> list[int]:
 
 
 def reworded(connection: apsw.Connection, since: int) -> list[int]:
-    """Those among them that may say, be or stand where they did not before."""
+    """Those of them in which more than the count of uses may have changed."""
     return column(connection, REWORDED, (since,))
 
 

@@ -57,7 +57,7 @@ class Sieve:
     def within(self, vector: Vectors, seen: Flags | None, cosine: float, count: int) -> Flags:
         """Which of *count* rows may come as near as *cosine*, of those *seen*; the last few all do.
 
-        Two vectors differ in the signs of as large a share of their numbers as their angle is of a half turn.
+        The larger the angle between two vectors, the more of their numbers differ in sign: at a half turn all do.
         """
         share = math.acos(min(1.0, cosine)) / math.pi
         expected, spread = len(vector) * share, math.sqrt(len(vector) * share * (1 - share))
