@@ -119,6 +119,12 @@ def test_broken_conversations_are_told_and_the_rest_imported(cli, export):
     assert (facts["errors"], facts["problems"]) == (1, ["claude.jsonl, line 3: not JSON"])
 
 
+def test_what_is_told_of_a_broken_file_is_safe_for_a_terminal(cli):
+    name = "red\x1b[31m.json"
+    (cli.home / name).write_text("{broken")
+    assert "\x1b" not in cli("mine", "-f", "claude", name).err
+
+
 def test_a_file_without_any_conversation_fails(cli):
     (cli.home / "garbage.json").write_text("hello")
     done = cli("mine", "-f", "claude", "garbage.json")
