@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from types import NoneType
 from typing import Any
@@ -73,46 +73,139 @@ def export_lines(ctx: Context, *, journal: bool = False) -> Iterator[str]:
 def import_lines(ctx: Context, source: Iterable[str], progress: Progress | None = None) -> Imported:
     """Take in a file of our own format. What is known by its uid is skipped, so importing twice changes nothing."""
     _must_see_all(ctx)
-    done = Imported()
-    numbers: dict[str, dict[int, int]] = {"memory": {}, "edge": {}, "session": {}}
+    run = _Run(ctx)
     entries = lines.parsed(source)
     for kind, group in groupby(entries, key=lambda entry: entry[1][lines.RECORD]):
         if kind == "change":
-            _replay(ctx, [content for _, content in group], numbers, done)
+            run.replay([content for _, content in group])
         else:
-            _take_in(ctx, kind, group, numbers, done, progress)
+            run.take(kind, list(group), progress)
     ctx.wake()
-    return done
-
-
-def _take_in(
-    ctx: Context,
-    kind: str,
-    group: Iterable[tuple[int, dict[str, Any]]],
-    numbers: dict[str, dict[int, int]],
-    done: Imported,
-    progress: Progress | None,
-) -> None:
-    """Entries of one kind, a transaction for every few hundred."""
-    take = TAKING.get(kind)
-    if take is None:
-        raise Invalid(f"Unknown kind of line: {kind!r}", lines.RECORD)
-    waiting, count = list(group), 0
-    for batch in batches(waiting, BATCH):
-        with ctx.write("import") as tx:
-            for number, content in batch:
-                try:
-                    take(tx, ctx, content, numbers, done)
-                except (MnemicError, KeyError, TypeError, ValueError) as error:
-                    done.errors.append(f"line {number}: {_told(error)}")
-        count += len(batch)
-        if progress:
-            progress(count, len(waiting))
+    return run.done
 
 
 def _must_see_all(ctx: Context) -> None:
     if ctx.granted is not None:
         raise Denied("This token may not move memories out or in: it is limited to some namespaces.")
+
+
+@dataclass(slots=True)
+class _Run:
+    """One run of an import: the numbers that sessions and memories of the file have here, and how it went so far."""
+
+    ctx: Context
+    done: Imported = field(default_factory=Imported)
+    sessions: dict[int, int] = field(default_factory=dict)
+    memories: dict[int, int] = field(default_factory=dict)
+
+    def take(
+        self, kind: str, entries: Sequence[tuple[int, dict[str, Any]]], progress: Progress | None
+    ) -> None:
+        """Take in entries of one kind, each with the number of its line, a transaction for every few hundred."""
+        take = TAKING.get(kind)
+        if take is None:
+            raise Invalid(f"Unknown kind of line: {kind!r}", lines.RECORD)
+        count = 0
+        for batch in batches(entries, BATCH):
+            with self.ctx.write("import") as tx:
+                for number, content in batch:
+                    try:
+                        take(self, tx, content)
+                    except (MnemicError, KeyError, TypeError, ValueError) as error:
+                        self.done.errors.append(f"line {number}: {_told(error)}")
+            count += len(batch)
+            if progress:
+                progress(count, len(entries))
+
+    def take_session(self, tx: Writer, content: Mapping[str, Any]) -> None:
+        session = lines.session_of(content)
+        number = tx.session(session.namespace, session.name, session.started_at)
+        known = tx.session_numbered(number)
+        assert known is not None
+        more = {name: getattr(session, name) for name in ("ended_at", "topic", "summary", "metadata")}
+        tx.change_session(known, **{name: value for name, value in more.items() if value not in (None, {})})
+        self.sessions[session.id] = number
+
+    def take_memory(self, tx: Writer, content: Mapping[str, Any]) -> None:
+        memory = _checked_memory(lines.memory_of(content))
+        known = tx.ids_with_uid(str(uuid.UUID(memory.uid)), 1)
+        if known:
+            self.memories[memory.id] = known[0]
+            self.done.skipped += 1
+            return
+        if memory.session_id is not None:
+            memory = replace(memory, session_id=self.sessions[memory.session_id])
+        if memory.state is State.NAMED:
+            self.memories[memory.id] = _taken_name(tx, memory)
+            return
+        if memory.state is State.LIVING:
+            memory = replace(memory, title=tx.unused_title(memory.namespace, memory.title))
+        self.memories[memory.id] = tx.take_in(memory).id
+        self.done.imported += 1
+
+    def take_edge(self, tx: Writer, content: Mapping[str, Any]) -> None:
+        edge = lines.edge_of(content)
+        _checked(edge, EDGE_TYPES)
+        source, target = self.memories[edge.source_id], self.memories[edge.target_id]
+        if not tx.has_edge(source, target, edge.type, edge.created_at):
+            put_edge(tx, edge, source, target)
+
+    def take_use(self, tx: Writer, content: Mapping[str, Any]) -> None:
+        tx.set_use(content["id"], content["access_count"], content["accessed_at"], content["days_used"])
+
+    def take_together(self, tx: Writer, content: Mapping[str, Any]) -> None:
+        one, other = (self.memories[content[name]] for name in ("one_id", "other_id"))
+        if not tx.companions([one, other]):
+            tx.set_together(one, other, int(content["count"]), int(content["last"]))
+
+    def take_standard(self, tx: Writer, content: Mapping[str, Any]) -> None:
+        """What is set for a namespace; what is set here already stays."""
+        namespace, number, parent = content["namespace"], content.get("memory_id"), content.get("parent")
+        if not isinstance(namespace, str) or not isinstance(parent, str | None):
+            raise Invalid("namespace, parent: must be texts")
+        if namespace not in {held for held, _, _ in tx.standards()}:
+            tx.set_standard(namespace, None if number is None else self.memories[number], parent)
+
+    def replay(self, contents: Sequence[Mapping[str, Any]]) -> None:
+        """Build a store again from its journal. Only an empty one can take the numbers of another."""
+        if self.ctx.store.sequence():
+            raise Conflict(
+                "An export with its journal can only be imported into an empty database; export without it"
+            )
+        try:
+            changes = [lines.change_of(content) for content in contents]
+            for _, batch in groupby(changes, key=lambda change: change.batch):
+                together = list(batch)
+                first = together[0]
+                with self.ctx.store.write(operation=first.operation, actor=first.actor, at=first.at) as tx:
+                    for change in together:
+                        self.done.imported += _redo(tx, change)
+            self.memories |= {change.subject_id: change.subject_id for change in changes}
+        except (AssertionError, KeyError, TypeError, ValueError) as error:
+            raise Invalid(
+                "The journal in this file does not fit together; export without it", "lines"
+            ) from error
+
+
+TAKING: Mapping[str, Callable[[_Run, Writer, Mapping[str, Any]], None]] = {
+    "session": _Run.take_session,
+    "memory": _Run.take_memory,
+    "edge": _Run.take_edge,
+    "use": _Run.take_use,
+    "together": _Run.take_together,
+    "standard": _Run.take_standard,
+}
+"""What is done with a line, by its kind."""
+
+
+def _taken_name(tx: Writer, name: Memory) -> int:
+    """What goes by *name* here already, or the name itself."""
+    if tx.ids_titled(name.title, (name.namespace,)):
+        return tx.named(name.namespace, name.title)
+    try:
+        return tx.take_in(name).id
+    except Conflict:
+        return tx.named(name.namespace, name.title)
 
 
 def _checked(thing: Memory | Edge, types: Mapping[str, tuple[type, ...]]) -> None:
@@ -128,7 +221,7 @@ def _checked_memory(memory: Memory) -> Memory:
     faithful(memory.metadata)
     if not all(isinstance(tag, str) for tag in memory.tags):
         raise Invalid("tags: must be texts", "tags")
-    if not all(isinstance(statement.text, str) for statement in memory.statements):
+    if not all(isinstance(text, str) for text in memory.texts):
         raise Invalid("statements: must be texts", "statements")
     return memory
 
@@ -137,114 +230,6 @@ def _told(error: Exception) -> str:
     if isinstance(error, KeyError):
         return f"{error.args[0]} is missing"
     return str(error)
-
-
-Numbers = dict[str, dict[int, int]]
-
-
-def _take_session(
-    tx: Writer, ctx: Context, content: Mapping[str, Any], numbers: Numbers, done: Imported
-) -> None:
-    session = lines.session_of(content)
-    number = tx.session(session.namespace, session.name, session.started_at)
-    known = tx.session_numbered(number)
-    assert known is not None
-    more = {name: getattr(session, name) for name in ("ended_at", "topic", "summary", "metadata")}
-    tx.change_session(known, **{name: value for name, value in more.items() if value not in (None, {})})
-    numbers["session"][session.id] = number
-
-
-def _take_memory(
-    tx: Writer, ctx: Context, content: Mapping[str, Any], numbers: Numbers, done: Imported
-) -> None:
-    memory = _checked_memory(lines.memory_of(content))
-    known = tx.ids_with_uid(str(uuid.UUID(memory.uid)), 1)
-    if known:
-        numbers["memory"][memory.id] = known[0]
-        done.skipped += 1
-        return
-    if memory.session_id is not None:
-        memory = replace(memory, session_id=numbers["session"][memory.session_id])
-    if memory.state is State.NAMED:
-        numbers["memory"][memory.id] = _take_name(tx, memory)
-        return
-    if memory.state is State.LIVING:
-        memory = replace(memory, title=tx.unused_title(memory.namespace, memory.title))
-    numbers["memory"][memory.id] = tx.take_in(memory).id
-    done.imported += 1
-
-
-def _take_name(tx: Writer, name: Memory) -> int:
-    """What goes by *name* here already, or the name itself."""
-    if tx.ids_titled(name.title, (name.namespace,)):
-        return tx.named(name.namespace, name.title)
-    try:
-        return tx.take_in(name).id
-    except Conflict:
-        return tx.named(name.namespace, name.title)
-
-
-def _take_edge(
-    tx: Writer, ctx: Context, content: Mapping[str, Any], numbers: Numbers, done: Imported
-) -> None:
-    edge = lines.edge_of(content)
-    _checked(edge, EDGE_TYPES)
-    source, target = numbers["memory"][edge.source_id], numbers["memory"][edge.target_id]
-    if tx.has_edge(source, target, edge.type, edge.created_at):
-        return
-    put_edge(tx, edge, source, target)
-
-
-def _take_use(tx: Writer, ctx: Context, content: Mapping[str, Any], numbers: Numbers, done: Imported) -> None:
-    tx.set_use(content["id"], content["access_count"], content["accessed_at"], content["days_used"])
-
-
-def _take_together(
-    tx: Writer, ctx: Context, content: Mapping[str, Any], numbers: Numbers, done: Imported
-) -> None:
-    one, other = (numbers["memory"][content[name]] for name in ("one_id", "other_id"))
-    if not tx.companions([one, other]):
-        tx.set_together(one, other, int(content["count"]), int(content["last"]))
-
-
-def _take_standard(
-    tx: Writer, ctx: Context, content: Mapping[str, Any], numbers: Numbers, done: Imported
-) -> None:
-    """What is set for a namespace; what is set here already stays."""
-    namespace, number, parent = content["namespace"], content.get("memory_id"), content.get("parent")
-    if not isinstance(namespace, str) or not isinstance(parent, str | None):
-        raise Invalid("namespace, parent: must be texts")
-    if namespace not in {held for held, _, _ in tx.standards()}:
-        tx.set_standard(namespace, None if number is None else numbers["memory"][number], parent)
-
-
-TAKING = {
-    "session": _take_session,
-    "memory": _take_memory,
-    "edge": _take_edge,
-    "use": _take_use,
-    "together": _take_together,
-    "standard": _take_standard,
-}
-
-
-def _replay(ctx: Context, contents: list[dict[str, Any]], numbers: Numbers, done: Imported) -> None:
-    """Build a store again from its journal. Only an empty one can take the numbers of another."""
-    if ctx.store.sequence():
-        raise Conflict(
-            "An export with its journal can only be imported into an empty database; export without it"
-        )
-    try:
-        changes = [lines.change_of(content) for content in contents]
-        for _, batch in groupby(changes, key=lambda change: change.batch):
-            together = list(batch)
-            first = together[0]
-            with ctx.store.write(operation=first.operation, actor=first.actor, at=first.at) as tx:
-                for change in together:
-                    done.imported += _redo(tx, change)
-        numbers["memory"] |= {change.subject_id: change.subject_id for change in changes}
-    except (AssertionError, KeyError, TypeError, ValueError) as error:
-        raise Invalid("The journal in this file does not fit together; export without it", "lines") from error
 
 
 def _redo(tx: Writer, change: Change) -> bool:
