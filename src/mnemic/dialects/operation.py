@@ -93,9 +93,8 @@ def invalid(error: ValidationError) -> Invalid:
             case "missing":
                 lines.append(f"{where}: required")
             case _:
-                lines.append(
-                    f"{where}: {item['msg'].removeprefix('Value error, ')}" if where else str(item["msg"])
-                )
+                said = item["msg"].removeprefix("Value error, ")
+                lines.append(f"{where}: {said}" if where else said)
     if len(told) > 3:
         lines.append(f"and {len(told) - 3} more")
     return Invalid("; ".join(lines), ".".join(str(part) for part in told[0]["loc"]) or None)
