@@ -195,6 +195,18 @@ def test_a_backup_does_not_replace_a_file_unasked(known):
     assert known("backup", str(file), "--force").code == 0
 
 
+def test_a_backup_does_not_replace_the_database_itself(known):
+    database = known.home / "memory.db"
+    before = database.stat().st_ino
+    done = known("backup", str(database), "--force")
+    assert (done.code, database.stat().st_ino) == (2, before) and "the database itself" in done.err
+
+
+def test_a_backup_into_no_folder_names_the_folder(known):
+    done = known("backup", str(known.home / "nowhere" / "copy.db"))
+    assert done.code == 2 and f"there is no folder {known.home / 'nowhere'}" in done.err
+
+
 def test_what_is_no_backup_is_not_restored(known):
     file = known.home / "no.db"
     file.write_bytes(b"no database" * 1000)
