@@ -181,6 +181,16 @@ def test_a_backup_is_restored_and_what_it_replaces_is_kept(known):
     assert known("stats", "--json", "--db", done["kept"]).json["total"] == 3
 
 
+def test_nothing_that_was_kept_is_replaced_by_the_next(known, monkeypatch):
+    monkeypatch.setattr("time.strftime", lambda form: "20261116-100000")
+    copy = str(known.home / "copy.db")
+    known("backup", copy)
+    known("remember", "Later fact")
+    first = known.json("restore", "--from", copy, "--force")["kept"]
+    second = known.json("restore", "--from", copy, "--force")["kept"]
+    assert [known("stats", "--json", "--db", kept).json["total"] for kept in (first, second)] == [3, 2]
+
+
 def test_a_backup_needs_no_force_where_nothing_is(known):
     copy, fresh = str(known.home / "copy.db"), ("--db", str(known.home / "fresh" / "new.db"))
     known("backup", copy)

@@ -102,6 +102,18 @@ def test_everything_else_in_a_file_stays_and_the_old_one_is_kept(cli, client):
     assert file.read_text() == text
 
 
+def test_no_copy_is_replaced_by_the_next(cli, monkeypatch):
+    monkeypatch.setattr("time.strftime", lambda form: "20261116-100000")
+    file = cli.home / FILES["cursor"]
+    file.parent.mkdir()
+    file.write_text('{"mcpServers": {"other": {"command": "x"}}}')
+    first, second, third = (
+        cli.json(word, "cursor")["kept"] for word in ("install", "uninstall", "install")
+    )
+    assert len({first, second, third}) == 3
+    assert json.loads(Path(first).read_text()) == {"mcpServers": {"other": {"command": "x"}}}
+
+
 def test_codex_keeps_comments_and_tables(cli):
     file = cli.home / ".codex/config.toml"
     file.parent.mkdir()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import IO
 
@@ -32,3 +34,10 @@ def written_whole(target: Path) -> Iterator[IO[bytes]]:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def unused(target: Path, ending: str = "") -> Path:
+    """A name beside *target* that tells the time, for what is to be kept of it; numbered if it is taken."""
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    names = (f"{target.name}.{stamp}{f'-{number}' if number else ''}{ending}" for number in count())
+    return next(path for path in map(target.with_name, names) if not path.exists())

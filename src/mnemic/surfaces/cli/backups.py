@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from mnemic.surfaces.cli.listing import find
 from mnemic.surfaces.cli.progress import progress
 from mnemic.surfaces.cli.session import Session, Verb, pass_session
 from mnemic.surfaces.cli.text import count, size
+from mnemic.surfaces.files import unused
 
 if TYPE_CHECKING:
     from mnemic.app import App
@@ -147,7 +147,7 @@ def _put_in_place(source: Path, target: Path) -> Path | None:
     target.parent.mkdir(parents=True, exist_ok=True)
     part = Path(shutil.copy(source, target.with_name(f".{target.name}.part")))
     part.chmod(0o600)
-    kept = target.with_name(f"{target.name}.{time.strftime('%Y%m%d-%H%M%S')}") if target.exists() else None
+    kept = unused(target) if target.exists() else None
     if kept:
         for tail in ("", *LEFTOVERS):
             if (old := Path(f"{target}{tail}")).exists():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import shutil
-import time
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from typing import Any
 from mnemic.errors import Conflict, MnemicError
 from mnemic.surfaces.clients import jsonc, toml
 from mnemic.surfaces.clients.catalogue import CLIENTS, Client, Machine, Scope, Syntax
-from mnemic.surfaces.files import written_whole
+from mnemic.surfaces.files import unused, written_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +61,7 @@ class Edit:
     def _copied(self) -> Path | None:
         if self.before is None:
             return None
-        kept = self.file.with_name(f"{self.file.name}.{time.strftime('%Y%m%d-%H%M%S')}.bak")
-        return Path(shutil.copy2(self.file, kept))
+        return Path(shutil.copy2(self.file, unused(self.file, ".bak")))
 
 
 def plan_install(client: Client, machine: Machine, scope: Scope, server: Server) -> Edit:
