@@ -94,6 +94,23 @@ def test_strict_json_stays_strict():
     assert jsonc.without_member(edited, PATH) == text
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a":1,"mcpServers":{"other":{"command":"x"}},"z":{}}',
+        '{"mcpServers": {"other": {} /* mine */}}\n',
+        '{\n  "mcpServers": {\n    "other": {}, // mine\n  },\n}\n',
+        '{\r\n  "mcpServers": {\r\n    "other": {}\r\n  }\r\n}\r\n',
+        '{\n\t"mcpServers": {\n\t}\n}',
+    ],
+)
+def test_what_was_added_and_removed_leaves_no_trace(text):
+    edited = jsonc.with_member(text, PATH, ENTRY)
+    assert jsonc.read(edited)["mcpServers"]["mnemic"] == ENTRY
+    assert edited.count("\n") == 0 or text.count("\n")
+    assert jsonc.without_member(edited, PATH) == text
+
+
 def test_windows_line_ends_stay():
     edited = jsonc.with_member('{\r\n  "a": 1\r\n}\r\n', PATH, ENTRY)
     assert edited.count("\n") == edited.count("\r\n")

@@ -146,7 +146,9 @@ def with_member(text: str, path: Sequence[str], value: Any) -> str:
         if member is None:
             return _added(text, node, key, _nested(path[step + 1 :], value), style, step)
         node = member.node
-    return text[: node.start] + style.written(value, len(path)) + text[node.end :]
+    in_lines = "\n" in text[node.start : node.end]
+    written = style.written(value, len(path)) if in_lines else json.dumps(value, ensure_ascii=False)
+    return text[: node.start] + written + text[node.end :]
 
 
 def _nested(path: Sequence[str], value: Any) -> Any:
@@ -164,11 +166,13 @@ def _added(text: str, node: Node, key: str, value: Any, style: _Style, depth: in
     )
     if not node.members:
         return text[:brink] + line + style.newline + style.indent * depth + text[close:]
-    tail = text[brink:close] if "\n" in text[brink:close] else style.newline + style.indent * depth
     last = node.members[-1]
-    if last.comma is not None:
-        return text[:brink] + line + tail + text[close:]
     end = last.node.end
+    if last.comma is None and "\n" not in text[node.start : node.end]:
+        return f"{text[:end]}, {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}{text[end:]}"
+    tail = text[brink:close] if "\n" in text[brink:close] else style.newline + style.indent * depth
+    if last.comma is not None:
+        return text[:brink] + line + "," + tail + text[close:]
     return text[:end] + "," + text[end:brink] + line + tail + text[close:]
 
 
