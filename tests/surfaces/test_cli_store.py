@@ -288,6 +288,18 @@ def test_doctor_sees_configured_clients(cli):
     assert "Cursor (user)" in cli("doctor").out
 
 
+def test_doctor_sees_clients_that_start_nothing_and_files_that_cannot_be_read(cli):
+    file = cli.home / ".cursor" / "mcp.json"
+    file.parent.mkdir()
+    file.write_text('{"mcpServers": {"mnemic": {"command": "/gone/mnemic", "args": ["mcp"]}}}')
+    done = cli("doctor")
+    assert done.code == 1 and done.out.count("Cursor") == 1
+    assert "starts /gone/mnemic, which is not there; `mnemic install cursor` mends it" in done.out
+    file.write_text('{"mcpServers": {')
+    done = cli("doctor")
+    assert done.code == 0 and f"note    clients    Cursor (user): {file} cannot be read: line 1" in done.out
+
+
 def test_doctor_reports_a_bad_config_file(cli):
     (cli.home / "config.toml").write_text("= nonsense")
     done = cli("doctor", MNEMIC_CONFIG=str(cli.home / "config.toml"))

@@ -22,6 +22,7 @@ from mnemic.surfaces.cli.text import bad, count, doubtful, good, size
 
 if TYPE_CHECKING:
     from mnemic.app import App
+    from mnemic.surfaces.clients import Setup
 
 PARTS = ("mnemic", "apsw", "mcp", "onnxruntime", "numpy", "numkong", "tokenizers", "starlette")
 SCARCE = 500 * 1024 * 1024
@@ -182,10 +183,31 @@ def disk(app: App) -> Finding:
 
 
 def clients() -> Finding:
-    """Which clients are set up to start us."""
+    """Which clients are set up to start us, and whether what they start is there."""
     from mnemic.surfaces.clients import configured, this_machine
 
-    found = [f"{client.title} ({scope})" for client, scope, _ in configured(this_machine(), "mnemic")]
-    if found:
-        return Finding("clients", Health.OK, ", ".join(found))
-    return Finding("clients", Health.NOTE, "none configured; `mnemic install CLIENT` does it")
+    found = list(configured(this_machine(), "mnemic"))
+    if not found:
+        return Finding("clients", Health.NOTE, "none configured; `mnemic install CLIENT` does it")
+    worst = max((_health(setup) for setup in found), key=list(Health).index)
+    return Finding("clients", worst, ", ".join(map(_told, found)))
+
+
+def _health(setup: Setup) -> Health:
+    if setup.fault:
+        return Health.NOTE
+    return Health.BROKEN if _is_gone(setup) else Health.OK
+
+
+def _told(setup: Setup) -> str:
+    where = f"{setup.client.title} ({setup.scope})"
+    if setup.fault:
+        return f"{where}: {setup.file} cannot be read: {setup.fault}"
+    if not _is_gone(setup):
+        return where
+    again = f"; `mnemic install {setup.client.name}` mends it" if Path(setup.command).is_absolute() else ""
+    return f"{where} starts {setup.command}, which is not there{again}"
+
+
+def _is_gone(setup: Setup) -> bool:
+    return bool(setup.command) and shutil.which(setup.command) is None

@@ -1,7 +1,7 @@
 """The programs that can use Mnemic over MCP: where each keeps its configuration, and how it is edited."""
 
 from mnemic.surfaces.clients.catalogue import CLIENTS, Client, Machine, Scope, this_machine
-from mnemic.surfaces.clients.editing import Edit, Server, configured, plan_install, plan_uninstall
+from mnemic.surfaces.clients.editing import Edit, Server, Setup, configured, plan_install, plan_uninstall
 
 __all__ = [
     "CLIENTS",
@@ -10,6 +10,7 @@ __all__ = [
     "Machine",
     "Scope",
     "Server",
+    "Setup",
     "configured",
     "plan_install",
     "plan_uninstall",

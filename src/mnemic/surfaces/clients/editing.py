@@ -92,20 +92,37 @@ def plan_uninstall(client: Client, machine: Machine, scope: Scope, name: str) ->
     return _planned(client, client.file(machine, scope), name, None, change)
 
 
-def configured(machine: Machine, name: str) -> Iterator[tuple[Client, Scope, Path]]:
-    """Where a server called *name* is configured. Files that cannot be read are passed over."""
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """A client's file that names a server of ours: how the client starts it, or why the file cannot be read."""
+
+    client: Client
+    scope: Scope
+    file: Path
+    command: str = ""
+    fault: str = ""
+
+
+def configured(machine: Machine, name: str) -> Iterator[Setup]:
+    """Where a server called *name* is configured, and which files cannot be read. A file is looked at once."""
+    seen: set[Path] = set()
     for client in CLIENTS.values():
         for scope in Scope:
             if scope is Scope.PROJECT and client.project_file is None:
                 continue
             file = client.file(machine, scope)
+            if file in seen:
+                continue
+            seen.add(file)
             try:
                 text = _text(file)
                 held = _read(client.syntax, text) if text and text.strip() else {}
-            except (OSError, MnemicError, ValueError):
+            except (OSError, MnemicError, ValueError) as error:
+                yield Setup(client, scope, file, fault=str(error))
                 continue
-            if _at(held, client.key, name) is not None:
-                yield client, scope, file
+            entry = _at(held, client.key, name)
+            if entry is not None:
+                yield Setup(client, scope, file, command=str(_at(held, client.key, name, "command") or ""))
 
 
 def _planned(
