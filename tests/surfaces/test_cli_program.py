@@ -268,6 +268,12 @@ def test_completion_scripts_name_the_program(cli, shell):
         ("mnemic archive ", {"list", "restore", "purge", "stats"}),
         ("mnemic store --tier ", {"short", "mid", "long"}),
         ("mnemic link 1 2 --relation s", {"supersedes"}),
+        ("mnemic session ", {"start", "end", "resume", "log"}),
+        ("mnemic tidy con", {"condense", "conflicts"}),
+        ("mnemic mcp --dialect a", {"anthropic", "ai-memory", "agentic-memory", "all"}),
+        ("mnemic install cursor --dialect lo", {"lorekeeper"}),
+        ("mnemic call simple", {"simple-memory"}),
+        ("mnemic call mnemic re", {"recall", "reflect", "remember", "restore", "revise"}),
     ],
 )
 def test_the_shell_is_offered_what_fits(cli, words, expected):
@@ -275,6 +281,20 @@ def test_the_shell_is_offered_what_fits(cli, words, expected):
         COMP_WORDS=words, COMP_CWORD=str(len(words.split(" ")) - 1), _MNEMIC_COMPLETE="bash_complete"
     )
     assert {line.partition(",")[2] for line in done.out.split()} == expected, done.err
+
+
+@pytest.mark.parametrize(
+    "command, said",
+    [
+        ("session", "ACTION  start, end, resume, log"),
+        ("tidy", "condense, conflicts, scan"),
+        ("mcp", "lorekeeper"),
+        ("install", "lorekeeper"),
+        ("call", "lorekeeper"),
+    ],
+)
+def test_help_lists_what_may_be_chosen(cli, command, said):
+    assert said in cli(command, "--help").out
 
 
 def test_colours_are_for_terminals(cli):

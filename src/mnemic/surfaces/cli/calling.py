@@ -10,11 +10,12 @@ from mnemic.errors import Invalid, MnemicError
 from mnemic.surfaces.cli import output
 from mnemic.surfaces.cli.reading import from_json, read_stdin
 from mnemic.surfaces.cli.session import Session, Verb, pass_session
+from mnemic.surfaces.cli.vocabularies import LISTED, names, tools
 
 
-@click.command(cls=Verb)
-@click.argument("dialect")
-@click.argument("tool")
+@click.command(cls=Verb, epilog=LISTED)
+@click.argument("dialect", shell_complete=names)
+@click.argument("tool", shell_complete=tools)
 @click.argument("json", required=False, metavar="[JSON]")
 @pass_session
 def call(session: Session, dialect: str, tool: str, json: str | None) -> int:

@@ -12,6 +12,7 @@ import click
 from mnemic.surfaces.cli import output
 from mnemic.surfaces.cli.session import Session, Verb, pass_session
 from mnemic.surfaces.cli.text import bad, good
+from mnemic.surfaces.cli.vocabularies import LISTED, names
 from mnemic.surfaces.clients import CLIENTS, Edit, Scope, Server, plan_install, plan_uninstall, this_machine
 
 _client = click.argument("client", type=click.Choice(list(CLIENTS)), metavar="CLIENT")
@@ -26,9 +27,14 @@ _name = click.option("--name", default="mnemic", show_default=True, help="What t
 _dry_run = click.option("--dry-run", is_flag=True, help="Show the change without making it.")
 
 
-@click.command(cls=Verb, epilog="Clients: " + ", ".join(CLIENTS))
+@click.command(cls=Verb, epilog="Clients: " + ", ".join(CLIENTS) + f"\n\n{LISTED}")
 @_client
-@click.option("--dialect", metavar="NAME", help="The vocabulary it should speak. [default: mnemic]")
+@click.option(
+    "--dialect",
+    metavar="NAME",
+    shell_complete=names,
+    help="The vocabulary it should speak. [default: mnemic]",
+)
 @_scope
 @_name
 @_dry_run

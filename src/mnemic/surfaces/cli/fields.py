@@ -59,12 +59,14 @@ class Written:
         """This field as a parameter of a command."""
         if self.positional is not None:
             nargs = -1 if self.is_list or self.takes_words else 1
+            about = ", ".join(self.choices) + (f" {self.help}" if self.choices and self.help else self.help)
             return click.Argument(
                 [self.name],
+                type=click.Choice(self.choices) if self.choices else click.STRING,
                 metavar=_usage(self, nargs),
                 nargs=nargs,
                 required=self.is_required,
-                help=self.help or None,
+                help=about or None,
             )
         if self.kind is Kind.SWITCH:
             return click.Option([*self._switches(), self.name], is_flag=True, default=None, help=self.help)

@@ -11,6 +11,7 @@ import click
 from mnemic.surfaces.cli import output
 from mnemic.surfaces.cli.session import Session, Verb, pass_session, tier_option
 from mnemic.surfaces.cli.text import bold, faint
+from mnemic.surfaces.cli.vocabularies import LISTED, names
 
 if TYPE_CHECKING:
     from mnemic.dialects.operation import Dialect
@@ -59,13 +60,20 @@ def greeting(address: str, database: str, has_token: bool) -> list[str]:
     ]
 
 
-@click.command(cls=Verb, params=[tier_option()])
+@click.command(cls=Verb, params=[tier_option()], epilog=LISTED)
 @click.option(
-    "--dialect", default="mnemic", show_default=True, metavar="NAME", help="The vocabulary to speak."
+    "--dialect",
+    default="mnemic",
+    show_default=True,
+    metavar="NAME",
+    shell_complete=names,
+    help="The vocabulary to speak.",
 )
-# The work is always done here so far; whoever insists on it is heard and nothing changes.
 @click.option(
-    "--in-process", is_flag=True, expose_value=False, help="Do the work here even if a daemon could."
+    "--in-process",
+    is_flag=True,
+    expose_value=False,
+    help="Do the work in this process; so far it always does.",
 )
 @pass_session
 def mcp(session: Session, dialect: str) -> None:
