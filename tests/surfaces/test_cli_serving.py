@@ -13,6 +13,8 @@ import urllib.request
 import pytest
 from wires import Process
 
+from mnemic.surfaces.cli.serving import greeting
+
 HELLO = {
     "jsonrpc": "2.0",
     "id": 1,
@@ -79,6 +81,15 @@ def test_serve_says_where_it_is_and_answers_there(cli, served):
     told = "".join(process.stdout.readline() for _ in range(8))
     assert f"claude mcp add --transport http mnemic {address}/mcp" in told
     assert f'"url": "{address}/mcp"' in told and "mnemic install" in told
+
+
+@pytest.mark.parametrize("needs_token", [False, True])
+def test_what_is_to_be_pasted_carries_a_token_where_one_is_needed(needs_token):
+    told = greeting("http://127.0.0.1:9077", "memory.db", needs_token)
+    pasted = [line for line in told if line.endswith("}") or "mcp add" in line]
+    assert len(pasted) == 3
+    assert all(("TOKEN" in line) is needs_token for line in pasted)
+    assert json.loads(pasted[-1].partition('"mnemic": ')[2])["url"] == "http://127.0.0.1:9077/mcp"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")

@@ -31,29 +31,33 @@ def serve(session: Session, /, **given: Any) -> None:
 
     Listens on this machine only, unless --host says otherwise; any other address needs a token.
     """
+    from mnemic.surfaces.guard import Policy
     from mnemic.surfaces.http import run_http
 
     flags = {name: value for name, value in given.items() if value not in (None, ())}
     with session.open(**flags) as app:
 
         def greet(address: str) -> None:
-            output.lines(greeting(address, app.settings.database, bool(app.settings.token)))
+            policy = Policy(app.settings.host, app.settings.token)
+            output.lines(greeting(address, app.settings.database, policy.needs_token))
             sys.stdout.flush()
 
         run_http(app, app.settings.host, app.settings.port, greet)
 
 
-def greeting(address: str, database: str, has_token: bool) -> list[str]:
+def greeting(address: str, database: str, needs_token: bool) -> list[str]:
     """Where the daemon is, and what to paste into a client."""
-    header = ' --header "Authorization: Bearer $MNEMIC_TOKEN"' if has_token else ""
-    variable = " --bearer-token-env-var MNEMIC_TOKEN" if has_token else ""
+    header = ' --header "Authorization: Bearer $MNEMIC_TOKEN"' if needs_token else ""
+    variable = " --bearer-token-env-var MNEMIC_TOKEN" if needs_token else ""
+    entry = f'"type": "http", "url": "{address}/mcp"'
+    entry += ', "headers": {"Authorization": "Bearer TOKEN"}' if needs_token else ""
     return [
         f"Mnemic serves {bold(address)} from {database}",
         "",
         "Paste into a client:",
         faint("  Claude Code      ") + f"claude mcp add --transport http mnemic {address}/mcp{header}",
         faint("  Codex            ") + f"codex mcp add mnemic --url {address}/mcp{variable}",
-        faint("  Cursor, VS Code  ") + f'"mnemic": {{"type": "http", "url": "{address}/mcp"}}',
+        faint("  Cursor, VS Code  ") + f'"mnemic": {{{entry}}}',
         faint("  without a daemon ") + "mnemic install CLIENT",
         "",
         faint("Ctrl-C ends it."),
