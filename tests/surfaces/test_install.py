@@ -107,9 +107,7 @@ def test_no_copy_is_replaced_by_the_next(cli, monkeypatch):
     file = cli.home / FILES["cursor"]
     file.parent.mkdir()
     file.write_text('{"mcpServers": {"other": {"command": "x"}}}')
-    first, second, third = (
-        cli.json(word, "cursor")["kept"] for word in ("install", "uninstall", "install")
-    )
+    first, second, third = (cli.json(word, "cursor")["kept"] for word in ("install", "uninstall", "install"))
     assert len({first, second, third}) == 3
     assert json.loads(Path(first).read_text()) == {"mcpServers": {"other": {"command": "x"}}}
 
