@@ -34,10 +34,11 @@ if TYPE_CHECKING:
     from mnemic.dialects.mnemic.leaving import RestoreReply
     from mnemic.dialects.mnemic.opening import OpenReply
     from mnemic.dialects.mnemic.rating import RateReply
+    from mnemic.dialects.mnemic.reflecting import ReflectReply
     from mnemic.dialects.mnemic.remembering import RememberReply
     from mnemic.dialects.mnemic.revising import ReviseReply
-    from mnemic.dialects.mnemic.shapes import ConflictShape, LinkShape, MemoryShape
-    from mnemic.dialects.mnemic.tidying import DoubleShape, FindingShape, TidyReply
+    from mnemic.dialects.mnemic.shapes import BriefShape, ConflictShape, LinkShape, MemoryShape
+    from mnemic.dialects.mnemic.tidying import DoubleShape, FindingShape, ReportShape, TidyReply
     from mnemic.dialects.mnemic.verifying import VerifyReply
     from mnemic.dialects.mnemic.working import SessionReply
 
@@ -239,7 +240,7 @@ def undone(reply: UndoReply) -> Iterator[str]:
 
 
 def tidied(reply: TidyReply) -> Iterator[str]:
-    """What was found in the whole store; what concerns one memory is shown as it is."""
+    """What was found, what is proposed, or what has become of it."""
     if reply.doubles is not None:
         yield from doubled(reply, reply.doubles)
     elif reply.conflicts is not None:
@@ -247,11 +248,64 @@ def tidied(reply: TidyReply) -> Iterator[str]:
         yield count(reply.count or 0, "conflict")
     elif reply.findings is not None:
         yield from suspected(reply, reply.findings)
+    elif reply.report is not None:
+        yield from reported(reply.report)
+    elif reply.parts is None and reply.groups is None and reply.memory is None:
+        if reply.applied:
+            yield f"Archived {count(reply.count or 0, 'memory', 'memories')}."
+        else:
+            what = count(reply.count or 0, "memory has", "memories have")
+            yield f"{what} expired; --apply puts that into the archive."
     else:
-        from mnemic.dialects.operation import as_json
-        from mnemic.surfaces.cli.views import anything
+        yield from proposed(reply)
 
-        yield from anything(as_json(reply))
+
+def reported(report: ReportShape) -> Iterator[str]:
+    """How much there is, and the memories that want tidying, by what is wrong with them."""
+    sizes = count(report.memories, "memory", "memories"), count(report.statements, "statement")
+    yield faint(", ".join(sizes))
+    found: list[tuple[str, Sequence[BriefShape]]] = [
+        ("say too much; `mnemic tidy split MEMORY` proposes parts", report.split),
+        ("say something twice; `mnemic tidy duplicates MEMORY` shows it", report.repeated),
+        ("have not been used for long", report.stale),
+    ]
+    for what, memories in found:
+        if memories:
+            yield f"These {what}:"
+            yield from (f"{INDENT}{number(memory.id)} {safe(memory.title)}" for memory in memories)
+    if not any(memories for _, memories in found):
+        yield "Nothing wants tidying."
+
+
+def proposed(reply: TidyReply) -> Iterator[str]:
+    """What would become of a few memories, or the one that is left."""
+    for part in reply.parts or ():
+        yield bold(safe(part.title))
+        for text in part.texts:
+            yield from (INDENT + good(f"= {line}") for line in excerpt(text, 2, width() - 8))
+    for first, *others in reply.groups or ():
+        yield from excerpt(first, 2, width() - 8)
+        yield from (f"{INDENT}{doubtful('with')} {safe(other)}" for other in others)
+    if reply.memory:
+        yield from whole(reply.memory)
+    elif reply.applied:
+        yield f"Merged {count(reply.count or 0, 'memory', 'memories')}."
+    else:
+        yield "--apply does it." if reply.parts or reply.groups else "Nothing to tidy."
+
+
+def reflected(reply: ReflectReply) -> Iterator[str]:
+    """The thought that was kept, or those that were found."""
+    if not reply.reflections:
+        yield "Nobody thought of that."
+    for thought in reply.reflections:
+        kept = f"{good('Kept')} " if thought.score is None else ""
+        lines = excerpt(thought.text, 3, width() - 8)
+        yield f"{kept}{number(thought.id)} {bold(lines[0])}"
+        yield from (INDENT + bold(line) for line in lines[1:])
+        about = f"about {thought.about}" if thought.about else "about everything"
+        parts = [about, thought.mood, thought.author, age(thought.created_at, wall_clock())]
+        yield INDENT + faint(safe(" · ".join(part for part in parts if part)))
 
 
 def doubled(reply: TidyReply, groups: Sequence[DoubleShape]) -> Iterator[str]:
@@ -311,6 +365,7 @@ VIEWS: dict[str, Callable[[Any], Iterator[str]]] = {
     "HistoryReply": told,
     "OpenReply": opened,
     "RateReply": rated,
+    "ReflectReply": reflected,
     "RememberReply": remembered,
     "RestoreReply": restored,
     "ReviseReply": revised,
