@@ -1,8 +1,68 @@
-"""The memory from Python: sessions and ratings."""
+"""The memory from Python: how it is opened, what it refuses, sessions and ratings."""
 
 from __future__ import annotations
 
-from mnemic.api import Memories
+import pytest
+
+import mnemic
+from mnemic.api import Memories, Note, Revision
+from mnemic.errors import Invalid
+
+
+def test_a_path_may_be_one(tmp_path):
+    with mnemic.open(tmp_path / "notes.db", embedder="none") as memory:
+        memory.remember("Tea is at four")
+    with mnemic.open(str(tmp_path / "notes.db"), embedder="none") as memory:
+        assert memory.open(1).title == "Tea is at four"
+
+
+def test_the_user_s_settings_count_unless_others_are_given(tmp_path, monkeypatch):
+    monkeypatch.setenv("MNEMIC_EMBEDDER", "none")
+    with mnemic.open(tmp_path / "notes.db") as memory:
+        assert memory.context.embedder is None
+    with mnemic.open(tmp_path / "notes.db", embedder="local") as memory:
+        assert memory.context.embedder is not None
+
+
+@pytest.mark.parametrize(
+    "call, field",
+    [
+        (lambda memory: memory.remember(" "), "text"),
+        (lambda memory: memory.remember("x" * 70_000), "text"),
+        (lambda memory: memory.remember("x", tags="deploy"), "tags"),
+        (lambda memory: memory.remember("x", kind=""), "kind"),
+        (lambda memory: memory.remember("x", confidence=4), "confidence"),
+        (lambda memory: memory.remember("x", priority=99), "priority"),
+        (lambda memory: memory.remember("x\ud800"), "text"),
+        (lambda memory: memory.remember_all([Note(text="fine"), Note(text="")]), "text"),
+        (lambda memory: memory.recall(""), "query"),
+        (lambda memory: memory.recall("x", limit=-1), "limit"),
+        (lambda memory: memory.revise(1, Revision(confidence=7)), "confidence"),
+        (lambda memory: memory.supersede(1, ""), "text"),
+        (lambda memory: memory.link(1, 2, weight=7), "weight"),
+        (lambda memory: memory.link(1, 2, type=""), "type"),
+        (lambda memory: memory.explore(1, depth=0), "depth"),
+        (lambda memory: memory.rate(1, useful=True, confidence=50), "confidence"),
+        (lambda memory: memory.verify(""), "claim"),
+        (lambda memory: memory.history(limit=-1), "limit"),
+    ],
+)
+def test_what_the_tools_would_refuse_is_refused_by_name_and_changes_nothing(ctx, call, field):
+    memory = Memories(ctx)
+    memory.remember("Tea is at four")
+    memory.remember("Scones are baked at three")
+    before = ctx.store.sequence()
+    with pytest.raises(Invalid) as refusal:
+        call(memory)
+    assert (refusal.value.field or "").startswith(field)
+    assert ctx.store.sequence() == before
+
+
+def test_a_memory_is_revised_from_python(ctx):
+    memory = Memories(ctx)
+    memory.remember("Tea is at four", title="Tea")
+    assert memory.revise("Tea", Revision(tags=("tea", "time"), priority=7)).tags == ("tea", "time")
+    assert memory.revise("Tea", Revision(expires_at=memory.open("Tea").created_at + 10**12)).expires_at
 
 
 def test_sessions_and_ratings_from_python(ctx):

@@ -5,14 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from mnemic.api import Memories
 
 __version__ = "0.1.0"
 __all__ = ["__version__", "open"]
 
 
-def open(path: str | None = None, *, namespace: str | None = None, embedder: str = "local") -> Memories:
-    """The memory at *path* (default: the user's own), created if it is not there. Use it in a `with` block."""
+def open(
+    path: str | PathLike[str] | None = None, *, namespace: str | None = None, embedder: str | None = None
+) -> Memories:
+    """The memory at *path* (default: the user's own), created if it is not there. Use it in a `with` block.
+
+    *namespace* and *embedder* (local, openai, ollama or none) are the user's settings unless they are given.
+    """
     from mnemic.api import open_memories
 
     return open_memories(path, namespace=namespace, embedder=embedder)

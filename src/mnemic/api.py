@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict
 
-from mnemic.app import App, open_app
+from mnemic.app import App, dialect, open_app
 from mnemic.core import feedback, graph, grounding, history, memories, overview, recall, sessions, upkeep
 from mnemic.core.context import Context
 from mnemic.core.feedback import Rated
@@ -22,12 +23,15 @@ from mnemic.model.search import Filter, Query
 from mnemic.model.values import Moment, Tier, parse_moment, parse_span
 from mnemic.settings import load
 
+__all__ = ["Direction", "Fate", "Memories", "Note", "Revision", "Tier"]
+
 
 class Memories:
     """An open memory. Every method is one of the core's verbs; values come back as the model's classes.
 
     A reference is a number, a uid, the beginning of one, or a title. Times are given as `2026-01-31`,
-    `2026-01-31T09:00Z` or as a span before now such as `7d`.
+    `2026-01-31T09:00Z` or as a span before now such as `7d`. What the house's tools would refuse is Invalid
+    here too, and every error is a MnemicError (`mnemic.errors`).
     """
 
     def __init__(self, ctx: Context, app: App | None = None):
@@ -67,6 +71,18 @@ class Memories:
         force: bool = False,
     ) -> Memory:
         """Keep *text*. Duplicate if the same is known and it is not *force*d."""
+        must_fit(
+            "remember",
+            text=text,
+            title=title,
+            kind=kind,
+            tags=tags,
+            namespace=namespace,
+            tier=tier,
+            confidence=confidence,
+            priority=priority,
+            session=session,
+        )
         note = Note(
             text=text,
             title=title,
@@ -81,7 +97,7 @@ class Memories:
             session_id=now_in.id if (now_in := sessions.enter(self._ctx)) else None,
             metadata=metadata or {},
         )
-        return self._only(self.remember_all([note], force=force)).memory
+        return self._only(memories.remember(self._ctx, [note], force=force)).memory
 
     def _only(self, outcome: Outcome) -> Kept:
         for refusal in outcome.refused:
@@ -90,6 +106,19 @@ class Memories:
 
     def remember_all(self, notes: Sequence[Note], *, force: bool = False) -> Outcome:
         """Keep many notes in one transaction."""
+        for note in notes:
+            must_fit(
+                "remember",
+                text=note.text,
+                title=note.title,
+                kind=note.kind,
+                tags=note.tags,
+                namespace=note.namespace,
+                tier=note.tier,
+                confidence=note.confidence,
+                priority=note.priority,
+                session=note.session,
+            )
         return memories.remember(self._ctx, notes, force=force)
 
     def recall(
@@ -105,6 +134,15 @@ class Memories:
         budget_tokens: int | None = None,
     ) -> Recollection:
         """What is known about *query*, best first."""
+        must_fit(
+            "recall",
+            query=query,
+            limit=limit,
+            namespace=namespace,
+            kinds=kinds,
+            tags=tags,
+            budget_tokens=budget_tokens,
+        )
         now = self._ctx.now()
         wanted = Filter(
             namespaces=self._ctx.scope(namespace),
@@ -123,10 +161,14 @@ class Memories:
 
     def revise(self, reference: int | str, revision: Revision) -> Memory:
         """Change a memory's text or fields."""
+        given = {name: value for name, value in asdict(revision).items() if name not in ("ttl", "expires_at")}
+        if any(value is not None for value in given.values()):
+            must_fit("revise", id=reference, **given)
         return memories.revise(self._ctx, reference, revision)
 
     def supersede(self, reference: int | str, text: str, reason: str | None = None) -> Memory:
         """Put a correction in the place of a memory, which stays readable."""
+        must_fit("revise", id=reference, text=text, supersede=True, reason=reason)
         return memories.supersede(self._ctx, reference, text, reason)[0]
 
     def forget(
@@ -149,6 +191,7 @@ class Memories:
         reason: str | None = None,
     ) -> Edge:
         """Relate two memories."""
+        must_fit("link", source=source, target=target, type=type, weight=weight, reason=reason)
         return graph.link(self._ctx, source, target, type, weight, reason)
 
     def end_link(self, source: int | str, target: int | str, type: str = "related_to") -> Edge:
@@ -165,6 +208,7 @@ class Memories:
         limit: int = 50,
     ) -> Neighbourhood:
         """The memories around one."""
+        must_fit("explore", id=reference, direction=direction, types=types, depth=depth, limit=limit)
         return graph.explore(self._ctx, reference, direction, types, depth, limit)
 
     def path(self, source: int | str, target: int | str) -> Neighbourhood:
@@ -199,14 +243,17 @@ class Memories:
         links: Sequence[int] = (),
     ) -> Rated:
         """Say whether memories and links (by number) helped, and how sure you are, 1 to 10."""
+        must_fit("rate", ids=references, links=links, useful=useful, confidence=confidence)
         return feedback.rate_named(self._ctx, references, links, useful, confidence)
 
     def verify(self, claim: str, *, namespace: str | None = None) -> Verdict:
         """Whether memory backs *claim*."""
+        must_fit("verify", claim=claim, namespace=namespace)
         return grounding.verify(self._ctx, claim, namespace)
 
     def history(self, reference: int | str | None = None, *, limit: int = 20) -> list[Change]:
         """What changed, newest first."""
+        must_fit("history", id=reference, limit=limit)
         return history.history(self._ctx, reference=reference, limit=limit)
 
     def undo(self, change: int) -> list[int]:
@@ -233,8 +280,30 @@ class Memories:
         return parse_moment(when, field, self._ctx.now())
 
 
-def open_memories(path: str | None, *, namespace: str | None, embedder: str) -> Memories:
-    """Open the memory at *path* with the user's settings."""
-    settings = replace(load({"db": path, "namespace": namespace}), embedder=embedder)
+PARTS = {
+    "explore": "exploring",
+    "history": "changing",
+    "link": "linking",
+    "rate": "rating",
+    "recall": "finding",
+    "remember": "remembering",
+    "revise": "revising",
+    "verify": "verifying",
+}
+"""Where the house declares the tools whose limits hold here too: only what is called is loaded."""
+
+
+def must_fit(tool: str, **given: object) -> None:
+    """Invalid, with the field's name, if the house's *tool* would refuse what was *given*; None was not."""
+    arguments = {name: value for name, value in given.items() if value is not None}
+    dialect("mnemic", PARTS[tool]).operations[tool].parse(arguments)
+
+
+def open_memories(
+    path: str | os.PathLike[str] | None, *, namespace: str | None, embedder: str | None
+) -> Memories:
+    """Open the memory at *path* with the user's settings, but for those that are given."""
+    database = None if path is None else os.fspath(path)
+    settings = load({"db": database, "namespace": namespace, "embedder": embedder})
     app = open_app(settings, actor="python")
     return Memories(app.ctx, app)
