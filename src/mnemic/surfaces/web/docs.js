@@ -1,4 +1,4 @@
-// Shows the OpenAPI document as a page on which every operation can be tried.
+// Shows the OpenAPI document as a page on which every tool can be tried.
 "use strict";
 
 function element(tag, text, attributes = {}) {
@@ -74,7 +74,8 @@ function operation(api, verb, path, part) {
   if (body) box.append(fields(api, body.schema));
   if (body && !path.includes("{")) box.append(trial(verb.toUpperCase(), path, body));
   const reply = (part.responses["200"] ?? part.responses["201"])?.content?.["application/json"];
-  if (reply) box.append(element("p", "Reply", { class: "faint" }), fields(api, reply.schema));
+  const answered = reply && fields(api, reply.schema);
+  if (answered?.hasChildNodes()) box.append(element("p", "Reply", { class: "faint" }), answered);
   return box;
 }
 
