@@ -157,6 +157,15 @@ def _check_python(block: str, shell: Shell, monkeypatch: pytest.MonkeyPatch) -> 
     assert results.failed == 0, "".join(told)
 
 
+def test_the_house_has_a_question_for_every_folder_and_a_line_for_every_table():
+    told = (ROOT / "docs" / "architecture.md").read_text()
+    folders = [path.parent.name for path in (ROOT / "src" / "mnemic").glob("*/__init__.py")]
+    assert [name for name in folders if not re.search(rf"^{name}/ +.*\?", told, re.MULTILINE)] == []
+    schema = (ROOT / "src" / "mnemic" / "storage" / "sqlite" / "schema.py").read_text()
+    tables = re.findall(r"^CREATE (?:VIRTUAL )?TABLE (\w+)", schema, re.MULTILINE)
+    assert tables and [name for name in tables if f"`{name}`" not in told] == []
+
+
 def test_links_between_documents_lead_somewhere():
     for document in DOCUMENTS:
         for target in re.findall(r"\]\(([^)#:]+)\)", document.read_text()):
