@@ -164,6 +164,13 @@ def test_a_failed_export_leaves_the_old_file(known, monkeypatch):
     assert file.read_text() == "old" and [path.name for path in known.home.glob("*kept*")] == ["kept.jsonl"]
 
 
+def test_an_export_to_a_file_says_so(known):
+    file = known.home / "out.json"
+    assert known("export", "-o", str(file)).out.startswith(f"Wrote {file} (")
+    done = known.json("export", "--to", "anthropic", "-o", str(file))
+    assert (done["file"], done["bytes"]) == (str(file), file.stat().st_size) and done["lost"]["times"] == 2
+
+
 def test_the_journal_does_not_fit_into_a_document(known):
     assert known("export", "--journal", "--format", "json").code == 2
 

@@ -17,7 +17,7 @@ from mnemic.app import SOURCES, SYSTEMS
 from mnemic.surfaces.cli import output
 from mnemic.surfaces.cli.progress import progress
 from mnemic.surfaces.cli.session import Session, Verb, pass_session
-from mnemic.surfaces.cli.text import safe
+from mnemic.surfaces.cli.text import safe, size
 from mnemic.surfaces.files import written_whole
 
 if TYPE_CHECKING:
@@ -72,6 +72,16 @@ def export(
     with session.open() as app, _sink(target) as stream:
         for piece in _pieces(app.ctx, Format.JSONL if journal else Format(form or Format.JSON), journal):
             stream.write(piece)
+    _tell_written(session, target)
+
+
+def _tell_written(session: Session, target: Path | None, **more: Any) -> None:
+    """Say which file was written; standard output holds the export itself where none was named."""
+    if target is not None:
+        length = target.stat().st_size
+        output.tell(
+            session, {"file": str(target), "bytes": length, **more}, f"Wrote {target} ({size(length)})."
+        )
 
 
 def _sent(session: Session, system: str, target: Path | None) -> None:
@@ -83,6 +93,7 @@ def _sent(session: Session, system: str, target: Path | None) -> None:
         sent = send(app.ctx, system)
     with _sink(target) as stream:
         stream.write(sent.data)
+    _tell_written(session, target, lost=dict(sent.lost))
     if sent.lost:
         told = ", ".join(f"{what} ({count:,})" for what, count in sent.lost.items())
         print(f"{system} has no place for: {told}.", file=sys.stderr)
