@@ -138,6 +138,12 @@ def read_file(path: Path) -> Mapping[str, Any]:
     return {**held, **(lives if isinstance(lives, dict) else {})}
 
 
+def strange(path: Path) -> list[str]:
+    """What *path* sets that is no setting. ai-memory's own file may hold more than concerns us."""
+    known = {item.name for item in fields(Settings)}.union(*KEYS.values())
+    return [] if path.parent.name == "ai-memory" else [key for key in read_file(path) if key not in known]
+
+
 def _typed(name: str, value: Any, default: Any) -> Any:
     """*value* in the type of *default*; variables come as text, a list of folders separated as in PATH."""
     if isinstance(default, bool):

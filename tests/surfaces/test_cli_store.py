@@ -313,6 +313,13 @@ def test_doctor_reports_a_bad_config_file(cli):
     assert done.code == 1 and "broken  settings" in done.out
 
 
+def test_doctor_names_what_is_no_setting(cli):
+    file = cli.home / "config.toml"
+    file.write_text('prot = 9100\nport = 9101\napi_key = "x"\n[ttl]\nmid_ttl_secs = 5\n')
+    done = cli("doctor", MNEMIC_CONFIG=str(file))
+    assert done.code == 0 and f"note    settings   {file}: no setting is called prot\n" in done.out
+
+
 def test_config_says_where_each_setting_comes_from(cli):
     (cli.home / "config.toml").write_text('port = 9999\ntoken = "very secret"\n')
     done = cli("config", "--namespace", "app", "--json", MNEMIC_CONFIG=str(cli.home / "config.toml"))

@@ -126,12 +126,16 @@ def installed(part: str) -> str | None:
 
 
 def settings(session: Session) -> Finding:
-    """The settings load, and from which file."""
-    from mnemic.settings import config_files
+    """The settings load, from which file, and what in it is none."""
+    from mnemic.settings import config_files, strange
 
     session.settings()
-    there = ", ".join(str(file) for file in config_files(os.environ) if file.exists())
-    return Finding("settings", Health.OK, there or "defaults (no config.toml)")
+    there = [file for file in config_files(os.environ) if file.exists()]
+    told = ", ".join(map(str, there)) or "defaults (no config.toml)"
+    unknown = [key for file in there for key in strange(file)]
+    if unknown:
+        return Finding("settings", Health.NOTE, f"{told}: no setting is called {', '.join(unknown)}")
+    return Finding("settings", Health.OK, told)
 
 
 def database(app: App) -> Finding:
