@@ -71,18 +71,7 @@ class Memories:
         force: bool = False,
     ) -> Memory:
         """Keep *text*. Duplicate if the same is known and it is not *force*d."""
-        must_fit(
-            "remember",
-            text=text,
-            title=title,
-            kind=kind,
-            tags=tags,
-            namespace=namespace,
-            tier=tier,
-            confidence=confidence,
-            priority=priority,
-            session=session,
-        )
+        must_fit("remember", text=text, tags=tags)  # a text for `tags` would become its letters
         note = Note(
             text=text,
             title=title,
@@ -97,7 +86,7 @@ class Memories:
             session_id=now_in.id if (now_in := sessions.enter(self._ctx)) else None,
             metadata=metadata or {},
         )
-        return self._only(memories.remember(self._ctx, [note], force=force)).memory
+        return self._only(self.remember_all([note], force=force)).memory
 
     def _only(self, outcome: Outcome) -> Kept:
         for refusal in outcome.refused:
@@ -107,18 +96,7 @@ class Memories:
     def remember_all(self, notes: Sequence[Note], *, force: bool = False) -> Outcome:
         """Keep many notes in one transaction."""
         for note in notes:
-            must_fit(
-                "remember",
-                text=note.text,
-                title=note.title,
-                kind=note.kind,
-                tags=note.tags,
-                namespace=note.namespace,
-                tier=note.tier,
-                confidence=note.confidence,
-                priority=note.priority,
-                session=note.session,
-            )
+            must_fit("remember", **{name: getattr(note, name) for name in LIMITED})
         return memories.remember(self._ctx, notes, force=force)
 
     def recall(
@@ -280,6 +258,8 @@ class Memories:
         return parse_moment(when, field, self._ctx.now())
 
 
+LIMITED = ("text", "title", "kind", "tags", "namespace", "tier", "confidence", "priority", "session")
+"""The fields of a note that the house's `remember` has limits for."""
 PARTS = {
     "explore": "exploring",
     "history": "changing",
