@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -44,6 +45,20 @@ def fresh(engine: str, tmp_path: Path) -> Iterator[Fresh]:
 def store(fresh: Fresh) -> Store:
     """An empty store."""
     return fresh()
+
+
+@pytest.fixture
+def synced(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """The files and folders that the disk was waited for, in order; SQLite waits for its own by itself."""
+    waited: list[Path] = []
+    wait = os.fsync
+
+    def told(handle: int) -> None:
+        waited.append(Path(f"/proc/self/fd/{handle}").readlink())
+        wait(handle)
+
+    monkeypatch.setattr(os, "fsync", told)
+    return waited
 
 
 @pytest.fixture

@@ -111,6 +111,19 @@ def test_the_file_is_replaced_not_written_over(ctx, mirror, path):
     assert shown(path) == [ANNA, BOB]
 
 
+def test_a_power_cut_does_not_take_the_file_away(ctx, mirror, path, synced):
+    make(ctx, "Anna", "kind")
+    mirror.sync(ctx)
+    assert path.parent.parent in synced and synced[-1] == path.parent
+
+
+def test_what_could_not_be_read_is_on_disk_before_it_is_replaced(ctx, mirror, path, synced):
+    write(path, ANNA, after="no line of ours")
+    mirror.sync(ctx)
+    [copy] = path.parent.glob("*.damaged")
+    assert synced[0] == copy and synced[-1] == path.parent
+
+
 def test_a_file_that_is_gone_is_written_again(ctx, mirror, path):
     make(ctx, "Anna", "kind")
     mirror.sync(ctx)

@@ -20,6 +20,7 @@ from mnemic.core.context import Context
 from mnemic.core.entities import read_graph, take_in
 from mnemic.formats.graphs import Flaw, Record, read_document, read_lines, write_document, write_lines
 from mnemic.model.graph import Entity, Relation, Sketch, Triple
+from mnemic.storage.files import make_folder, put_in_place, sync
 
 log = logging.getLogger(__name__)
 
@@ -91,6 +92,7 @@ class Mirror:
         names = (f"{self.path.name}{DAMAGED}{number or ''}" for number in count())
         copy = next(path for name in names if not (path := self.path.with_name(name)).exists())
         shutil.copy2(self.path, copy)
+        sync(copy)
         told = "; ".join(f"{flaw.where}: {flaw.what}" for flaw in flaws[:FLAWS_TOLD])
         more = f" and {len(flaws) - FLAWS_TOLD} more" if len(flaws) > FLAWS_TOLD else ""
         log.warning("%s: skipped %s%s. The file as it was is kept as %s", self.path, told, more, copy.name)
@@ -107,7 +109,7 @@ class Mirror:
 
     def _replace(self, ctx: Context, content: bytes) -> bool:
         """Put *content* in the place of the file as we know it."""
-        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folder(self.path.parent)
         handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=self.path.name)
         try:
             with os.fdopen(handle, "wb") as file:
@@ -120,7 +122,7 @@ class Mirror:
             self._note(ctx, self._content, _digest(content))
             if self._signature() != self._seen:
                 return False
-            Path(name).replace(self.path)
+            put_in_place(Path(name), self.path)
         finally:
             Path(name).unlink(missing_ok=True)
         self._seen, self._content = self._signature(), _digest(content)

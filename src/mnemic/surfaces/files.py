@@ -11,6 +11,8 @@ from itertools import count
 from pathlib import Path
 from typing import IO
 
+from mnemic.storage.files import put_in_place
+
 
 @contextmanager
 def written_whole(target: Path) -> Iterator[IO[bytes]]:
@@ -30,7 +32,7 @@ def written_whole(target: Path) -> Iterator[IO[bytes]]:
             stream.flush()
             os.fsync(stream.fileno())
         Path(name).chmod(mode)
-        Path(name).replace(target)
+        put_in_place(Path(name), target)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise

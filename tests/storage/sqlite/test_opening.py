@@ -51,6 +51,11 @@ def test_a_new_file_is_its_owners_alone(tmp_path):
     store.close()
 
 
+def test_a_power_cut_does_not_take_new_folders_away(tmp_path, synced):
+    SqliteStore(tmp_path / "new" / "deep" / "mine.db").close()
+    assert set(synced) == {tmp_path, tmp_path / "new"}
+
+
 def test_an_acknowledged_write_is_in_the_log_on_disk(tmp_path):
     store = SqliteStore(tmp_path / "safe.db")
     settings = store._writer
@@ -322,6 +327,13 @@ def test_a_copy_never_replaces_what_it_should_not(path, tmp_path):
     assert again.read().count() == 102
     again.close()
     store.close()
+
+
+def test_a_power_cut_does_not_take_a_copy_away(path, tmp_path, synced):
+    store = SqliteStore(path)
+    store.backup(tmp_path / "copy.db")
+    store.close()
+    assert synced == [tmp_path]
 
 
 def test_purged_words_are_nowhere_in_the_files(tmp_path):

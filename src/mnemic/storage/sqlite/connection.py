@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import apsw
 
 from mnemic.errors import Busy, Conflict, MnemicError, StoreUnusable
+from mnemic.storage.files import make_folder
 from mnemic.storage.sqlite.schema import APPLICATION_ID, MIGRATIONS
 
 T = TypeVar("T")
@@ -176,7 +177,7 @@ def one_moment(connection: apsw.Connection) -> Iterator[None]:
 def prepare_file(path: Path) -> None:
     """Make sure *path* may be opened: created for its owner alone if new, refused if it is not ours or cut short."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folder(path.parent)
         if not path.exists():
             _refuse_orphaned_log(path)
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))

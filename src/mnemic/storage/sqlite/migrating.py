@@ -9,6 +9,7 @@ from pathlib import Path
 import apsw
 
 from mnemic.storage.base import Progress
+from mnemic.storage.files import put_in_place
 from mnemic.storage.sqlite.connection import newer
 from mnemic.storage.sqlite.schema import APPLICATION_ID, MIGRATIONS
 
@@ -55,7 +56,7 @@ def back_up(connection: apsw.Connection, target: Path, progress: Progress | None
     try:
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
         _copy(connection, part, progress)
-        part.replace(target)
+        put_in_place(part, target)
     finally:
         connection.execute("ROLLBACK")
         part.unlink(missing_ok=True)
