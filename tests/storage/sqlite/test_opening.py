@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+import struct
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -217,6 +218,18 @@ def test_a_move_of_the_log_that_was_stopped_half_way_is_finished(tmp_path):
     stopped.with_name("stopped.db-wal").write_bytes(log)
     store = SqliteStore(stopped)
     assert store.read().count() == 50 and store.check() == []
+    store.close()
+
+
+@pytest.mark.parametrize("page", [bytes(4096), b"SQLite format 3\0", b"\0" * 512 + b"\x0d" * 3584])
+def test_a_file_that_was_being_made_when_the_power_failed_is_made_anew(tmp_path, page):
+    path = tmp_path / "torn.db"
+    path.write_bytes(page)
+    beginning = bytes.fromhex("d9d505f920a163d7") + struct.pack(">5I", 0, 0x4BBD92B6, 0, 512, 4096)
+    path.with_name("torn.db-journal").write_bytes(beginning.ljust(512, b"\0"))
+    store = SqliteStore(path)
+    put(store, a_draft("one"))
+    assert store.read().count() == 1 and store.check() == []
     store.close()
 
 

@@ -24,6 +24,8 @@ T = TypeVar("T")
 PATIENCE_SECONDS = 60.0
 STEP_SECONDS = (0.0005, 0.0015)
 _HEADER = 100
+_FIRST_PAGE = 4096
+_JOURNAL = bytes.fromhex("d9d505f920a163d7")
 
 PRAGMAS = """
 PRAGMA journal_mode = WAL;
@@ -198,7 +200,7 @@ def examine(path: Path) -> None:
             size = file.seek(0, os.SEEK_END)
     except OSError as error:
         raise StoreUnusable(f"{path.name} cannot be opened: {error.strerror}.") from None
-    if not header:
+    if not header or (size <= _FIRST_PAGE and _was_being_made(path)):
         _refuse_orphaned_log(path)
         return
     _refuse_foreign(path, header, size, has_log=had_log or has_log(path))
@@ -214,6 +216,16 @@ def _refuse_orphaned_log(path: Path) -> None:
             "moved. Nothing was changed. Put the database back beside its log, or restore a backup with "
             "`mnemic restore --from FILE`."
         )
+
+
+def _was_being_made(path: Path) -> bool:
+    """Whether a new file was left half made: its rollback journal says that there was nothing before."""
+    try:
+        with path.with_name(path.name + "-journal").open("rb") as journal:
+            told = journal.read(20)
+    except OSError:
+        return False
+    return told.startswith(_JOURNAL) and not any(told[16:])
 
 
 def has_log(path: Path) -> bool:
