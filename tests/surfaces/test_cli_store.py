@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from contextlib import closing
 from pathlib import Path
 
@@ -203,6 +204,39 @@ def test_a_backup_needs_no_force_where_nothing_is(known):
     known("backup", copy)
     assert known("restore", "--from", copy, *fresh).code == 0
     assert known("stats", "--json", *fresh).json["total"] == 2
+
+
+def test_what_was_killed_with_its_log_is_restored_with_it(known):
+    killed, fresh = known.home / "killed.db", ("--db", str(known.home / "fresh.db"))
+    with closing(SqliteStore(known.home / "memory.db")) as store:
+        known("remember", "Only in the log")
+        for tail in ("", "-wal"):
+            shutil.copy(f"{store.path}{tail}", f"{killed}{tail}")
+    killed.chmod(0o400)
+    assert known("restore", "--from", str(killed), *fresh).code == 0
+    assert known("stats", "--json", *fresh).json["total"] == 3
+    assert killed.with_name("killed.db-wal").exists(), "a backup is left as it is"
+
+
+def test_a_power_cut_does_not_take_what_was_restored_or_exported_away(known, synced):
+    for file in ("copy.db", "memories.json"):
+        known(*(("backup", file) if file == "copy.db" else ("export", "-o", file)))
+        assert synced[-1] == known.home, file
+    known("restore", "--from", "copy.db", "--force")
+    assert synced[-1] == known.home and synced[-2].name == "copy.db"
+
+
+def test_who_is_killed_while_restoring_leaves_the_old_database(known, monkeypatch):
+    copy = str(known.home / "copy.db")
+    known("backup", copy)
+    known("remember", "Later fact")
+
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("mnemic.surfaces.cli.backups.put_in_place", killed)
+    assert known("restore", "--from", copy, "--force").code == 130
+    assert known.json("stats")["total"] == 3
 
 
 def test_a_backup_does_not_replace_a_file_unasked(known):

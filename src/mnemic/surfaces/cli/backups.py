@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mnemic.errors import Busy, Conflict, Invalid, StoreUnusable
+from mnemic.storage.files import make_folder, put_in_place, sync
 from mnemic.surfaces.cli import output
 from mnemic.surfaces.cli.derived import arguments, command_for, declared, perform
 from mnemic.surfaces.cli.fields import written_fields
@@ -22,7 +24,8 @@ from mnemic.surfaces.files import unused
 if TYPE_CHECKING:
     from mnemic.app import App
 
-LEFTOVERS = ("-wal", "-shm")
+LOG = "-wal"
+LEFTOVERS = (LOG, "-shm")
 """What SQLite keeps beside a database; it must not outlive the file it belongs to."""
 
 
@@ -37,7 +40,7 @@ def backup(session: Session, file: Path, force: bool) -> None:
     try:
         with session.open() as app, progress("Copying") as told:
             app.ctx.store.backup(part, told)
-        part.replace(file)
+        put_in_place(part, file)
     finally:
         part.unlink(missing_ok=True)
     length = file.stat().st_size
@@ -94,10 +97,14 @@ def restore_from(session: Session, source: Path, force: bool) -> int:
     if "://" in settings.database:
         raise Invalid("db: only a SQLite file can be restored from a backup", "db")
     target = Path(settings.database).expanduser()
-    memories = _usable(session, source)
-    if target.exists():
-        _must_give_way(session, target, force)
-    kept = _put_in_place(source, target)
+    make_folder(target.parent)
+    with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as folder:
+        copy = _copied(source, Path(folder))
+        memories = _memories_in(session, source, copy)
+        if target.exists():
+            _must_give_way(session, target, force)
+        kept = _kept_beside(target)
+        put_in_place(copy, target)
     facts = {"restored": str(target), "memories": memories, **({"kept": str(kept)} if kept else {})}
     beside = [f"What was there is now {kept}."] if kept else []
     told = count(memories, "memory", "memories")
@@ -105,18 +112,26 @@ def restore_from(session: Session, source: Path, force: bool) -> int:
     return 0
 
 
-def _usable(session: Session, source: Path) -> int:
-    """How many memories the backup holds; an error if it is damaged or no database of ours.
+def _copied(source: Path, folder: Path) -> Path:
+    """A copy of *source* that may be written, with the log that a database has whose user was killed."""
+    for tail in ("", LOG):
+        if (file := Path(f"{source}{tail}")).exists():
+            Path(shutil.copyfile(file, folder / file.name)).chmod(0o600)
+    return folder / source.name
 
-    Opening a database may migrate it, so a copy is looked at.
+
+def _memories_in(session: Session, source: Path, copy: Path) -> int:
+    """How many memories the copy of a backup holds; an error if it is damaged or no database of ours.
+
+    Opening it brings it up to date, and closing it leaves one file that holds everything.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(shutil.copy(source, Path(folder) / source.name))
-        with session.open(db=str(copy)) as app:
-            faults = app.ctx.store.check()
-            if faults:
-                raise StoreUnusable(f"{source} is damaged: {faults[0]}")
-            return _memories(app)
+    with session.open(db=str(copy)) as app:
+        faults = app.ctx.store.check()
+        if faults:
+            raise StoreUnusable(f"{source} is damaged: {faults[0]}")
+        memories = _memories(app)
+    sync(copy)
+    return memories
 
 
 def _memories(app: App) -> int:
@@ -142,15 +157,16 @@ def _must_give_way(session: Session, target: Path, force: bool) -> None:
         raise Busy(f"Another process has {target} open; end it and try again")
 
 
-def _put_in_place(source: Path, target: Path) -> Path | None:
-    """Move *target* aside, with what belongs to it, and copy *source* there; where the old one is now."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    part = Path(shutil.copy(source, target.with_name(f".{target.name}.part")))
-    part.chmod(0o600)
-    kept = unused(target) if target.exists() else None
-    if kept:
-        for tail in ("", *LEFTOVERS):
-            if (old := Path(f"{target}{tail}")).exists():
-                old.rename(f"{kept}{tail}")
-    part.replace(target)
+def _kept_beside(target: Path) -> Path | None:
+    """Give what is at *target* another name, too: where it will be when it is replaced."""
+    if not target.exists():
+        return None
+    kept = unused(target)
+    try:
+        os.link(target, kept)  # not moved: whoever comes when we were killed would begin an empty one
+    except OSError:
+        target.rename(kept)
+    for tail in LEFTOVERS:
+        if (old := Path(f"{target}{tail}")).exists():
+            old.rename(f"{kept}{tail}")
     return kept
