@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import stat
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import apsw
 import pytest
@@ -65,6 +67,22 @@ def test_a_migration_that_fails_leaves_the_file_as_it_was(path, connection, late
     put(store, a_draft("three"))
     store.close()
     assert path.with_name(f"old.db.v{NOW}.bak").exists()
+
+
+def test_several_who_come_at_once_leave_one_backup_of_the_file_as_it_was(path):
+    put(store := SqliteStore(path), *(a_draft(f"memory {n} " + "lorem ipsum " * 400) for n in range(200)))
+    store.close()
+
+    def come(_):
+        with closing(connect(path, durable=True)) as connection:
+            migrate(connection, path, (*MIGRATIONS, MOOD))
+            return version_of(connection)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert set(pool.map(come, range(4))) == {NOW + 1}
+    with closing(connect(path.with_name(f"old.db.v{NOW}.bak"), durable=True)) as backup:
+        assert version_of(backup) == NOW and backup.pragma("integrity_check") == "ok"
+    assert not list(path.parent.glob("*.part"))
 
 
 def test_a_file_of_the_present_needs_no_backup(path, connection):

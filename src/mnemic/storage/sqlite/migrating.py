@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -26,17 +28,24 @@ def migrate(connection: apsw.Connection, path: Path | None, migrations: Sequence
         raise newer(path, found)
     if found == len(migrations):
         return
-    if path and found:
-        back_up(connection, path.with_name(f"{path.name}.v{found}.bak"))
     connection.execute("BEGIN IMMEDIATE")
     try:
         # Another process may have migrated while we waited for the lock.
-        for step in range(version_of(connection), len(migrations)):
+        found = version_of(connection)
+        if path and 0 < found < len(migrations):
+            _back_up_beside(path, found)
+        for step in range(found, len(migrations)):
             _apply(connection, step + 1, migrations[step])
         connection.execute("COMMIT")
     except BaseException:
         connection.execute("ROLLBACK")
         raise
+
+
+def _back_up_beside(path: Path, version: int) -> None:
+    # The connection that migrates is in a transaction already. Nobody else can write meanwhile.
+    with closing(apsw.Connection(str(path))) as reading:
+        back_up(reading, path.with_name(f"{path.name}.v{version}.bak"))
 
 
 def _apply(connection: apsw.Connection, version: int, script: str) -> None:
@@ -48,9 +57,9 @@ def _apply(connection: apsw.Connection, version: int, script: str) -> None:
 
 def back_up(connection: apsw.Connection, target: Path, progress: Progress | None = None) -> None:
     """A copy of the whole database in *target*, replacing an older one only when complete."""
-    part = target.with_name(target.name + ".part")
-    part.unlink(missing_ok=True)
-    part.touch(mode=0o600)
+    handle, name = tempfile.mkstemp(".part", f".{target.name}.", target.parent)
+    os.close(handle)
+    part = Path(name)
     # Reading keeps what is copied as it is; else the copy would start over with every write of someone else.
     connection.execute("BEGIN")
     try:

@@ -35,25 +35,17 @@ LEFTOVERS = (LOG, "-shm")
 @pass_session
 def backup(session: Session, file: Path, force: bool) -> None:
     """Copy the whole database to FILE while it is in use."""
-    _must_be_free(session, file, force)
-    part = file.with_name(f".{file.name}.part")
-    try:
-        with session.open() as app, progress("Copying") as told:
-            app.ctx.store.backup(part, told)
-        put_in_place(part, file)
-    finally:
-        part.unlink(missing_ok=True)
+    _must_be_free(file, force)
+    with session.open() as app, progress("Copying") as told:
+        app.ctx.store.backup(file, told)
     length = file.stat().st_size
     output.tell(session, {"file": str(file), "bytes": length}, f"Copied to {file} ({size(length)}).")
 
 
-def _must_be_free(session: Session, file: Path, force: bool) -> None:
-    """Refuse to copy into a folder that is not there, onto a file unasked, or onto the database itself."""
+def _must_be_free(file: Path, force: bool) -> None:
+    """Refuse to copy into a folder that is not there, or onto a file unasked."""
     if not file.absolute().parent.is_dir():
         raise Invalid(f"file: there is no folder {file.parent}", "file")
-    database = Path(session.settings().database).expanduser()
-    if file.exists() and database.exists() and file.samefile(database):
-        raise Invalid(f"file: {file} is the database itself", "file")
     if file.exists() and not force:
         raise Conflict(f"{file} is already there; --force replaces it")
 
