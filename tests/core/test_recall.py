@@ -149,6 +149,22 @@ def test_what_is_gone_before_its_vector_is_there_is_passed_over(ctx):
     assert ctx.store.check() == []
 
 
+def test_a_text_whose_title_changes_meanwhile_is_embedded_under_the_new_one(ctx):
+    memory = kept(ctx, "it is grey", title="Walrus")
+
+    class Slow(WordEmbedder):
+        def embed(self, texts):
+            vectors = super().embed(texts)
+            revise(ctx, memory.id, Revision(title="Submarine"))
+            return vectors
+
+    assert embed_pending(replace(ctx, embedder=Slow()), 10) == 0
+    assert embed_pending(ctx, 10) == 1
+    [vector] = ctx.embedder.embed(["Submarine\nit is grey"])
+    [near] = ctx.store.read().nearest(vector, Filter(), limit=1)
+    assert near.similarity > 0.99
+
+
 @pytest.mark.parametrize(
     "title, text, stretch, read",
     [

@@ -7,24 +7,36 @@ from contextlib import contextmanager
 
 from mnemic.core.context import Context
 from mnemic.embedding.base import Embedder
+from mnemic.model.journal import Subject
 from mnemic.model.memory import is_beginning
 from mnemic.model.search import Filter
 from mnemic.model.values import State
-from mnemic.storage.base import Passage, Pending, Writer
+from mnemic.storage.base import Passage, Pending, Reader, Writer
 
 EXPIRED = "expired"
+READ_UNDER = {"title", "summary"}
 
 
 def embed_pending(ctx: Context, limit: int, wanted: Filter | None = None) -> int:
     """Give vectors to up to *limit* statements that have none, newest first; how many got them."""
     if ctx.embedder is None:
         return 0
+    seen = ctx.store.sequence()
     waiting = ctx.store.read().pending(limit=limit, wanted=wanted or Filter())
     if not waiting:
         return 0
     passages = _passages(ctx.embedder, waiting)
     with ctx.store.write(operation="embed", actor=ctx.actor, at=ctx.now(), durable=False) as tx:
-        return tx.put_passages(ctx.embedder.name, ctx.embedder.dimension, passages)
+        renamed = _renamed(tx, seen)
+        misread = {item.statement_id for item in waiting if item.memory_id in renamed}
+        current = [passage for passage in passages if passage.statement_id not in misread]
+        return tx.put_passages(ctx.embedder.name, ctx.embedder.dimension, current)
+
+
+def _renamed(reader: Reader, seen: int) -> set[int]:
+    """The memories that bear another title or summary since change *seen*: their texts are read anew."""
+    changes = reader.journal(after=seen, subject=Subject.MEMORY)
+    return {change.subject_id for change in changes if change.after and change.after.keys() & READ_UNDER}
 
 
 def _passages(embedder: Embedder, waiting: Sequence[Pending]) -> list[Passage]:
