@@ -110,6 +110,23 @@ def test_vectors_take_part_in_the_past(store):
     assert now[0].memory_id == other.id and now[1].statement_id == changed.statements[0].id
 
 
+def test_vectors_that_come_later_take_part_in_a_past_that_was_looked_at_before(store):
+    embedder = WordEmbedder()
+    store.use_model(embedder.name)
+    put(store, a_draft("red apple"))
+    embed_all(store, embedder)
+    [late] = put(store, a_draft("green pear"))
+
+    def nearest():
+        near = store.at(late.id).read().nearest(embedder.embed(["green pear"])[0], Filter(), limit=1)
+        return [one.memory_id for one in near]
+
+    assert nearest() == [1]
+    embed_all(store, embedder)
+    assert nearest() == [late.id]
+    assert store.at(late.id) is store.at(late.id)
+
+
 def test_a_statement_stands_from_the_change_that_made_it_until_the_one_that_ended_it(store):
     with store.write(operation="x", actor="x", at=START) as tx:
         memory = tx.add(a_draft("x", texts=("one",)), uid=str(uuid.uuid4()))

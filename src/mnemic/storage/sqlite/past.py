@@ -59,6 +59,10 @@ WHERE statement_id IN (SELECT id FROM main.statement)
 PURGED_SINCE = """
 SELECT 1 FROM journal WHERE sequence > ? AND before IS NULL AND after IS NULL LIMIT 1
 """
+# Texts that stood then and stand now, and have no vector yet.
+WAITING = """
+SELECT count(*) FROM {of}statement WHERE model_id IS NULL AND until IS NULL AND since <= ?
+"""
 # The newest change that counts here, without what it said: it tells readers how far this history goes.
 HORIZON = """
 INSERT INTO main.journal (sequence, batch, at, actor, operation, subject, subject_id)
@@ -76,12 +80,14 @@ class PastStore(OpenedStore):
         self._sequence = sequence
         with our_errors(path.name):
             self._setup(connect(None, durable=False), None)
-            self._seen = rebuild(self._writer, path, sequence)
+            self._seen, self._waiting = rebuild(self._writer, path, sequence)
         self._model = model
 
     def still_shows(self, present: apsw.Connection, sequence: int, model: str | None) -> bool:
-        """Whether this is the store after *sequence*, with nothing in it that has been purged meanwhile."""
+        """Whether this is the store after *sequence*, with every vector there is and nothing that has been purged."""
         if (sequence, model) != (self._sequence, self._model):
+            return False
+        if self._waiting and value(present, WAITING.format(of=""), (sequence,)) != self._waiting:
             return False
         return present.execute(PURGED_SINCE, (self._seen,)).fetchone() is None
 
@@ -109,11 +115,15 @@ class PastStore(OpenedStore):
         raise Denied("The past cannot be changed: leave as_of out to write.")
 
 
-def rebuild(connection: apsw.Connection, path: Path, sequence: int) -> int:
-    """Fill an empty database with what the one at *path* held after *sequence*; the newest change there."""
+def rebuild(connection: apsw.Connection, path: Path, sequence: int) -> tuple[int, int]:
+    """Fill an empty database with what the one at *path* held after *sequence*.
+
+    The newest change there, and how many texts still wait there for their vectors.
+    """
     connection.execute(ATTACH, (str(path),))
     connection.execute("BEGIN")
     newest = int(value(connection, NEWEST))
+    waiting = int(value(connection, WAITING.format(of="present."), (sequence,)))
     connection.execute("PRAGMA defer_foreign_keys = ON")
     for _ in connection.execute(COPY):
         pass
@@ -127,7 +137,7 @@ def rebuild(connection: apsw.Connection, path: Path, sequence: int) -> int:
     _index(connection)
     connection.execute("COMMIT")
     connection.execute("DETACH present")
-    return newest
+    return newest, waiting
 
 
 def earlier_fields(connection: apsw.Connection, sequence: int) -> dict[str, dict[int, dict[str, Any] | None]]:
