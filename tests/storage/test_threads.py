@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 from mnemic.model.search import Filter
 from support import START, WordEmbedder, a_draft, change, embed_all, put
@@ -64,6 +66,28 @@ def test_a_thread_sees_what_another_has_just_committed(store):
         for number in range(20):
             memory = pool.submit(written_by_another, number).result()
             assert store.read().memory(memory.id) == memory
+
+
+def test_whoever_is_at_work_when_the_store_is_closed_is_told_so(store):
+    put(store, *(a_draft(f"common words {number}") for number in range(200)))
+    at_work = Barrier(9)
+
+    def read():
+        at_work.wait()
+        while True:
+            list(store.read().all_memories())
+
+    def write():
+        at_work.wait()
+        while True:
+            put(store, a_draft(f"more {uuid.uuid4()}"))
+
+    with ThreadPoolExecutor(8) as pool:
+        jobs = [pool.submit(job) for job in (*[read] * 7, write)]
+        at_work.wait()
+        time.sleep(0.1)
+        store.close()
+        assert {str(job.exception()) for job in jobs} == {"The memory has been closed."}
 
 
 def test_a_check_is_not_disturbed_by_writing(store):

@@ -70,9 +70,16 @@ def ours(error: apsw.Error, where: str) -> Exception:
             return StoreUnusable(
                 f"{where} cannot be opened: check that its folder exists and may be written."
             )
+        case apsw.ConnectionClosedError():
+            return closed()
         case apsw.ConstraintError():
             return Conflict("That is there already, or it points at something that is not.")
     return error
+
+
+def closed() -> MnemicError:
+    """The refusal of whoever goes on using a store that was closed."""
+    return StoreUnusable("The memory has been closed.")
 
 
 def in_our_words(reader: type[T]) -> type[T]:
@@ -161,6 +168,18 @@ def connect_to_read(path: Path, *, is_still: bool) -> apsw.Connection:
     for _ in connection.execute(READING_PRAGMAS):
         pass
     return connection
+
+
+def close_in_time(connection: apsw.Connection) -> None:
+    """Close *connection* when the thread that is using it just now lets it go; one that never does keeps it."""
+    wait = patient()
+    for attempt in count():
+        try:
+            connection.close()
+            return
+        except apsw.ThreadingViolationError:
+            if not wait(attempt):
+                return
 
 
 @contextmanager

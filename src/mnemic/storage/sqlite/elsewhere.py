@@ -14,7 +14,15 @@ from mnemic.errors import Denied, MnemicError, StoreUnusable
 from mnemic.model.values import Moment
 from mnemic.storage.base import Progress, Reader
 from mnemic.storage.sqlite import checking, words
-from mnemic.storage.sqlite.connection import connect, connect_to_read, examine, has_log, newer, our_errors
+from mnemic.storage.sqlite.connection import (
+    closed,
+    connect,
+    connect_to_read,
+    examine,
+    has_log,
+    newer,
+    our_errors,
+)
 from mnemic.storage.sqlite.migrating import version_of
 from mnemic.storage.sqlite.opened import OpenedStore
 from mnemic.storage.sqlite.reader import SqliteReader
@@ -115,7 +123,7 @@ class _OneConnection(OpenedStore):
 
     def _connection(self) -> apsw.Connection:
         if self._closed:
-            raise StoreUnusable("The memory has been closed.")
+            raise closed()
         return self._writer
 
     def backup(self, target: Path, progress: Progress | None = None) -> NoReturn:

@@ -16,7 +16,7 @@ from mnemic.errors import Busy, Denied, Invalid, StoreUnusable
 from mnemic.model.values import Moment
 from mnemic.storage.base import Asked, Progress, Scratch, Store
 from mnemic.storage.sqlite import checking, journal, substrings, words
-from mnemic.storage.sqlite.connection import connect, our_errors, prepare_file
+from mnemic.storage.sqlite.connection import close_in_time, closed, connect, our_errors, prepare_file
 from mnemic.storage.sqlite.migrating import back_up, migrate
 from mnemic.storage.sqlite.reader import SqliteReader
 from mnemic.storage.sqlite.rows import row as first
@@ -108,12 +108,13 @@ class OpenedStore:
     def _connection(self) -> apsw.Connection:
         """This thread's own connection for reading."""
         if self._closed:
-            raise StoreUnusable("The memory has been closed.")
+            raise closed()
         connection: apsw.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
             connection = connect(self._path, durable=self._durable)
             self._local.connection = connection
-            self._open.add(connection)
+            with self._lock:
+                self._open.add(connection)
         return connection
 
     def read(self) -> SqliteReader:
@@ -133,7 +134,7 @@ class OpenedStore:
     def write(self, *, operation: str, actor: str, at: Moment, durable: bool = True) -> SqliteWriter:
         """See Store."""
         if self._closed:
-            raise StoreUnusable("The memory has been closed.")
+            raise closed()
         return SqliteWriter(self, self._writer, operation, actor, at, durable=durable and self._durable)
 
     def wait_for_disk(self, is_wanted: bool) -> None:
@@ -208,8 +209,10 @@ class OpenedStore:
         """See Store."""
         with self.writing.threads:
             self._closed = True
-            for connection in list(self._open):
-                connection.close()
+            with self._lock:
+                opened = list(self._open)
+            for connection in opened:
+                close_in_time(connection)
             self.writing.close()
 
     # -- what readers and writers share

@@ -157,16 +157,16 @@ class SqliteWriter(SqliteReader):
 
     def __enter__(self) -> Self:
         self._store.writing.acquire()
-        try:
-            with our_errors(self._store.location):
+        with our_errors(self._store.location):
+            try:
                 self._store.wait_for_disk(self._durable)
                 self._connection.execute("BEGIN IMMEDIATE")
-        except BaseException:
-            try:
-                self._roll_back()
-            finally:
-                self._leave()
-            raise
+            except BaseException:
+                try:
+                    self._roll_back()
+                finally:
+                    self._leave()
+                raise
         return self
 
     def __exit__(
