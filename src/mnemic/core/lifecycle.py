@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
@@ -11,12 +12,13 @@ from mnemic.core.archive import purge_archive
 from mnemic.core.context import Context
 from mnemic.core.memories import living
 from mnemic.core.upkeep import expire, write_after_expiry
-from mnemic.core.uses import Use
-from mnemic.errors import Denied
+from mnemic.core.uses import PASSED_OVER, Use
 from mnemic.model.journal import USE
 from mnemic.model.lives import Lives
 from mnemic.model.memory import Memory
 from mnemic.model.values import DAY, SECOND, Moment, Tier
+
+log = logging.getLogger(__name__)
 
 PROMOTED_AT = 5
 """So many uses make a mid memory long."""
@@ -30,7 +32,7 @@ WORTH_WRITING = 10 * SECOND
 def touch(ctx: Context, memories: Sequence[Memory]) -> None:
     """Count a use of each, in one transaction: it lives longer, is promoted, gains in priority as the rules say.
 
-    A caller who may not write leaves no trace, nor does a look at the past.
+    A caller who may not write leaves no trace, nor does a look at the past, nor anyone while the disk is full.
     """
     if not memories or not ctx.may_write:
         return
@@ -38,7 +40,7 @@ def touch(ctx: Context, memories: Sequence[Memory]) -> None:
     if ctx.uses is not None:
         ctx.uses.add(use)
         return
-    with suppress(Denied):
+    with suppress(*PASSED_OVER):
         _write_down(ctx, [use])
 
 
@@ -48,7 +50,10 @@ def settle(ctx: Context) -> None:
         return
     with ctx.uses.settling:
         for _, together in groupby(ctx.uses.take(), key=lambda use: (use.actor, use.at // DAY)):
-            _write_down(ctx, list(together))
+            try:
+                _write_down(ctx, list(together))
+            except PASSED_OVER as error:
+                log.warning("uses were not counted: %s", error)
 
 
 def _write_down(ctx: Context, uses: Sequence[Use]) -> None:

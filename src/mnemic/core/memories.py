@@ -11,7 +11,8 @@ import orjson
 
 from mnemic.core.context import Context
 from mnemic.core.upkeep import write_after_expiry
-from mnemic.errors import Conflict, Denied, Invalid, NotFound
+from mnemic.core.uses import PASSED_OVER
+from mnemic.errors import Conflict, Invalid, NotFound
 from mnemic.model.graph import Direction, Edge
 from mnemic.model.journal import USE
 from mnemic.model.memory import Draft, Memory
@@ -311,7 +312,7 @@ def note_use(ctx: Context, memory_ids: Sequence[int], *, together: bool = False)
             tx.touch(memory_ids, now)
             if together:
                 tx.note_together(memory_ids, now)
-    except Denied:
+    except PASSED_OVER:
         return
 
 

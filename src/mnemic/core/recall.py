@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from mnemic.core.context import Context
 from mnemic.core.lifecycle import touch
 from mnemic.core.upkeep import embed_pending
-from mnemic.errors import Denied, Unavailable
+from mnemic.core.uses import PASSED_OVER
+from mnemic.errors import Unavailable
 from mnemic.model.memory import Memory
 from mnemic.model.search import Filter, Hit, Query
 from mnemic.model.values import Features
@@ -95,7 +96,7 @@ def catch_up(ctx: Context, wanted: Filter, at_most: int = EMBEDDED_ON_THE_WAY) -
         return waiting
     try:
         return max(0, waiting - embed_pending(ctx, at_most, wanted))
-    except (Unavailable, Denied):  # no model, or a look at the past, which takes no vectors
+    except (Unavailable, *PASSED_OVER):  # no model, no room, or a look at the past, which takes no vectors
         return waiting
 
 

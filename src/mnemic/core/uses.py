@@ -6,8 +6,12 @@ from collections.abc import Sequence
 from threading import Event, Lock
 from typing import NamedTuple
 
+from mnemic.errors import Busy, Denied, StoreUnusable
 from mnemic.model.memory import Memory
 from mnemic.model.values import Moment
+
+PASSED_OVER = (Busy, Denied, StoreUnusable)
+"""Why a use is not counted: there is an answer all the same, and a full disk must not take that away."""
 
 
 class Use(NamedTuple):

@@ -195,13 +195,13 @@ class SqliteWriter(SqliteReader):
             self._store.writing.release()
 
     def _empty_log(self) -> None:
-        """The log keeps the pages as they were; empty it now unless someone is still reading there."""
+        """The log keeps the pages as they were; empty it now unless someone is still reading there or it cannot be."""
         self._connection.pragma("secure_delete", False)
         self._connection.set_busy_handler(None)
         try:
             self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-        except apsw.BusyError:
-            pass
+        except (apsw.BusyError, apsw.FullError, apsw.IOError):
+            pass  # what was purged is purged, and the log is emptied the next time
         finally:
             self._connection.set_busy_handler(patient())
 
