@@ -131,6 +131,13 @@ def test_an_entity_that_is_none_is_told_in_pydantics_words(known, ctx, entity):
     assert everything(ctx.store) == before
 
 
+def test_an_entity_without_a_name_is_told_as_documented(known):
+    assert error(known, "create_entities", entities=[{"entityType": "Project"}]) == (
+        "1 validation error for EntityInput\nname\n"
+        "  Field required [type=missing, input_value={'entityType': 'Project'}, input_type=dict]"
+    )
+
+
 def test_deleted_and_unknown_names_are_told(known):
     assert known.ok("delete_entities", entityNames=["Anna", "Nobody", "Anna"]) == {
         "deleted": ["Anna"],

@@ -26,6 +26,7 @@ from mnemic.dialects.mcp_memory.vocabulary import (
     stamp,
     told,
     told_memory,
+    unfit,
     with_errors,
 )
 from mnemic.dialects.objects import Reply, answer
@@ -69,7 +70,7 @@ def _each(model: type[Model], items: Sequence[dict[str, Any]]) -> list[Model]:
     try:
         return [model.model_validate(item) for item in items]
     except ValidationError as error:
-        raise Refused(str(error)) from None
+        raise unfit(error) from None
 
 
 class CreateEntities(Shape):

@@ -17,9 +17,9 @@ from mnemic.dialects.mcp_memory.vocabulary import (
     MCP_MEMORY,
     STATUS,
     Named,
-    Refused,
     found,
     model_needed,
+    unfit,
 )
 from mnemic.dialects.objects import Reply, answer
 from mnemic.dialects.operation import Shape
@@ -131,7 +131,7 @@ def _part(item: dict[str, Any]) -> Part:
     try:
         given = ApprovedSplit.model_validate(item)
     except ValidationError as error:
-        raise Refused(str(error)) from None
+        raise unfit(error) from None
     return Part(title=given.name, texts=given.observations, kind=given.entity_type)
 
 

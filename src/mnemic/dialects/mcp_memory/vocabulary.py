@@ -44,6 +44,12 @@ class BadArguments(Invalid):
     """Arguments that do not fit the schema."""
 
 
+def unfit(error: ValidationError) -> Refused:
+    """What is said of a part of a request that does not fit its model: pydantic's words without its addresses."""
+    lines = str(error).split("\n")
+    return Refused("\n".join(line for line in lines if not line.startswith("    For further information")))
+
+
 class McpMemory(ObjectDialect):
     """The dialect, with its way of answering: every failure but bad arguments is an ordinary result."""
 
