@@ -220,6 +220,8 @@ def test_what_cannot_be_added_is_told_in_its_words(amem: Speaker, both: str, tmp
 
     missing = str(tmp_path / "nowhere.amem")
     assert refused(path=missing) == f"Invalid params: File not found: {missing}"
+    too_long = str(tmp_path / ("x" * 5000))
+    assert refused(path=too_long) == f"Invalid params: File not found: {too_long}"
     assert refused(role="boss") == (
         "Invalid params: Invalid role: boss. Use primary/secondary/reference/archive"
     )

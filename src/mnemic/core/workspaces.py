@@ -131,7 +131,7 @@ def _opened(ctx: Context, path: Path) -> tuple[Asked, int]:
     Its folder and the links on the way are looked at anew each time: they may have changed since it was added.
     """
     real = allowed(ctx, path, "path")
-    if not real.is_file():
+    if not _is_file(real):
         raise NotFound(f"File not found: {path}")
     head, stamp = _look(real)
     if is_amem(head):
@@ -142,6 +142,13 @@ def _opened(ctx: Context, path: Path) -> tuple[Asked, int]:
             real, stamp._replace(size=0, changed_at=0), lambda: ctx.store.elsewhere(real)
         ), 0
     raise Invalid(f"{real.name} is neither an .amem file nor a Mnemic database", "path")
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name that is too long for any file
+        return False
 
 
 def _look(path: Path) -> tuple[bytes, Stamp]:
