@@ -99,6 +99,26 @@ def test_the_endpoints_of_ai_memory_are_all_there():
     assert "requestBody" not in API["paths"]["/api/v1/memories/{id}/promote"]["post"]
 
 
+@pytest.mark.parametrize(
+    "path, is_required",
+    [
+        ("/tools/mnemic/recall", True),
+        ("/tools/mnemic/stats", False),
+        ("/memories/bulk", True),
+    ],
+)
+def test_a_body_is_required_where_an_argument_in_it_is(path, is_required):
+    assert API["paths"][f"/api/v1{path}"]["post"]["requestBody"]["required"] is is_required
+
+
+def test_a_reply_that_may_be_a_text_says_so():
+    def kinds(path: str) -> list[str]:
+        return list(API["paths"][f"/api/v1{path}"]["post"]["responses"]["200"]["content"])
+
+    assert kinds("/tools/ai-memory/memory_recall") == ["application/json", "text/plain"]
+    assert kinds("/tools/mnemic/recall") == ["application/json"]
+
+
 def test_path_parameters_are_declared():
     for path, _, part in operations():
         declared = {one["name"] for one in part.get("parameters", ()) if one["in"] == "path"}

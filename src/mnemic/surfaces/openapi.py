@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from pydantic import TypeAdapter
+from pydantic import RootModel, TypeAdapter
 
 from mnemic.dialects.operation import Dialect, Operation, input_schema, whole_body
 from mnemic.surfaces.mcp import server_info
@@ -133,7 +133,10 @@ def _ways(
             "summary": operation.title,
             "description": operation.description,
             "responses": _answer(
-                "The reply.", references[operation.reply, "serialization"], operation.status
+                "The reply.",
+                references[operation.reply, "serialization"],
+                operation.status,
+                is_text=_may_be_text(operation.reply),
             ),
         }
         yield verb.lower(), PREFIX + path, part | _input(verb, path, operation, references)
@@ -151,8 +154,9 @@ def _input(verb: str, path: str, operation: Operation, references: References) -
     part: Part = {"parameters": parameters} if parameters else {}
     if schema is None:
         return part
-    body = {"schema": schema, "examples": _examples(operation)}
-    return part | {"requestBody": {"content": {"application/json": body}}}
+    content = {"application/json": {"schema": schema, "examples": _examples(operation)}}
+    is_required = any(name not in in_path for name in brief.get("required", ()))
+    return part | {"requestBody": {"required": is_required, "content": content}}
 
 
 def _body(in_path: Sequence[str], operation: Operation, references: References) -> Part | None:
@@ -179,13 +183,20 @@ def _examples(operation: Operation) -> Part:
     }
 
 
-def _answer(text: str, schema: Part, status: int = 200) -> Part:
+def _answer(text: str, schema: Part, status: int = 200, *, is_text: bool = False) -> Part:
     failures = {failing: {"$ref": f"#/components/responses/{failing}"} for failing in _FAILURES}
-    return {str(status): _good(text, schema)} | failures
+    return {str(status): _good(text, schema, is_text)} | failures
 
 
-def _good(text: str, schema: Part) -> Part:
-    return {"description": text, "content": {"application/json": {"schema": schema}}}
+def _good(text: str, schema: Part, is_text: bool = False) -> Part:
+    plain = {"text/plain": {"schema": {"type": "string"}}} if is_text else {}
+    return {"description": text, "content": {"application/json": {"schema": schema}, **plain}}
+
+
+def _may_be_text(reply: Any) -> bool:
+    """Whether a tool may answer with a text in place of an object, as those that speak TOON do."""
+    is_root = isinstance(reply, type) and issubclass(reply, RootModel)
+    return is_root and str in get_args(reply.model_fields["root"].annotation)
 
 
 def _failures() -> Part:
