@@ -155,6 +155,10 @@ def test_links_are_left_out_if_not_wanted(speak):
         ({}, "query is required when ids is not provided"),
         ({"query": "  "}, "query is required when ids is not provided"),
         ({"query": "x", "format": "zz"}, "Unknown format 'zz'. Must be one of: ['full', 'title']"),
+        (
+            {"query": "x", "format": "z" * 9000},
+            f"Unknown format '{'z' * 80}'. Must be one of: ['full', 'title']",
+        ),
         ({"ids": ["x"] * 51}, "ids exceeds cap of 50 IDs (got 51)"),
         ({"query": "x", "refine_from": ["x"] * 201}, "refine_from exceeds cap of 200 IDs (got 201)"),
         ({"query": "x", "limit": -1}, "limit: Input should be greater than or equal to 0"),

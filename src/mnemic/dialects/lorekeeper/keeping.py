@@ -296,7 +296,7 @@ def lore_forget(ctx: Context, request: Forget) -> Reply:
     if not request.memory_ids:
         raise Refused("memory_ids must not be empty")
     if request.reason not in REASONS:
-        raise Refused(f"Unknown reason {request.reason!r}. Must be one of: {list(REASONS)}")
+        raise Refused(f"Unknown reason {request.reason[:80]!r}. Must be one of: {list(REASONS)}")
     asked = list(dict.fromkeys(request.memory_ids))
     known = by_uid(ctx, asked, bearings(ctx).namespaces, forgotten=True)
     core.forget(ctx, [memory.id for memory in known.values()], reason=request.reason)

@@ -55,7 +55,7 @@ def lore_search(ctx: Context, request: Search) -> Reply:
 
 def _check_format(format: str) -> None:
     if format not in (FULL, TITLE):
-        raise Refused(f"Unknown format {format!r}. Must be one of: {[FULL, TITLE]}")
+        raise Refused(f"Unknown format {format[:80]!r}. Must be one of: {[FULL, TITLE]}")
 
 
 def _fetched(ctx: Context, at: Bearings, request: Search, ids: Sequence[str]) -> list[Hit]:
