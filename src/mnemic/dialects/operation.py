@@ -13,12 +13,14 @@ import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from mnemic.core.context import Context
+from mnemic.dialects.numbers import without_flags
 from mnemic.errors import Invalid, MnemicError, NotFound
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pydantic_core import ErrorDetails
+    from pydantic import GetCoreSchemaHandler
+    from pydantic_core import CoreSchema, ErrorDetails
 
     from mnemic.core.mirror import Mirror
 
@@ -27,6 +29,11 @@ class Shape(BaseModel):
     """A request or a reply. Unknown fields are refused, so a mistyped argument is named, not dropped."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """How it is read: as pydantic does, but true and false are no numbers."""
+        return without_flags(handler(source))
 
 
 @dataclass(frozen=True, slots=True)
