@@ -79,6 +79,8 @@ def test_folders_in_a_variable_are_separated_as_in_path(loaded):
         ("port = ", {}, "config.toml: not valid TOML"),
         ("db = \udcff", {}, "config.toml"),
         ("db = 5", {}, "db: must be a text"),
+        ("", {"MNEMIC_DB": "\udcff"}, "db: is not UTF-8 text"),
+        ("", {"MNEMIC_NAMESPACE": "a\udcff"}, "namespace: is not UTF-8 text"),
         ("", {"MNEMIC_PORT": "many"}, "port: not a whole number: 'many'"),
         ("port = [1]", {}, "port: not a whole number"),
     ],

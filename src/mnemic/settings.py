@@ -159,4 +159,8 @@ def _typed(name: str, value: Any, default: Any) -> Any:
         return tuple(value.split(os.pathsep)) if isinstance(value, str) else tuple(map(str, value))
     if not isinstance(value, str):
         raise Invalid(f"{name}: must be a text", name)
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise Invalid(f"{name}: is not UTF-8 text", name) from None
     return MEANINGS.get(name, {}).get(value, value)

@@ -50,7 +50,7 @@ since = click.option("--since", type=WORDS, metavar="TIME", help="From then on: 
 until = click.option("--until", type=WORDS, metavar="TIME", help="Until then.")
 as_of = click.option("--as-of", type=WORDS, metavar="TIME", help="As the store stood then.")
 offset = click.option(
-    "--offset", type=click.IntRange(min=0), default=0, metavar="N", help="Pass over so many."
+    "--offset", type=click.IntRange(0, 2**53), default=0, metavar="N", help="Pass over so many."
 )
 dry_run = click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 
