@@ -168,6 +168,13 @@ def test_a_foreign_file_is_refused_with_a_sentence_and_left_as_it_is(tmp_path, m
     refused_as_it_is(path, sentence)
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(StoreUnusable, match="pipe is no file"):
+        SqliteStore(tmp_path / "pipe")
+
+
 def refused_as_it_is(path, sentence):
     before = files(path.parent)
     with pytest.raises(StoreUnusable, match=sentence) as refusal:

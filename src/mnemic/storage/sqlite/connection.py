@@ -212,7 +212,9 @@ def examine(path: Path) -> None:
     """Refuse the file at *path* if it is not ours or cut short."""
     try:
         if path.is_dir():
-            raise StoreUnusable(f"{path.name} is a folder, not a database file.")
+            raise StoreUnusable(f"{path.name or path} is a folder, not a database file.")
+        if path.exists() and not path.is_file():  # to open a pipe would be to wait for whoever writes into it
+            raise StoreUnusable(f"{path.name} is no file: a device, a pipe or a socket.")
         had_log = has_log(path)
         with path.open("rb") as file:
             header = file.read(_HEADER)
