@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 from contextlib import closing
@@ -246,11 +247,32 @@ def test_a_backup_does_not_replace_a_file_unasked(known):
     assert known("backup", str(file), "--force").code == 0
 
 
-def test_a_backup_does_not_replace_the_database_itself(known):
-    database = known.home / "memory.db"
-    before = database.stat().st_ino
-    done = known("backup", str(database), "--force")
-    assert (done.code, database.stat().st_ino) == (2, before) and "the database itself" in done.err
+def test_a_backup_does_not_replace_its_own_database(known):
+    database, link = known.home / "memory.db", known.home / "link.db"
+    link.symlink_to(database)
+    number = database.stat().st_ino
+    for file in (database, link):
+        done = known("backup", str(file), "--force")
+        assert done.code == 2 and "is the database itself" in done.err
+    assert database.stat().st_ino == number and link.is_symlink()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
+def test_a_backup_does_not_replace_what_is_no_file(known):
+    pipe = known.home / "pipe"
+    os.mkfifo(pipe)
+    done = known("backup", str(pipe), "--force")
+    assert done.code == 2 and "is no file" in done.err and pipe.is_fifo()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
+def test_an_export_goes_into_a_pipe_and_leaves_it_one(known):
+    pipe = known.home / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    assert known("export", "-o", str(pipe)).code == 0
+    assert json.loads(os.read(reader, 1_000_000))["memories"] and pipe.is_fifo()
+    os.close(reader)
 
 
 def test_a_backup_into_no_folder_names_the_folder(known):

@@ -18,8 +18,13 @@ from mnemic.storage.files import put_in_place
 def written_whole(target: Path) -> Iterator[IO[bytes]]:
     """A stream that becomes *target* when the block ends well, and nothing when it does not.
 
-    A file that is replaced keeps its permissions; a new one is its owner's alone. A link stays a link.
+    A file that is replaced keeps its permissions; a new one is its owner's alone. A link stays a link. A device or a
+    pipe is written into as it stands.
     """
+    if target.exists() and not target.is_file():
+        with target.open("wb") as stream:
+            yield stream
+        return
     target = target.resolve()
     mode = target.stat().st_mode & 0o777 if target.exists() else 0o600
     try:

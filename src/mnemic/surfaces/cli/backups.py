@@ -43,10 +43,14 @@ def backup(session: Session, file: Path, force: bool) -> None:
 
 
 def _must_be_free(file: Path, force: bool) -> None:
-    """Refuse to copy into a folder that is not there, or onto a file unasked."""
+    """Refuse to copy into a folder that is not there, in the place of what is no file, or onto a file unasked."""
     if not file.absolute().parent.is_dir():
         raise Invalid(f"file: there is no folder {file.parent}", "file")
-    if file.exists() and not force:
+    if not file.exists():
+        return
+    if not file.is_file():
+        raise Invalid(f"file: {file} is no file", "file")
+    if not force:
         raise Conflict(f"{file} is already there; --force replaces it")
 
 
