@@ -49,6 +49,16 @@ def test_a_large_backlog_is_not_waited_for_and_told(ctx):
     assert found.pending == 0 and found.hits[0].statement_id is not None
 
 
+def test_a_long_text_is_not_waited_for_and_told(ctx):
+    kept(ctx, "the pond lies still. " * 2_000)
+    kept(ctx, "the heron stands in the pond")
+    found = recall(ctx, a_query("heron"))
+    assert found.pending == 1 and found.hits[0].statement_id is not None, (
+        "what is short was embedded on the way"
+    )
+    assert embed_pending(ctx, 10) == 1 and recall(ctx, a_query("heron")).pending == 0
+
+
 def test_without_a_model_words_answer(ctx, known):
     found = recall(replace(ctx, embedder=None), a_query("heron pond"))
     assert (found.mode, found.pending) == ("keyword", 0)

@@ -23,6 +23,8 @@ EMBEDDED_ON_THE_WAY = 32
 """So many waiting statements are embedded before a recall; a larger backlog is left to the worker."""
 WAITED_FOR = 256
 """So many where only vectors can answer."""
+CHARACTERS_EACH = 1_000
+"""So long may they be on average: it is the length that takes time, about a second for thirty thousand."""
 CHARACTERS_PER_TOKEN = 4
 HYBRID, KEYWORD, RERANKED = "hybrid", "keyword", "hybrid+rerank"
 
@@ -95,7 +97,8 @@ def catch_up(ctx: Context, wanted: Filter, at_most: int = EMBEDDED_ON_THE_WAY) -
     if waiting > at_most:
         return waiting
     try:
-        return max(0, waiting - embed_pending(ctx, at_most, wanted))
+        done = embed_pending(ctx, at_most, wanted, characters=at_most * CHARACTERS_EACH)
+        return max(0, waiting - done)
     except (Unavailable, *PASSED_OVER):  # no model, no room, or a look at the past, which takes no vectors
         return waiting
 

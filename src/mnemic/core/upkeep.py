@@ -17,12 +17,19 @@ EXPIRED = "expired"
 READ_UNDER = {"title", "summary"}
 
 
-def embed_pending(ctx: Context, limit: int, wanted: Filter | None = None) -> int:
-    """Give vectors to up to *limit* statements that have none, newest first; how many got them."""
+def embed_pending(
+    ctx: Context, limit: int, wanted: Filter | None = None, *, characters: int | None = None
+) -> int:
+    """Give vectors to up to *limit* statements that have none, newest first; how many got them.
+
+    With *characters*, only to those that have no more than so many together; what is too long is passed over.
+    """
     if ctx.embedder is None:
         return 0
     seen = ctx.store.sequence()
     waiting = ctx.store.read().pending(limit=limit, wanted=wanted or Filter())
+    if characters is not None:
+        waiting = _fitting(waiting, characters)
     if not waiting:
         return 0
     passages = _passages(ctx.embedder, waiting)
@@ -37,6 +44,15 @@ def _renamed(reader: Reader, seen: int) -> set[int]:
     """The memories that bear another title or summary since change *seen*: their texts are read anew."""
     changes = reader.journal(after=seen, subject=Subject.MEMORY)
     return {change.subject_id for change in changes if change.after and change.after.keys() & READ_UNDER}
+
+
+def _fitting(waiting: Sequence[Pending], room: int) -> list[Pending]:
+    chosen = []
+    for item in waiting:
+        if len(item.text) <= room:
+            chosen.append(item)
+            room -= len(item.text)
+    return chosen
 
 
 def _passages(embedder: Embedder, waiting: Sequence[Pending]) -> list[Passage]:
