@@ -134,6 +134,18 @@ def test_a_change_that_is_not_there_cannot_be_taken_back(story, sequence):
         undo(story, sequence)
 
 
+def test_a_birth_is_taken_back_once(ctx, clock):
+    memory = kept(ctx, "the heron stands in the pond")
+    born = ctx.store.sequence()
+    undo(ctx, born)
+    gone = everything(ctx.store)
+    clock.advance(hours=1)
+    undo(ctx, born)
+    assert everything(ctx.store) == gone
+    undo(ctx, ctx.store.sequence())
+    assert ctx.store.read().memory(memory.id).state is State.LIVING
+
+
 def test_what_was_built_upon_is_not_taken_back(story):
     revise(story, "one", Revision(title="Uno"))
     first = story.store.sequence()

@@ -213,6 +213,8 @@ def _reverse_memory(tx: Writer, ctx: Context, change: Change, after: Mapping[str
             f"Change {change.sequence} cannot be taken back: memory {change.subject_id} was purged"
         )
     if change.before is None:
+        if memory.state is State.FORGOTTEN:
+            return
         tx.change(
             memory, state=State.FORGOTTEN, state_reason=f"undo of {change.sequence}", state_at=ctx.now()
         )
