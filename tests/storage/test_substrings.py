@@ -161,6 +161,12 @@ def test_a_transaction_a_snapshot_and_the_past_see_their_own(peopled):
     assert peopled.check() == []
 
 
+def test_a_memory_without_a_name_and_a_type_is_no_fault(store):
+    put(store, a_draft("", title="", kind=""))
+    filler(store)
+    assert len(found(store, "concern")) == MANY and store.check() == []
+
+
 def test_what_is_purged_is_not_found_nor_kept(fresh):
     store, other = fresh(), fresh()
     gone, *_ = put(store, a_draft("heron", title="Zxqv")), *filler(store)

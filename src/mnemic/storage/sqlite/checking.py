@@ -114,6 +114,8 @@ def _substrings(connection: apsw.Connection) -> Iterator[str]:
     rarity = substrings.Rarity()
     for memory in memories.many(connection, substrings.spread(connection, LOOKED_UP)):
         named = substrings.grams(substrings.key(f"{memory.title}\n{memory.kind}"))
+        if not named:  # a name and a type that are both empty
+            continue
         expression = substrings.expression(rarity.rarest(connection, named))
         is_found = row(
             connection, "SELECT 1 FROM gram WHERE gram MATCH ? AND rowid = ?", (expression, memory.id)
