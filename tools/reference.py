@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from mnemic.app import DIALECTS, EVERY, dialect
+from mnemic.dialects.brief import input_schema
 from mnemic.dialects.every.shared import SHARED
-from mnemic.dialects.operation import Dialect, Operation, input_schema, whole_body
+from mnemic.dialects.operation import Dialect, Operation, whole_body
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
 

@@ -12,7 +12,8 @@ from mnemic.app import dialect
 from mnemic.core.archive import archive_counts
 from mnemic.core.context import Context
 from mnemic.core.memories import Note, remember
-from mnemic.dialects.operation import as_json, input_schema
+from mnemic.dialects.brief import input_schema
+from mnemic.dialects.operation import as_json
 from mnemic.errors import Denied, Invalid, MnemicError, NotFound
 from mnemic.model.access import Grant
 from mnemic.model.values import DAY, Tier

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import strategies as st
 
 from mnemic.app import DIALECTS, EVERY, dialect
+from mnemic.dialects.brief import input_schema
 from mnemic.dialects.every.shared import SHARED
-from mnemic.dialects.operation import input_schema
 from mnemic.errors import MnemicError
 from mnemic.surfaces.bridge import answer, perform
 from support import kept

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, get_type_hints
@@ -13,16 +12,21 @@ import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from mnemic.core.context import Context
+from mnemic.dialects.brief import input_schema
 from mnemic.dialects.numbers import without_flags
+from mnemic.dialects.refusals import invalid
 from mnemic.errors import Invalid, MnemicError, NotFound
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pydantic import GetCoreSchemaHandler
-    from pydantic_core import CoreSchema, ErrorDetails
+    from pydantic_core import CoreSchema
 
     from mnemic.core.mirror import Mirror
+
+OBJECT: Mapping[str, Any] = {"type": "object"}
+"""The JSON schema of every reply: what is in it the reply itself shows, and to tell it before would cost tokens."""
 
 
 class Shape(BaseModel):
@@ -89,61 +93,6 @@ class Rendered:
     """Something about the answer that is not part of it."""
     is_json: bool = False
     """The text is JSON, where there is no object beside it."""
-
-
-def invalid(error: ValidationError) -> Invalid:
-    """Our error for pydantic's: the first field at fault and, in plain words, what is wrong with it."""
-    at_fault: dict[str, list[ErrorDetails]] = {}
-    for item in error.errors(include_url=False, include_input=False):
-        at_fault.setdefault(_field(item), []).append(item)
-    lines = [f"{where}: {_fault(items)}" if where else _fault(items) for where, items in at_fault.items()]
-    told = lines[:3] if len(lines) <= 3 else [*lines[:3], f"and {len(lines) - 3} more"]
-    return Invalid("; ".join(told), next(iter(at_fault)) or None)
-
-
-_FIELD = re.compile(r"[a-z]\w*")
-_TYPES = frozenset(("bool", "float", "int", "str"))
-_MAX_NAME = 80
-
-
-def _field(item: ErrorDetails) -> str:
-    """The path to the argument at fault. pydantic also names the alternatives of a union, which nobody has written."""
-    path, unknown = item["loc"], item["loc"][-1:] if item["type"] == "extra_forbidden" else ()
-    known = (part for part in path[: len(path) - len(unknown)] if isinstance(part, int) or _is_field(part))
-    return ".".join(str(part)[:_MAX_NAME] for part in (*known, *unknown))
-
-
-def _is_field(part: str) -> bool:
-    return _FIELD.fullmatch(part) is not None and part not in _TYPES
-
-
-def _fault(items: Sequence[ErrorDetails]) -> str:
-    """What is wrong with one argument; of the alternatives it could be, those of another type only if it is none."""
-    telling = [item for item in items if not _is_of_another_type(item)]
-    if telling or len(items) == 1:
-        return _words((telling or items)[0])
-    kinds = dict.fromkeys(_words(item).removeprefix("Input should be ").partition(",")[0] for item in items)
-    return f"Input should be {' or '.join(kinds)}"
-
-
-def _is_of_another_type(item: ErrorDetails) -> bool:
-    return item["type"].endswith(("_type", "_parsing", "_parsing_size", "_from_float"))
-
-
-def _words(item: ErrorDetails) -> str:
-    limits = item.get("ctx", {})
-    match item["type"]:
-        case "extra_forbidden":
-            return "unknown argument"
-        case "missing":
-            return "required"
-        case "model_type" | "dict_type":
-            return "Input should be an object"
-        case "too_short" if limits["field_type"] == "Value" and limits["min_length"] == 1:
-            return "must not be empty"
-        case "too_long" if limits["field_type"] == "Value":
-            return f"Input should have at most {limits['max_length']} characters"
-    return item["msg"].removeprefix("Value error, ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -407,75 +356,7 @@ def as_json(reply: BaseModel) -> dict[str, Any]:
 
 
 @functools.cache
-def input_schema(shape: type[BaseModel]) -> dict[str, Any]:
-    """The JSON schema of a request as a model reads it: names, types, choices, and what is required.
-
-    A list of tools is paid for in tokens at the start of every conversation. What a caller would only
-    look up (lengths, defaults) is left to the OpenAPI document and to the error for a bad argument.
-    """
-    whole = shape.model_json_schema(by_alias=True)
-    slim = _slim(whole, whole.get("$defs", {}))
-    fields = slim.get("properties", {})
-    slim["properties"] = {name: _without_repetition(part, fields) for name, part in fields.items()}
-    return {key: slim[key] for key in ("type", "properties", "required") if key in slim}
-
-
-@functools.cache
 def whole_body(shape: type[BaseModel]) -> str | None:
     """The field of *shape* that the whole body is given to, if it has one."""
     fields = shape.model_fields.items()
     return next((name for name, info in fields if WholeBody() in info.metadata), None)
-
-
-OBJECT: Mapping[str, Any] = {"type": "object"}
-"""The JSON schema of every reply: what is in it the reply itself shows, and to tell it before would cost tokens."""
-
-
-_LOOKED_UP = frozenset(
-    (
-        *("$defs", "additionalProperties", "default", "title"),
-        *("exclusiveMaximum", "maxItems", "maxLength", "minItems", "minLength", "minimum"),
-    )
-)
-
-_SCALE = 10
-"""An upper bound up to this tells what a number means (0 to 1, 1 to 10); above, it is only a limit."""
-
-
-def _slim(part: Any, definitions: Mapping[str, Any]) -> Any:
-    """*part* of a schema with its references resolved, without what a caller would only look up."""
-    if not isinstance(part, dict):
-        return part
-    if "$ref" in part:
-        target = {**definitions[part["$ref"].rsplit("/", 1)[-1]]}
-        target.pop("description", None)
-        part = target | {key: value for key, value in part.items() if key != "$ref"}
-    if "anyOf" in part:
-        rest = {key: value for key, value in part.items() if key != "anyOf"}
-        part = rest | _union(part["anyOf"], definitions)
-    slim = {}
-    for key, value in part.items():
-        if key == "properties":
-            slim[key] = {name: _slim(item, definitions) for name, item in value.items()}
-        elif key not in _LOOKED_UP and not (key == "maximum" and value > _SCALE):
-            slim[key] = _slim(value, definitions)
-    return slim
-
-
-def _union(choices: Sequence[Mapping[str, Any]], definitions: Mapping[str, Any]) -> dict[str, Any]:
-    """A choice between schemas, without null: the one that is left, or a list of plain types, or `anyOf`."""
-    left = [_slim(choice, definitions) for choice in choices if choice != {"type": "null"}]
-    if len(left) == 1:
-        return dict(left[0])
-    if all(set(choice) == {"type"} for choice in left):
-        return {"type": [choice["type"] for choice in left]}
-    return {"anyOf": left}
-
-
-def _without_repetition(part: dict[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
-    """*part*; but of a list of objects that have the request's own fields, only a word that says so."""
-    item = part.get("items", {})
-    inner = item.get("properties", {})
-    if not inner or any(fields.get(name) != schema for name, schema in inner.items()):
-        return part
-    return {"type": "array", "items": {"type": "object"}, "description": "many, each with these fields"}

@@ -8,7 +8,8 @@ from typing import Any, Literal, get_args
 
 from pydantic import RootModel, TypeAdapter
 
-from mnemic.dialects.operation import Dialect, Operation, input_schema, whole_body
+from mnemic.dialects.brief import input_schema
+from mnemic.dialects.operation import Dialect, Operation, whole_body
 from mnemic.surfaces.mcp import server_info
 from mnemic.surfaces.replies import BROKEN, FAILURES
 

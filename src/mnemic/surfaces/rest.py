@@ -10,7 +10,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from mnemic.dialects.operation import Dialect, Operation, input_schema, whole_body
+from mnemic.dialects.brief import input_schema
+from mnemic.dialects.operation import Dialect, Operation, whole_body
 from mnemic.errors import MnemicError, NotFound
 from mnemic.surfaces.bridge import call, cross, guarded, serve
 from mnemic.surfaces.guard import CONTEXT, KEY

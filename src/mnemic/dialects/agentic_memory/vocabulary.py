@@ -8,7 +8,8 @@ from mnemic.dialects.agentic_memory.prompts import PROMPTS
 from mnemic.dialects.agentic_memory.resources import RESOURCES
 from mnemic.dialects.agentic_memory.shapes import pretty
 from mnemic.dialects.objects import ObjectDialect, Reply
-from mnemic.dialects.operation import Operation, Rendered, Unknown, invalid
+from mnemic.dialects.operation import Operation, Rendered, Unknown
+from mnemic.dialects.refusals import invalid
 from mnemic.errors import Invalid, MnemicError
 
 OUT_OF_RANGE = frozenset(("greater_than_equal", "less_than_equal"))

@@ -9,7 +9,8 @@ import orjson
 from pydantic import BaseModel, RootModel, ValidationError
 
 from mnemic.dialects.ai_memory.prompts import PROMPTS
-from mnemic.dialects.operation import Dialect, Operation, Rendered, Shape, invalid
+from mnemic.dialects.operation import Dialect, Operation, Rendered, Shape
+from mnemic.dialects.refusals import invalid
 from mnemic.dialects.schemas import listed_in_full
 from mnemic.errors import Invalid, MnemicError
 

@@ -17,7 +17,8 @@ from mnemic.dialects.lorekeeper.settings import Bearings, bearings
 from mnemic.dialects.lorekeeper.shapes import title_of
 from mnemic.dialects.lorekeeper.vocabulary import LOREKEEPER, Refused
 from mnemic.dialects.objects import Reply, answer
-from mnemic.dialects.operation import Shape, invalid
+from mnemic.dialects.operation import Shape
+from mnemic.dialects.refusals import invalid
 from mnemic.dialects.texts import Words
 from mnemic.errors import Invalid
 from mnemic.formats.lore import SPOKEN, memory_entry

@@ -14,7 +14,8 @@ from mnemic.core.suggesting import Suggestion, suggest
 from mnemic.dialects.lorekeeper.settings import Bearings, bearings
 from mnemic.dialects.lorekeeper.vocabulary import LOREKEEPER, Refused
 from mnemic.dialects.objects import Reply, answer
-from mnemic.dialects.operation import Shape, invalid
+from mnemic.dialects.operation import Shape
+from mnemic.dialects.refusals import invalid
 from mnemic.dialects.texts import Words
 from mnemic.model.values import State
 

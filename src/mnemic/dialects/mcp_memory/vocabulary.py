@@ -12,7 +12,8 @@ from pydantic import ValidationError
 from mnemic.core.context import Context
 from mnemic.core.entities import as_entity, entity
 from mnemic.dialects.objects import ObjectDialect
-from mnemic.dialects.operation import Operation, Rendered, Shape, invalid
+from mnemic.dialects.operation import Operation, Rendered, Shape
+from mnemic.dialects.refusals import invalid
 from mnemic.errors import Invalid, MnemicError, NotFound, Unavailable
 from mnemic.formats.graphs import shown
 from mnemic.model.graph import Entity
