@@ -18,6 +18,7 @@ from mnemic.model.values import Moment
 from mnemic.model.workspace import Member, Role, Workspace
 from mnemic.retrieval.text import exact_terms
 from mnemic.storage.base import Asked, Reader
+from mnemic.storage.files import HELD
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +154,8 @@ def _is_file(path: Path) -> bool:
 
 def _look(path: Path) -> tuple[bytes, Stamp]:
     try:
-        with path.open("rb") as file:
-            told = path.stat()
-            return file.read(len(SQLITE)), Stamp(told.st_ino, told.st_size, told.st_mtime_ns)
+        told = path.stat()
+        return HELD.beginning(path, len(SQLITE)), Stamp(told.st_ino, told.st_size, told.st_mtime_ns)
     except OSError as error:
         raise Invalid(f"{path.name} cannot be read: {error.strerror}", "path") from None
 

@@ -1,10 +1,14 @@
-"""Putting files in their places so that a power cut cannot take them away again."""
+"""Putting files in their places so that no power cut takes them away, and reading them so that no lock is lost."""
 
 from __future__ import annotations
 
 import os
+import threading
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
+
+Inode = tuple[int, int]
 
 
 def put_in_place(part: Path, target: Path) -> None:
@@ -30,3 +34,58 @@ def sync(path: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+class Held:
+    """The databases that this process has open.
+
+    On most systems locks belong to the process: whoever closes any descriptor of a file gives up all its locks there,
+    those of a database engine too. So a descriptor of a file that is held stays open until the file is let go.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._counts: Counter[Inode] = Counter()
+        self._kept: dict[Inode, list[int]] = {}
+
+    def take(self, path: Path) -> Inode:
+        """Say that an engine has *path* open; what to let go later."""
+        with self._lock:
+            inode = _inode(path.stat())
+            self._counts[inode] += 1
+            return inode
+
+    def let_go(self, inode: Inode) -> None:
+        """Say that an engine has closed it."""
+        with self._lock:
+            self._counts[inode] -= 1
+            if not self._counts[inode]:
+                del self._counts[inode]
+                for handle in self._kept.pop(inode, ()):
+                    os.close(handle)
+
+    def beginning(self, path: Path, count: int) -> bytes:
+        """The first *count* bytes of the file *path*, or as many as there are."""
+        with self._lock:
+            if known := self._kept.get(_inode(path.stat())):
+                os.lseek(known[0], 0, os.SEEK_SET)
+                return os.read(known[0], count)
+            handle = os.open(path, os.O_RDONLY)
+            try:
+                return os.read(handle, count)
+            finally:
+                self._leave(handle)
+
+    def _leave(self, handle: int) -> None:
+        inode = _inode(os.fstat(handle))
+        if inode in self._counts:
+            self._kept.setdefault(inode, []).append(handle)
+        else:
+            os.close(handle)
+
+
+def _inode(told: os.stat_result) -> Inode:
+    return told.st_dev, told.st_ino
+
+
+HELD = Held()

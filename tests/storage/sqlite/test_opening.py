@@ -6,6 +6,8 @@ import hashlib
 import os
 import stat
 import struct
+import subprocess
+import sys
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -26,6 +28,21 @@ def files(folder: Path) -> dict[str, str]:
         for path in folder.rglob("*")
         if path.is_file() and not path.name.endswith("-shm")
     }
+
+
+LOCKED = """
+import fcntl, os, sys
+PENDING = 0x40000000  # SQLite's readers lock the 510 bytes from two behind this
+try:
+    fcntl.lockf(os.open(sys.argv[1], os.O_RDWR), fcntl.LOCK_EX | fcntl.LOCK_NB, 510, PENDING + 2)
+except OSError:
+    sys.exit(1)
+"""
+
+
+def is_locked(path: Path) -> bool:
+    """Whether another process is kept from locking the database at *path* for itself."""
+    return subprocess.run([sys.executable, "-c", LOCKED, str(path)], check=False).returncode == 1
 
 
 @pytest.fixture
@@ -390,3 +407,16 @@ def test_every_refusal_is_of_our_tree(path):
     with pytest.raises(MnemicError) as refusal:
         SqliteStore(path)
     assert refusal.value.code == "store_unusable"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there locks belong to a handle, not to a process")
+def test_a_store_that_is_opened_twice_keeps_its_locks(path):
+    """Without them another process that is the last to go deletes the log that we still write to."""
+    store = SqliteStore(path)
+    store.read().count()
+    assert is_locked(path)
+    for _ in range(3):
+        SqliteStore(path).close()
+    assert is_locked(path)
+    store.close()
+    assert not is_locked(path)

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import apsw
 
 from mnemic.errors import Busy, Conflict, MnemicError, StoreUnusable
-from mnemic.storage.files import make_folder
+from mnemic.storage.files import HELD, make_folder
 from mnemic.storage.sqlite.schema import APPLICATION_ID, MIGRATIONS
 
 T = TypeVar("T")
@@ -216,9 +216,8 @@ def examine(path: Path) -> None:
         if path.exists() and not path.is_file():  # to open a pipe would be to wait for whoever writes into it
             raise StoreUnusable(f"{path.name} is no file: a device, a pipe or a socket.")
         had_log = has_log(path)
-        with path.open("rb") as file:
-            header = file.read(_HEADER)
-            size = file.seek(0, os.SEEK_END)
+        header = HELD.beginning(path, _HEADER)
+        size = path.stat().st_size
     except OSError as error:
         raise StoreUnusable(f"{path.name} cannot be opened: {error.strerror}.") from None
     if not header or (size <= _FIRST_PAGE and _was_being_made(path)):

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mnemic.storage.base import Asked, Scratch, Store
+from mnemic.storage.files import HELD, Inode
 from mnemic.storage.sqlite.connection import our_errors
 from mnemic.storage.sqlite.opened import OpenedStore
 
@@ -19,6 +20,14 @@ class SqliteStore(OpenedStore):
     def __init__(self, path: Path, *, durable: bool = True):
         super().__init__(path, durable=durable)
         self._past: PastStore | None = None
+        self._held: Inode | None = HELD.take(path)
+
+    def close(self) -> None:
+        """See Store."""
+        super().close()
+        if self._held:
+            HELD.let_go(self._held)
+            self._held = None
 
     def at(self, sequence: int) -> Store:
         """See Store. The last one asked for is kept, since whoever looks back tends to look again."""
