@@ -10,7 +10,7 @@ from bench.bench import Bench
 from bench.figures import Figure, timed
 from bench.measuring import spent
 from bench.stores import BEGINNING, open_store, scratch
-from mnemic.core.documents import import_json
+from mnemic.core.moving.documents import import_json
 from mnemic.dialects.ai_memory import rules
 from mnemic.model.values import iso
 

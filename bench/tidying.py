@@ -11,7 +11,7 @@ from bench.bench import Bench
 from bench.figures import Figure, timed
 from bench.measuring import Spent, spent
 from bench.stores import BATCH, copied, open_store, put_vectors
-from mnemic.core.splitting import Thresholds, candidates
+from mnemic.core.tidying.splitting import Thresholds, candidates
 from mnemic.model.memory import Draft
 from mnemic.model.search import Filter
 

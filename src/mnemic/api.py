@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from mnemic.app import App, dialect, open_app
-from mnemic.core import feedback, graph, grounding, history, memories, overview, recall, sessions, upkeep
+from mnemic.core import graph, history, memories, overview, recall, sessions, upkeep
 from mnemic.core.context import Context
-from mnemic.core.feedback import Rated
-from mnemic.core.grounding import Verdict
+from mnemic.core.judging import feedback, grounding
+from mnemic.core.judging.feedback import Rated
+from mnemic.core.judging.grounding import Verdict
 from mnemic.core.memories import Fate, Kept, Note, Outcome, Revision
 from mnemic.core.overview import Overview
 from mnemic.core.recall import Recollection

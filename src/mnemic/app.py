@@ -16,7 +16,7 @@ from mnemic.model.values import SECOND, YEAR, Features, Moment
 from mnemic.settings import Settings, data_folder
 
 if TYPE_CHECKING:
-    from mnemic.core.arrivals import Imported
+    from mnemic.core.moving.arrivals import Imported
     from mnemic.dialects.operation import Dialect
     from mnemic.embedding.base import Embedder
     from mnemic.language.base import LanguageModel
@@ -107,7 +107,7 @@ def open_store(settings: Settings) -> Store:
 
 def bring(ctx: Context, system: str, path: Path, progress: Progress | None = None) -> Imported:
     """Take in what one of SOURCES keeps at *path*, which is only read."""
-    from mnemic.core import bringing
+    from mnemic.core.moving import bringing
 
     def tables(file: Path) -> dict[str, Any]:
         reader: Callable[[Path], dict[str, Any]] = import_module(FOREIGN[system]).read

@@ -8,8 +8,8 @@ import pytest
 
 from mnemic.core import access
 from mnemic.core.graph import end_link, explore, link, path
-from mnemic.core.grounding import verify
 from mnemic.core.history import as_of, history, undo, undo_since
+from mnemic.core.judging.grounding import verify
 from mnemic.core.memories import (
     Fate,
     Note,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from mnemic.core.graph import end_link, explore, link, path
-from mnemic.core.grounding import verify
 from mnemic.core.history import as_of
+from mnemic.core.judging.grounding import verify
 from mnemic.core.memories import Note, Revision, find, forget, open_all, remember, revise, supersede
 from mnemic.core.overview import overview
 from mnemic.core.recall import recall

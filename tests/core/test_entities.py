@@ -9,8 +9,8 @@ import pytest
 from mnemic.core import entities
 from mnemic.core.entities import Taken, create, delete, end, observe, relate, retract, take_in, unrelate
 from mnemic.core.history import as_of, undo
-from mnemic.core.lines import export_lines, import_lines
 from mnemic.core.memories import forget, restore
+from mnemic.core.moving.lines import export_lines, import_lines
 from mnemic.core.reflections import Reflection, add, search
 from mnemic.errors import Denied, NotFound
 from mnemic.formats.graphs import Flaw

@@ -12,8 +12,8 @@ from mnemic.core.context import Context
 from mnemic.core.history import undo
 from mnemic.core.known import Gate
 from mnemic.core.learning import DISCOVERED, LEARNT, TITLE, Account, learn, reflected, reflection_on
-from mnemic.core.lines import export_lines, import_lines
 from mnemic.core.memories import forget
+from mnemic.core.moving.lines import export_lines, import_lines
 from mnemic.model.graph import Direction
 from support import Uids, WordEmbedder, everything, kept
 

@@ -8,8 +8,8 @@ import pytest
 
 from mnemic.core.entities import HIDDEN
 from mnemic.core.history import undo
-from mnemic.core.lines import export_lines, import_lines
 from mnemic.core.memories import find
+from mnemic.core.moving.lines import export_lines, import_lines
 from mnemic.core.sessions import (
     EPISODE_OF,
     Event,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mnemic.core.beliefs import correct
+from mnemic.core.judging.beliefs import correct
 from mnemic.core.memories import forget
 from mnemic.core.sessions import Event, record, start
 from mnemic.core.timeline import Stretch, compare

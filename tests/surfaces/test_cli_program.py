@@ -67,7 +67,9 @@ def test_a_command_loads_the_part_that_declares_it_and_no_other(cli, words):
 
 
 def test_verifying_a_claim_loads_nothing_that_merges_or_splits(cli):
-    assert not {"mnemic.core.merging", "mnemic.core.splitting"} & every_module(cli, "verify", "a claim")
+    assert not {"mnemic.core.tidying.merging", "mnemic.core.tidying.splitting"} & every_module(
+        cli, "verify", "a claim"
+    )
 
 
 def test_carrying_memories_loads_nothing_heavy(cli):

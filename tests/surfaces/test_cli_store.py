@@ -161,7 +161,7 @@ def test_a_failed_export_leaves_the_old_file(known, monkeypatch):
         yield "{}"
         raise Unavailable("half way")
 
-    monkeypatch.setattr("mnemic.core.lines.export_lines", broken)
+    monkeypatch.setattr("mnemic.core.moving.lines.export_lines", broken)
     assert known("export", "--format", "jsonl", "-o", str(file)).code == 3
     assert file.read_text() == "old" and [path.name for path in known.home.glob("*kept*")] == ["kept.jsonl"]
 

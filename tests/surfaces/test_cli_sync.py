@@ -8,9 +8,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from mnemic.core.arrivals import Imported
 from mnemic.core.context import Context
-from mnemic.core.documents import export_json, import_json
+from mnemic.core.moving.arrivals import Imported
+from mnemic.core.moving.documents import export_json, import_json
 from mnemic.dialects.ai_memory import rules
 from mnemic.storage.sqlite.store import SqliteStore
 from mnemic.surfaces.cli import daemon

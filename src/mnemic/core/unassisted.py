@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import product
 from math import log
 
-from mnemic.core.grounding import NEGATION
+from mnemic.core.judging.grounding import NEGATION
 from mnemic.model.memory import Memory
 from mnemic.model.texts import fitted
 from mnemic.retrieval.text import STOP_WORDS, content_words

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from mnemic.core.carrying import FIRST, fill, load
 from mnemic.core.context import Context
 from mnemic.core.files import SQLITE, allowed
 from mnemic.core.memories import KNOWN
+from mnemic.core.moving.carrying import FIRST, fill, load
 from mnemic.core.shelf import Stamp
 from mnemic.errors import Denied, Invalid, MnemicError, NotFound
 from mnemic.formats.amem import is_amem

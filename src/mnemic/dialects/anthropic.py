@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field, ValidationError
 from mnemic.core import entities as core
 from mnemic.core.context import Context
 from mnemic.core.entities import Taken
-from mnemic.core.mirror import LINES, Mirror
+from mnemic.core.moving.mirror import LINES, Mirror
 from mnemic.dialects.operation import Dialect, Operation, Rendered, Resource, Shape
 from mnemic.dialects.pages import After, Limit, note_on
 from mnemic.dialects.schemas import listed_in_full, whole_schema

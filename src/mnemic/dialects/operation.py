@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler
     from pydantic_core import CoreSchema
 
-    from mnemic.core.mirror import Mirror
+    from mnemic.core.moving.mirror import Mirror
 
 OBJECT: Mapping[str, Any] = {"type": "object"}
 """The JSON schema of every reply: what is in it the reply itself shows, and to tell it before would cost tokens."""

@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field, RootModel
 from mnemic.core import entities as core
 from mnemic.core.context import Context
 from mnemic.core.entities import Taken
-from mnemic.core.mirror import DOCUMENT, Mirror
+from mnemic.core.moving.mirror import DOCUMENT, Mirror
 from mnemic.dialects.operation import Dialect, Operation, Rendered, Shape
 from mnemic.dialects.pages import After, Limit, note_on
 from mnemic.dialects.schemas import listed_in_full

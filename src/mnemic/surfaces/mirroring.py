@@ -13,7 +13,7 @@ from mnemic.errors import MnemicError
 
 if TYPE_CHECKING:
     from mnemic.core.context import Context
-    from mnemic.core.mirror import Mirror
+    from mnemic.core.moving.mirror import Mirror
 
 log = logging.getLogger(__name__)
 

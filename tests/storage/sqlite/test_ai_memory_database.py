@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 
 from ai_memory_file import AXUM, GONE, OVER, RULES, closed_ai_memory, write_ai_memory
-from mnemic.core.documents import import_json
+from mnemic.core.moving.documents import import_json
 from mnemic.errors import Invalid, StoreUnusable
 from mnemic.model.values import State, Tier
 from mnemic.storage.sqlite.ai_memory import read

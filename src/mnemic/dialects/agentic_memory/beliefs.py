@@ -6,8 +6,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from mnemic.core import beliefs, impact, timeline
+from mnemic.core import timeline
 from mnemic.core.context import Context
+from mnemic.core.judging import beliefs, impact
 from mnemic.core.lifecycle import touch
 from mnemic.core.timeline import Stretch
 from mnemic.dialects.agentic_memory.events import written

@@ -6,9 +6,10 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from mnemic.core import grounding, resemblance
+from mnemic.core import resemblance
 from mnemic.core.context import Context
-from mnemic.core.grounding import PARTIAL, UNGROUNDED, VERIFIED, Evidence, Verdict
+from mnemic.core.judging import grounding
+from mnemic.core.judging.grounding import PARTIAL, UNGROUNDED, VERIFIED, Evidence, Verdict
 from mnemic.core.lifecycle import touch
 from mnemic.dialects.agentic_memory.events import written
 from mnemic.dialects.agentic_memory.shapes import (

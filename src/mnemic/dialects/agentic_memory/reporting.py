@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from mnemic.core import quality
 from mnemic.core.context import Context
+from mnemic.core.judging import quality
 from mnemic.dialects.agentic_memory.reading import stats
 from mnemic.dialects.agentic_memory.shapes import Count
 from mnemic.dialects.agentic_memory.vocabulary import AGENTIC_MEMORY

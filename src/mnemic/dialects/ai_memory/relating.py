@@ -7,9 +7,10 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from mnemic.core import assisting, condensing, graph
+from mnemic.core import assisting, graph
 from mnemic.core.context import Context
 from mnemic.core.standards import settings
+from mnemic.core.tidying import condensing
 from mnemic.dialects.ai_memory import rules
 from mnemic.dialects.ai_memory.arguments import (
     Arguments,

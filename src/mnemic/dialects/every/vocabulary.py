@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from mnemic.core.mirror import Mirror
+from mnemic.core.moving.mirror import Mirror
 from mnemic.dialects.anthropic import ANTHROPIC
 from mnemic.dialects.every.shared import SHARED
 from mnemic.dialects.operation import Dialect, Operation, Prompt

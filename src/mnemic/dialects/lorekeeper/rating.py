@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, ValidationError
 
 from mnemic.core.context import Context
-from mnemic.core.feedback import Rating, rate
+from mnemic.core.judging.feedback import Rating, rate
 from mnemic.core.lookup import by_uid
 from mnemic.core.suggesting import Suggestion, suggest
 from mnemic.dialects.lorekeeper.settings import Bearings, bearings

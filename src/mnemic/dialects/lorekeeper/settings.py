@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mnemic.core.context import GLOBAL, Context
-from mnemic.core.feedback import Steps
+from mnemic.core.judging.feedback import Steps
 from mnemic.core.known import Gate, Likely
 from mnemic.core.suggesting import Signals
 from mnemic.errors import Invalid

@@ -6,12 +6,12 @@ from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
 
-from mnemic.core import duplicates, splitting, tidying
 from mnemic.core import entities as core
 from mnemic.core.context import Context
 from mnemic.core.entities import visible
-from mnemic.core.splitting import Analysis, Part, Thresholds
-from mnemic.core.tidying import Report
+from mnemic.core.tidying import duplicates, splitting
+from mnemic.core.tidying.report import Report, look_over
+from mnemic.core.tidying.splitting import Analysis, Part, Thresholds
 from mnemic.dialects.mcp_memory.vocabulary import (
     INVERSES,
     MCP_MEMORY,
@@ -195,7 +195,7 @@ class ConsolidationReport(Shape):
 @MCP_MEMORY.operation(title="Consolidation report", read_only=True, idempotent=True)
 def consolidation_report(ctx: Context, request: ConsolidationReport) -> Reply:
     """Report what wants tidying: entities to split, repeated observations, stale and large entities."""
-    report = tidying.report(
+    report = look_over(
         ctx,
         visible(ctx),
         THRESHOLDS,

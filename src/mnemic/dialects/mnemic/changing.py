@@ -8,10 +8,11 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from mnemic.core import beliefs, memories
 from mnemic.core import history as past
+from mnemic.core import memories
 from mnemic.core.context import Context
 from mnemic.core.history import Changed
+from mnemic.core.judging import beliefs
 from mnemic.dialects.mnemic.shapes import MemoryShape, Name, Reference, Time, When, shown
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Example, Positional, Shape

@@ -7,8 +7,8 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from mnemic.core import graph
-from mnemic.core import impact as impacts
 from mnemic.core.context import Context
+from mnemic.core.judging import impact as impacts
 from mnemic.dialects.mnemic.moments import AsOf, at
 from mnemic.dialects.mnemic.shapes import LinkShape, MemoryShape, Reference, Tags, shown, shown_link
 from mnemic.dialects.mnemic.vocabulary import MNEMIC

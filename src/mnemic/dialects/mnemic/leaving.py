@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from mnemic.core import memories
 from mnemic.core.context import Context
-from mnemic.core.impact import count_resting
+from mnemic.core.judging.impact import count_resting
 from mnemic.core.memories import Fate
 from mnemic.dialects.mnemic.shapes import (
     MAX_ITEMS,

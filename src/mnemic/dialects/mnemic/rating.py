@@ -6,9 +6,9 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from mnemic.core import feedback
 from mnemic.core.context import Context
-from mnemic.core.feedback import Rated
+from mnemic.core.judging import feedback
+from mnemic.core.judging.feedback import Rated
 from mnemic.dialects.mnemic.shapes import MAX_ITEMS, BriefShape, Reference
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Example, Flags, Positional, Shape

@@ -7,19 +7,12 @@ from typing import Annotated
 
 from pydantic import model_validator
 
-from mnemic.core import (
-    condensing,
-    conflicts,
-    doubles,
-    duplicates,
-    lifecycle,
-    memories,
-    merging,
-    splitting,
-    tidying,
-)
+from mnemic.core import lifecycle, memories
 from mnemic.core.context import Context
-from mnemic.core.splitting import Thresholds
+from mnemic.core.judging import conflicts
+from mnemic.core.tidying import condensing, doubles, duplicates, merging, splitting
+from mnemic.core.tidying.report import look_over
+from mnemic.core.tidying.splitting import Thresholds
 from mnemic.dialects.mnemic.shapes import (
     BriefShape,
     ConflictShape,
@@ -176,7 +169,7 @@ def tidy(ctx: Context, request: TidyRequest) -> TidyReply:
 
 def _report(ctx: Context) -> ReportShape:
     wanted = Filter(namespaces=ctx.scope(), alive_at=ctx.now())
-    found = tidying.report(ctx, wanted, Thresholds())
+    found = look_over(ctx, wanted, Thresholds())
     return ReportShape(
         memories=found.memories,
         statements=found.statements,
@@ -224,7 +217,9 @@ def _doubles(ctx: Context, apply: bool) -> TidyReply:
 
 
 def _scan(ctx: Context, reference: int | str | None, apply: bool) -> TidyReply:
-    from mnemic.core import poisoning  # compiling its patterns takes longer than the rest of this module does
+    from mnemic.core.judging import (
+        poisoning,  # compiling its patterns takes longer than the rest of this module does
+    )
 
     found = poisoning.scan(ctx, reference)
     if apply:

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from mnemic.core import conflicts, grounding
 from mnemic.core.context import Context
+from mnemic.core.judging import conflicts, grounding
 from mnemic.dialects.mnemic.moments import AsOf, at
 from mnemic.dialects.mnemic.shapes import ConflictShape, Namespace, Text, shown_conflict
 from mnemic.dialects.mnemic.vocabulary import MNEMIC

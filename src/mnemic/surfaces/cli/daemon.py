@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from mnemic.core.arrivals import Imported
-from mnemic.core.documents import export_json, import_json
-from mnemic.core.syncing import Carried
+from mnemic.core.moving.arrivals import Imported
+from mnemic.core.moving.documents import export_json, import_json
+from mnemic.core.moving.syncing import Carried
 from mnemic.errors import Denied, Invalid, Unavailable
 
 if TYPE_CHECKING:

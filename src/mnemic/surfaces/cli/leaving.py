@@ -11,7 +11,7 @@ import click
 from mnemic.core import archive as archives
 from mnemic.core import lifecycle, memories
 from mnemic.core.context import wall_clock
-from mnemic.core.impact import count_resting
+from mnemic.core.judging.impact import count_resting
 from mnemic.core.memories import Fate
 from mnemic.dialects.ai_memory import rules
 from mnemic.dialects.ai_memory.archived import FORGET

@@ -13,7 +13,7 @@ from mnemic.surfaces.cli.session import Session, Verb, pass_session
 from mnemic.surfaces.cli.transfer import tell_errors
 
 if TYPE_CHECKING:
-    from mnemic.core.mining import Mined, Planned
+    from mnemic.core.moving.mining import Mined, Planned
 
 FORMATS = ("claude", "chatgpt", "slack")
 TIERS = ("short", "mid", "long")
@@ -39,7 +39,7 @@ def mine(session: Session, /, path: Path, form: str, namespace: str | None, tier
 
     Each becomes one memory. What was imported before is known by its id and left as it is.
     """
-    from mnemic.core import mining
+    from mnemic.core.moving import mining
     from mnemic.dialects.ai_memory import rules
     from mnemic.formats import conversations, exports
 

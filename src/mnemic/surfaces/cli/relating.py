@@ -7,10 +7,11 @@ from typing import Any
 
 import click
 
-from mnemic.core import condensing, graph, suggesting
-from mnemic.core.condensing import Group
+from mnemic.core import graph, suggesting
 from mnemic.core.context import Context
 from mnemic.core.suggesting import Suggestion
+from mnemic.core.tidying import condensing
+from mnemic.core.tidying.condensing import Group
 from mnemic.dialects.ai_memory import rules
 from mnemic.errors import Invalid
 from mnemic.model.graph import Edge

@@ -16,7 +16,7 @@ from mnemic.surfaces.cli.session import Session, Verb, pass_session
 from mnemic.surfaces.cli.transfer import tell_errors
 
 if TYPE_CHECKING:
-    from mnemic.core.syncing import Carried, Peer
+    from mnemic.core.moving.syncing import Carried, Peer
 
 COURSES = ("pull", "push", "merge")
 
@@ -39,7 +39,7 @@ def sync(session: Session, remote: str, direction: str, token: str | None) -> in
     A memory is known by its id or title; of two versions the newer stays, and nothing is lowered. What was forgotten
     on one side since it changed on the other does not come back when two databases are merged.
     """
-    from mnemic.core import syncing
+    from mnemic.core.moving import syncing
 
     course = syncing.Course(direction)
     with session.open() as app, _peer(session, remote, course, token) as peer, progress("Syncing") as told:
@@ -59,7 +59,7 @@ def _peer(session: Session, remote: str, course: str, token: str | None) -> Iter
 
         yield Daemon(remote, token or None)
         return
-    from mnemic.core.syncing import OtherStore
+    from mnemic.core.moving.syncing import OtherStore
 
     _must_be_another(session, remote)
     if course == "pull" and not Path(remote).expanduser().exists():

@@ -21,8 +21,8 @@ from mnemic.surfaces.cli.text import safe, size
 from mnemic.surfaces.files import written_whole
 
 if TYPE_CHECKING:
-    from mnemic.core.arrivals import Imported
     from mnemic.core.context import Context
+    from mnemic.core.moving.arrivals import Imported
     from mnemic.storage.base import Progress
 
 MOST_ERRORS = 20
@@ -85,7 +85,7 @@ def _tell_written(session: Session, target: Path | None, **more: Any) -> None:
 
 
 def _sent(session: Session, system: str, target: Path | None) -> None:
-    from mnemic.core.sending import send
+    from mnemic.core.moving.sending import send
 
     if target is None and system == "agentic-memory" and sys.stdout.isatty():
         raise click.UsageError("--to agentic-memory: its files are no text; name one with --output")
@@ -101,11 +101,11 @@ def _sent(session: Session, system: str, target: Path | None) -> None:
 
 def _pieces(ctx: Context, form: Format, journal: bool) -> Iterator[bytes]:
     if form is Format.JSON:
-        from mnemic.core.documents import export_json
+        from mnemic.core.moving.documents import export_json
 
         yield orjson.dumps(export_json(ctx), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
     else:
-        from mnemic.core.lines import export_lines
+        from mnemic.core.moving.lines import export_lines
 
         for line in export_lines(ctx, journal=journal):
             yield line.rstrip("\n").encode() + b"\n"
@@ -238,12 +238,12 @@ def _looks_like(first: bytes) -> Format:
 def _taken_in(ctx: Context, first: bytes, rest: IO[bytes], form: Format, told: Progress) -> Imported:
     """A document of no known origin has to keep ai-memory's rules."""
     if form is Format.JSON:
-        from mnemic.core.documents import import_json
+        from mnemic.core.moving.documents import import_json
         from mnemic.dialects.ai_memory import rules
         from mnemic.formats.document import loaded
 
         return import_json(ctx, loaded(first + rest.read()), check=rules.entry, progress=told)
-    from mnemic.core.lines import import_lines
+    from mnemic.core.moving.lines import import_lines
 
     return import_lines(ctx, _texts(first, rest), told)
 

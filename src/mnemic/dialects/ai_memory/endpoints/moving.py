@@ -6,8 +6,8 @@ from typing import Any, NotRequired, cast
 
 from typing_extensions import TypedDict
 
-from mnemic.core import documents
 from mnemic.core.context import Context
+from mnemic.core.moving import documents
 from mnemic.dialects.ai_memory import rules
 from mnemic.dialects.ai_memory.endpoints.shapes import Asked, LinkEntry, MemoryEntry, Nothing
 from mnemic.dialects.ai_memory.vocabulary import AI_MEMORY

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing_extensions import TypedDict
 
-from mnemic.core import condensing, graph
+from mnemic.core import graph
 from mnemic.core.context import Context
+from mnemic.core.tidying import condensing
 from mnemic.dialects.ai_memory import rules
 from mnemic.dialects.ai_memory.endpoints.shapes import (
     Asked,

@@ -1,0 +1,135 @@
+"""Checking a claim against what is known.
+
+The claim's content words are compared, by their stems, with the words of memories that come near it.
+*Verified*: one living memory, or one together with those it is linked to, backs most of them, every number
+and every name included, and denies nothing the claim asserts. *Partial*: some are backed. *Ungrounded*: none.
+A superseded memory never verifies; it is shown as outdated evidence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mnemic.core.context import Context
+from mnemic.core.judging.beliefs import CONTRADICTS
+from mnemic.core.memories import SUPERSEDES, is_in_use
+from mnemic.core.recall import catch_up, vector_of
+from mnemic.core.sessions import NEXT, PART_OF
+from mnemic.model.graph import Direction
+from mnemic.model.memory import Memory
+from mnemic.model.search import Filter, Hit, Query
+from mnemic.model.values import State
+from mnemic.retrieval import engine
+from mnemic.retrieval.profiles import HOUSE
+from mnemic.retrieval.text import content_words
+from mnemic.storage.base import Reader
+
+VERIFIED, PARTIAL, UNGROUNDED = "verified", "partial", "ungrounded"
+MOST = 0.8
+LOOKED_AT = 20
+FEW = 10
+NO_SUPPORT = frozenset((NEXT, PART_OF, CONTRADICTS, SUPERSEDES))
+"""Links that do not let two memories speak as one: every memory of a session has one of the first two."""
+NEGATION = re.compile(
+    r"\b(?:not|never|no|none|nobody|nothing|without|cannot|neither|nor|\w+n['’]t)\b", re.IGNORECASE
+)
+"""Words by which a sentence denies something."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """A memory that bears on a claim, the content words of the claim it backs, and their share."""
+
+    memory: Memory
+    words: tuple[str, ...]
+    support: float
+    is_outdated: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """How a claim stands, and the words nobody backs."""
+
+    status: str
+    confidence: float
+    evidence: tuple[Evidence, ...]
+    missing: tuple[str, ...]
+
+
+def verify(ctx: Context, claim: str, namespace: str | None = None, limit: int = 5) -> Verdict:
+    """Whether memory backs *claim*."""
+    reader = ctx.store.read()
+    stems = {word: frozenset(reader.stems(word)) for word in content_words(claim)}
+    hits = _near(ctx, reader, claim, namespace)
+    evidence = [_evidence(reader, memory, stems) for memory in _with_forerunners(reader, ctx, hits)]
+    evidence = sorted((item for item in evidence if item.support > 0), key=lambda item: -item.support)
+    living = [item for item in evidence if not item.is_outdated]
+    backed = _backed(reader, ctx, living[0].memory, stems) if living else frozenset()
+    missing = tuple(word for word in stems if word not in backed)
+    support = 1 - len(missing) / len(stems) if stems else 0.0
+    status = _status(claim, living, support, missing)
+    confidence = support * (living[0].memory.confidence if living else 0.0)
+    return Verdict(status=status, confidence=confidence, evidence=tuple(evidence[:limit]), missing=missing)
+
+
+def _near(ctx: Context, reader: Reader, claim: str, namespace: str | None) -> list[Hit]:
+    now = ctx.now()
+    wanted = Filter(namespaces=ctx.scope(namespace), alive_at=now)
+    query = Query(text=claim, filter=wanted, limit=LOOKED_AT, now=now)
+    catch_up(ctx, query.filter)
+    return engine.search(reader, query, vector_of(ctx, claim), HOUSE)
+
+
+def _with_forerunners(reader: Reader, ctx: Context, hits: Sequence[Hit]) -> list[Memory]:
+    """The memories found, and those they have superseded."""
+    found = [hit.memory for hit in hits]
+    edges = reader.edges([memory.id for memory in found], Direction.OUT, [SUPERSEDES])
+    older = reader.memories(sorted({edge.target_id for edge in edges} - {memory.id for memory in found}))
+    return found + [
+        memory for memory in older if memory.state is State.SUPERSEDED and ctx.may_see(memory.namespace)
+    ]
+
+
+def _status(claim: str, living: Sequence[Evidence], support: float, missing: Sequence[str]) -> str:
+    if not living or support == 0:
+        return UNGROUNDED
+    firm = any(_is_firm(claim, word) for word in missing)
+    if support >= MOST and not firm and _denies(claim) == _denies(living[0].memory.content):
+        return VERIFIED
+    return PARTIAL
+
+
+def _is_firm(claim: str, word: str) -> bool:
+    """Numbers and names: words that nothing similar can stand in for."""
+    name = rf"(?<!^)(?<![.!?] )\b{re.escape(word.capitalize())}\b"
+    return any(char.isdigit() for char in word) or bool(re.search(name, claim))
+
+
+def _denies(text: str) -> bool:
+    return bool(NEGATION.search(text))
+
+
+def _evidence(reader: Reader, memory: Memory, stems: dict[str, frozenset[str]]) -> Evidence:
+    backed = _backs(reader, [memory], stems)
+    return Evidence(
+        memory=memory,
+        words=tuple(word for word in stems if word in backed),
+        support=len(backed) / len(stems) if stems else 0.0,
+        is_outdated=memory.state is State.SUPERSEDED,
+    )
+
+
+def _backs(reader: Reader, memories: Sequence[Memory], stems: dict[str, frozenset[str]]) -> frozenset[str]:
+    """The words of the claim that stand in any of these memories."""
+    held = {stem for memory in memories for stem in reader.stems(f"{memory.title}\n{memory.content}")}
+    return frozenset(word for word, wanted in stems.items() if wanted <= held)
+
+
+def _backed(reader: Reader, ctx: Context, best: Memory, stems: dict[str, frozenset[str]]) -> frozenset[str]:
+    """What the best memory backs, alone or with the living ones it is linked to by more than order or opposition."""
+    links = [link for link in reader.links([best.id], Direction.BOTH) if link.type not in NO_SUPPORT]
+    ends = {end for link in links for end in (link.source_id, link.target_id)} - {best.id}
+    linked = [memory for memory in reader.memories(sorted(ends)[:LOOKED_AT]) if is_in_use(ctx, memory)]
+    return _backs(reader, [best, *linked[:FEW]], stems)

@@ -1,0 +1,119 @@
+"""Two stores that come to hold the same: memories and links go one way or both, and of two versions the newer stays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Protocol
+
+from mnemic.core.context import Context
+from mnemic.core.memories import is_in_use
+from mnemic.core.moving.arrivals import LABEL_LENGTH, Arrival, Imported, Intake, Tie
+from mnemic.core.moving.documents import current_edges, rules_of
+from mnemic.model.graph import Edge
+from mnemic.model.memory import Memory
+from mnemic.model.values import State
+from mnemic.storage.base import Progress, Reader
+
+
+class Course(StrEnum):
+    """Which way memories go."""
+
+    PULL = "pull"
+    PUSH = "push"
+    MERGE = "merge"
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """How many memories were carried one way, and what became of them."""
+
+    sent: int
+    done: Imported
+
+
+@dataclass(frozen=True, slots=True)
+class Synced:
+    """What came here and what went there; None where nothing was to."""
+
+    pulled: Carried | None
+    pushed: Carried | None
+
+
+class Peer(Protocol):
+    """Another store, wherever it is."""
+
+    def pull(self, ctx: Context, *, keeps_forgotten: bool, progress: Progress | None = None) -> Carried:
+        """Carry everything of the peer's into *ctx*."""
+
+    def push(self, ctx: Context, *, keeps_forgotten: bool, progress: Progress | None = None) -> Carried:
+        """Carry everything of *ctx* to the peer, who decides by itself what of the forgotten it keeps."""
+
+
+def sync(ctx: Context, peer: Peer, course: Course, progress: Progress | None = None) -> Synced:
+    """Carry what is living one way or both.
+
+    One way it is as if it were stored again there. When both are merged, what one of them has forgotten
+    since the other changed it stays forgotten, and so does a link.
+    """
+    keeps = course is Course.MERGE
+    pulled = pushed = None
+    if course is not Course.PUSH:
+        pulled = peer.pull(ctx, keeps_forgotten=keeps, progress=progress)
+    if course is not Course.PULL:
+        pushed = peer.push(ctx, keeps_forgotten=keeps, progress=progress)
+    return Synced(pulled, pushed)
+
+
+@dataclass(frozen=True, slots=True)
+class OtherStore:
+    """The peer that is a store of ours in the same process."""
+
+    ctx: Context
+
+    def pull(self, ctx: Context, *, keeps_forgotten: bool, progress: Progress | None = None) -> Carried:
+        """See Peer."""
+        return _carry(self.ctx, ctx, keeps_forgotten, progress)
+
+    def push(self, ctx: Context, *, keeps_forgotten: bool, progress: Progress | None = None) -> Carried:
+        """See Peer."""
+        return _carry(ctx, self.ctx, keeps_forgotten, progress)
+
+
+def _carry(source: Context, target: Context, keeps_forgotten: bool, progress: Progress | None) -> Carried:
+    intake = Intake(target, keeps_forgotten)
+    with source.store.snapshot() as reader:
+        edges = list(current_edges(reader))
+        uids: dict[int, str] = {}
+        intake.take(_departures(source, reader, edges, uids), reader.count(), progress)
+        sent = intake.done.imported + intake.done.skipped + len(intake.done.errors)
+        intake.tie(_ties(edges, uids))
+        intake.set_standards(rules_of(source, reader))
+    target.wake()
+    return Carried(sent, intake.done)
+
+
+def _departures(
+    ctx: Context, reader: Reader, edges: Sequence[Edge], uids: dict[int, str]
+) -> Iterator[Arrival]:
+    """What is living, and the mere names that links point to; each is noted in *uids*."""
+    sessions = {session.id: session.name for session in reader.sessions()}
+    ends = {number for edge in edges for number in (edge.source_id, edge.target_id)}
+    for memory in reader.all_memories():
+        is_name = memory.state is State.NAMED and memory.id in ends and ctx.may_see(memory.namespace)
+        if is_name or is_in_use(ctx, memory):
+            uids[memory.id] = memory.uid
+            yield _departure(memory, sessions)
+
+
+def _departure(memory: Memory, sessions: Mapping[int, str]) -> Arrival:
+    session = None if memory.session_id is None else sessions[memory.session_id]
+    leaving = replace(memory, id=0, session_id=None)
+    return Arrival(memory.title[:LABEL_LENGTH], memory.uid, leaving, session)
+
+
+def _ties(edges: Sequence[Edge], uids: Mapping[int, str]) -> Iterator[Tie]:
+    for edge in edges:
+        if edge.source_id in uids and edge.target_id in uids:
+            yield Tie(f"links.{edge.id}", uids[edge.source_id], uids[edge.target_id], edge)

@@ -1,0 +1,147 @@
+"""Doubles: memories anywhere in the store that say nearly the same, and what one made of them would say.
+
+The work is bounded, whatever the size of the store. The marks that each memory has in the index are read once, in
+order; a memory is compared by its words with the few before it that share a mark, at most MOST_PAIRS pairs in all.
+Beside that the vectors of the newest memories, MOST_NEWEST of them, are compared each with each, which finds what was
+said again in other words. Texts that differ in a number, or of which one denies what the other says, are no doubles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from mnemic.core.batches import batches
+from mnemic.core.context import Context
+from mnemic.core.entities import HIDDEN
+from mnemic.core.tidying.duplicates import chains
+from mnemic.core.tidying.merging import merge
+from mnemic.core.unassisted import contradict, may_contradict
+from mnemic.model.memory import Memory
+from mnemic.model.search import Filter, Order
+from mnemic.retrieval.similarity import NEAR, likeness
+from mnemic.storage.base import Reader
+from mnemic.storage.text import words
+
+CLOSE = 0.93
+"""From this cosine on, two memories say the same in other words."""
+SAME_SUBJECT = 0.5
+"""From this share of common words on, two texts may speak of the same and against each other."""
+MOST_PAIRS, MOST_NEWEST, MOST_GROUPS = 200_000, 2_000, 200
+READ_AT_ONCE = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Double:
+    """Two memories that say nearly the same, the older first, and how alike they are, 0 to 1."""
+
+    one: int
+    other: int
+    likeness: float
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Memories that say nearly the same: the one to keep, the others, and how alike the least alike pair is."""
+
+    kept: Memory
+    others: tuple[Memory, ...]
+    likeness: float
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """What the one that is kept would say, were the others merged into it."""
+        said = (text for memory in (self.kept, *self.others) for text in memory.texts)
+        return tuple(dict.fromkeys(said))
+
+
+def find(ctx: Context, namespace: str | None = None) -> list[Group]:
+    """The groups of living memories that say nearly the same, each within a namespace, most alike first."""
+    reader = ctx.store.read()
+    wanted = _looked_at(ctx, namespace)
+    pairs = [*_by_words(reader, wanted), *_by_vectors(reader, wanted)]
+    return sorted(_groups(reader, pairs), key=lambda group: (-group.likeness, group.kept.id))[:MOST_GROUPS]
+
+
+def apply(ctx: Context, groups: Sequence[Group]) -> int:
+    """Merge the others of each group into the one that is kept, a transaction each; how many memories that took."""
+    for group in groups:
+        for other in group.others:
+            merge(ctx, other.id, group.kept.id)
+    return sum(len(group.others) for group in groups)
+
+
+def opposed(ctx: Context, namespace: str | None = None) -> list[tuple[Memory, Memory]]:
+    """The living memories that speak against each other in nearly the same words, the older of each two first."""
+    reader = ctx.store.read()
+    suspects = _suspects(reader, _looked_at(ctx, namespace))
+    found = [pair for pair, texts in suspects if _are_opposed(reader, *texts)][:MOST_GROUPS]
+    known = {memory.id: memory for memory in reader.memories(sorted({end for pair in found for end in pair}))}
+    return [(known[one], known[other]) for one, other in found]
+
+
+def _looked_at(ctx: Context, namespace: str | None) -> Filter:
+    return Filter(namespaces=ctx.scope(namespace), without=HIDDEN, alive_at=ctx.now())
+
+
+def _are_opposed(reader: Reader, one: str, other: str) -> bool:
+    return likeness(one, other) >= SAME_SUBJECT and _speak_against(reader, one, other)
+
+
+def _speak_against(reader: Reader, one: str, other: str) -> bool:
+    return may_contradict(one, other) and contradict(reader, one, other)
+
+
+def _by_words(reader: Reader, wanted: Filter) -> Iterator[Double]:
+    for (one, other), texts in _suspects(reader, wanted):
+        alike = likeness(*texts)
+        if alike >= NEAR and _agree(reader, *texts):
+            yield Double(one, other, alike)
+
+
+def _suspects(reader: Reader, wanted: Filter) -> Iterator[tuple[tuple[int, int], tuple[str, str]]]:
+    """The pairs of memories that may say nearly the same, and what both say; one that says nothing is in none."""
+    pairs = reader.marked_alike(wanted, limit=MOST_PAIRS)
+    texts: dict[int, str] = {}
+    for some in batches(sorted({number for pair in pairs for number in pair}), READ_AT_ONCE):
+        texts |= reader.contents(some)
+    for one, other in pairs:
+        if one in texts and other in texts:
+            yield (one, other), (texts[one], texts[other])
+
+
+def _agree(reader: Reader, one: str, other: str) -> bool:
+    """Whether two texts name the same numbers and none speaks against the other."""
+    return one == other or (_numbers(one) == _numbers(other) and not _speak_against(reader, one, other))
+
+
+def _numbers(text: str) -> set[str]:
+    return {word for word in words(text) if any(char.isdigit() for char in word)}
+
+
+def _by_vectors(reader: Reader, wanted: Filter) -> Iterator[Double]:
+    """Of the newest memories with a single vector each, those that are close."""
+    import numpy as np
+
+    newest = reader.select(wanted, limit=MOST_NEWEST, order=Order.NEWEST)
+    stored = reader.vectors(newest)
+    single = (memory for memory in reader.memories(newest) if len(memory.statements) == 1)
+    known = [(memory, stored[number]) for memory in single if (number := memory.statements[0].id) in stored]
+    if len(known) < 2:
+        return
+    matrix = np.array([vector for _, vector in known])
+    close = np.argwhere(np.triu(matrix @ matrix.T, 1) >= CLOSE).tolist()
+    for left, right in close:
+        one, other = sorted((known[left][0], known[right][0]), key=lambda memory: memory.id)
+        if one.namespace == other.namespace and _agree(reader, one.content, other.content):
+            yield Double(one.id, other.id, min(1.0, float(matrix[left] @ matrix[right])))
+
+
+def _groups(reader: Reader, pairs: Sequence[Double]) -> Iterator[Group]:
+    """The memories that chains of pairs join, the one first that was used most, else the oldest."""
+    least: dict[int, float] = {}
+    for pair in pairs:
+        least[pair.one] = min(pair.likeness, least.get(pair.one, 1.0))
+    for numbers in chains((pair.one, pair.other) for pair in pairs):
+        kept, *others = sorted(reader.memories(numbers), key=lambda memory: (-memory.access_count, memory.id))
+        yield Group(kept, tuple(others), min(least.get(number, 1.0) for number in numbers))

@@ -1,0 +1,114 @@
+"""Checking claims against what is known."""
+
+from __future__ import annotations
+
+import pytest
+
+from mnemic.core.graph import end_link, link
+from mnemic.core.judging.grounding import verify
+from mnemic.core.memories import forget, supersede
+from mnemic.model.values import HOUR
+from support import kept
+
+
+@pytest.fixture
+def known(ctx):
+    kept(ctx, "The billing service is deployed to production every Friday by Maria", title="Deploys")
+    kept(ctx, "The database has 3 replicas in Frankfurt")
+    kept(ctx, "We do not support Windows clients")
+    return ctx
+
+
+@pytest.mark.parametrize(
+    "claim, status",
+    [
+        ("The billing service is deployed every Friday", "verified"),
+        ("Maria deploys the billing service to production", "verified"),
+        ("billing deployed production", "verified"),
+        ("The database has 3 replicas", "verified"),
+        ("We do not support Windows clients", "verified"),
+        ("The database has 5 replicas", "partial"),
+        ("The billing service is deployed every Friday by Peter", "partial"),
+        ("The billing service is not deployed every Friday", "partial"),
+        ("We support Windows clients", "partial"),
+        ("The billing service paints elephants and giraffes green every night", "partial"),
+        ("Penguins waddle across glaciers", "ungrounded"),
+        ("xyzzy plugh", "ungrounded"),
+    ],
+)
+def test_a_claim_stands_or_falls_with_what_is_known(known, claim, status):
+    verdict = verify(known, claim)
+    assert verdict.status == status
+    if status == "ungrounded":
+        assert verdict.confidence == 0 and verdict.evidence == ()
+    else:
+        assert 0 < verdict.confidence <= 1 and verdict.evidence[0].support > 0
+
+
+def test_the_words_nobody_backs_are_named(known):
+    verdict = verify(known, "The billing service is deployed every Friday by robots")
+    assert verdict.missing == ("robots",)
+    assert verdict.evidence[0].memory.title == "Deploys"
+    assert verdict.evidence[0].support == pytest.approx(5 / 6)
+
+
+def test_confidence_is_no_higher_than_that_of_the_memory(ctx):
+    kept(ctx, "The gate code is 4711", confidence=0.4)
+    verdict = verify(ctx, "The gate code is 4711")
+    assert verdict.status == "verified" and verdict.confidence == pytest.approx(0.4)
+
+
+def test_what_was_superseded_never_verifies_and_is_shown_as_outdated(ctx):
+    old = kept(ctx, "The standup starts at 9 in room Neptune", title="Standup")
+    assert verify(ctx, "The standup starts at 9").status == "verified"
+    new, _ = supersede(ctx, old.id, "The standup starts at 10 in room Neptune", "moved")
+    verdict = verify(ctx, "The standup starts at 9")
+    assert verdict.status == "partial" and "9" in verdict.missing
+    assert {item.memory.id: item.is_outdated for item in verdict.evidence} == {old.id: True, new.id: False}
+    assert verify(ctx, "The standup starts at 10").status == "verified"
+
+
+def test_what_was_forgotten_or_has_expired_backs_nothing(ctx, clock):
+    memory = kept(ctx, "The garage opens with a green remote")
+    kept(ctx, "The attic opens with a long pole", ttl=HOUR)
+    assert verify(ctx, "The attic opens with a long pole").status == "verified"
+    forget(ctx, [memory.id])
+    clock.advance(hours=2)
+    for claim in ("The garage opens with a green remote", "The attic opens with a long pole"):
+        assert verify(ctx, claim).status == "ungrounded"
+
+
+def test_a_linked_few_can_back_a_claim_together(ctx):
+    claim = "Anna manages the warehouse in Rotterdam"
+    anna = kept(ctx, "Anna manages the warehouse", title="Anna")
+    place = kept(ctx, "The warehouse stands in Rotterdam", title="Place")
+    assert verify(ctx, claim).status == "partial"
+    link(ctx, anna.id, place.id, "about")
+    assert verify(ctx, claim).status == "verified"
+    end_link(ctx, anna.id, place.id, "about")
+    assert verify(ctx, claim).status == "partial"
+    link(ctx, anna.id, place.id, "about")
+    forget(ctx, [place.id])
+    assert verify(ctx, claim).status == "partial"
+
+
+def test_a_claim_is_checked_where_it_was_asked_for(ctx):
+    kept(ctx, "The heating is in the cellar", namespace="home")
+    assert verify(ctx, "The heating is in the cellar", "home").status == "verified"
+    assert verify(ctx, "The heating is in the cellar", "work").status == "ungrounded"
+    assert verify(ctx, "The heating is in the cellar").status == "verified"
+
+
+def test_evidence_is_limited_and_best_first(ctx):
+    for number in range(8):
+        kept(ctx, f"The lighthouse keeper note {number}")
+    kept(ctx, "The lighthouse keeper lights the lamp at dusk")
+    verdict = verify(ctx, "The lighthouse keeper lights the lamp at dusk", limit=3)
+    assert len(verdict.evidence) == 3
+    support = [item.support for item in verdict.evidence]
+    assert support == sorted(support, reverse=True) and support[0] == 1
+
+
+@pytest.mark.parametrize("claim", ["the of and", "???", "東京", "a:b OR *", "'; DROP TABLE memory"])
+def test_any_text_can_be_a_claim(known, claim):
+    assert verify(known, claim).status in ("partial", "ungrounded")

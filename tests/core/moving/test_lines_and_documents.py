@@ -1,0 +1,456 @@
+"""Out and in again: nothing is lost, nothing is doubled, nothing is half taken in."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mnemic.core.context import Context
+from mnemic.core.entities import Taken, create
+from mnemic.core.graph import end_link, link
+from mnemic.core.history import undo
+from mnemic.core.memories import Fate, Note, Revision, forget, note_use, remember, revise, supersede
+from mnemic.core.moving.documents import export_json, import_json
+from mnemic.core.moving.lines import export_lines, import_lines
+from mnemic.core.recall import recall
+from mnemic.dialects.ai_memory import rules
+from mnemic.errors import Conflict, Denied, Invalid, MnemicError
+from mnemic.model.access import Grant
+from mnemic.model.graph import Sketch
+from mnemic.model.values import HOUR, State, Tier
+from support import START, Clock, Uids, WordEmbedder, a_query, everything, kept, open_store
+
+
+@pytest.fixture
+def story(ctx, clock):
+    """A store in which a bit of everything has happened."""
+    kept(
+        ctx,
+        "The first",
+        title="one",
+        tags=("a", "é"),
+        metadata={"k": [1, None]},
+        session="talk",
+        source="Anna",
+    )
+    kept(ctx, "The second\n with lines ", title="two", tier=Tier.SHORT, confidence=0.5, priority=9)
+    kept(ctx, "The third", title="three", namespace="work")
+    clock.advance(hours=1)
+    revise(ctx, "one", Revision(append="and more", summary="short"))
+    link(ctx, "one", "two", "knows", 0.5, "met")
+    end_link(ctx, "one", "two", "knows")
+    link(ctx, "one", 3, "likes")
+    supersede(ctx, "two", "The second, corrected", "wrong")
+    forget(ctx, [3], reason="tidy")
+    undo(ctx, ctx.store.sequence())
+    forget(ctx, [kept(ctx, "The gone").id], reason="gone")
+    recall(ctx, a_query("first", now=clock()))
+    with ctx.write("use") as tx:
+        tx.note_together([1, 2, 3], clock())
+        tx.set_standard("work", 3, "global")
+        tx.set_standard("global", None, "work")
+    return ctx
+
+
+@pytest.fixture
+def elsewhere(fresh, clock):
+    """An empty store beside it."""
+    store = fresh("elsewhere")
+    store.use_model(WordEmbedder().name)
+    return Context(
+        store=store, embedder=WordEmbedder(), now=clock, new_uid=Uids("elsewhere"), actor="importer"
+    )
+
+
+def with_counters(ctx):
+    reader = ctx.store.read()
+    return {
+        memory.uid: (memory.access_count, memory.accessed_at, memory.days_used)
+        for memory in reader.all_memories()
+    } | {(one, other): figures for one, other, figures in reader.all_companions()}
+
+
+@pytest.mark.parametrize("journal", [False, True])
+def test_what_went_out_comes_in_the_same(story, elsewhere, journal):
+    lines = list(export_lines(story, journal=journal))
+    assert all(json.loads(line)["record"] for line in lines)
+    done = import_lines(elsewhere, lines)
+    assert done.errors == [] and done.imported == len(everything(story.store)[0])
+    assert everything(elsewhere.store) == everything(story.store)
+    assert with_counters(elsewhere) == with_counters(story)
+    assert elsewhere.store.read().sessions() == story.store.read().sessions()
+    assert elsewhere.store.read().standards() == story.store.read().standards()
+    assert elsewhere.store.check() == []
+    assert list(export_lines(elsewhere, journal=journal)) == lines
+    query = a_query("first and more", now=story.now())
+    assert [hit.memory.uid for hit in recall(elsewhere, query).hits] == [
+        hit.memory.uid for hit in recall(story, query).hits
+    ]
+
+
+def test_a_journal_brings_the_past_with_it(story, elsewhere):
+    import_lines(elsewhere, export_lines(story, journal=True))
+    told = [replace(change) for change in story.store.read().journal()]
+    assert list(elsewhere.store.read().journal()) == told
+    for sequence in range(1, story.store.sequence() + 1):
+        assert everything(elsewhere.store.at(sequence)) == everything(story.store.at(sequence))
+
+
+def test_importing_twice_changes_nothing(story, elsewhere):
+    lines = list(export_lines(story))
+    import_lines(elsewhere, lines)
+    before, sequence = everything(elsewhere.store), elsewhere.store.sequence()
+    again = import_lines(elsewhere, lines)
+    assert (again.imported, again.errors) == (0, []) and again.skipped == len(before[0])
+    assert everything(elsewhere.store) == before and elsewhere.store.sequence() == sequence
+    back = import_lines(story, lines)
+    assert back.imported == 0
+
+
+def test_what_is_there_already_keeps_its_place(story, elsewhere):
+    mine = kept(elsewhere, "My own", title="one")
+    done = import_lines(elsewhere, export_lines(story))
+    assert done.errors == []
+    assert elsewhere.store.read().memory(mine.id).title == "one"
+    by_uid = {memory.uid: memory for memory in elsewhere.store.read().all_memories()}
+    theirs = story.store.read().memory(1)
+    assert by_uid[theirs.uid].title == "one (2)" and by_uid[theirs.uid].id != 1
+    edges = {(edge.type, edge.source_id) for edge in elsewhere.store.read().all_edges()}
+    assert ("likes", by_uid[theirs.uid].id) in edges
+    assert elsewhere.store.check() == []
+
+
+def test_a_journal_needs_an_empty_store(story, elsewhere):
+    kept(elsewhere, "something")
+    with pytest.raises(Conflict, match="empty database"):
+        import_lines(elsewhere, export_lines(story, journal=True))
+
+
+def test_the_purged_do_not_come_back(story, elsewhere):
+    forget(story, [1], fate=Fate.PURGED)
+    for journal in (False, True):
+        assert "The first" not in "".join(export_lines(story, journal=journal))
+    import_lines(elsewhere, export_lines(story, journal=True))
+    assert elsewhere.store.read().memory(1) is None and elsewhere.store.check() == []
+    assert elsewhere.store.sequence() == story.store.sequence()
+
+
+GOOD = {"record": "memory", "id": 5, "namespace": "n", "title": "t", "created_at": 1, "updated_at": 1}
+GOOD |= {"uid": "11111111-1111-4111-8111-111111111111", "statements": ["fine"]}
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"uid": "no uid"},
+        {"uid": None},
+        {"state": "undead"},
+        {"tier": "eternal"},
+        {"statements": [7]},
+        {"statements": "x", "tags": 5},
+        {"title": None},
+        {"namespace": 5},
+        {"created_at": "yesterday"},
+        {"priority": None},
+        {"id": "five"},
+        {"session_id": 99},
+        {"metadata": "x"},
+        {"tags": [{}]},
+    ],
+    ids=lambda broken: ", ".join(f"{key} {value}" for key, value in broken.items()),
+)
+def test_a_line_that_cannot_be_taken_in_is_told_and_leaves_nothing(ctx, broken):
+    other = {**GOOD, "id": 6, "uid": "22222222-2222-4222-8222-222222222222", "title": "other"}
+    done = import_lines(ctx, [json.dumps({**GOOD, **broken}), json.dumps(other)])
+    assert done.imported == 1 and len(done.errors) == 1 and done.errors[0].startswith("line 1: ")
+    assert [memory.title for memory in ctx.store.read().all_memories()] == ["other"]
+    assert ctx.store.check() == []
+
+
+EDGE = {
+    "record": "edge",
+    "id": 1,
+    "source_id": 5,
+    "target_id": 6,
+    "type": "t",
+    "weight": 1.0,
+    "created_at": 1,
+}
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"source_id": 99},
+        {"type": 5},
+        {"weight": "heavy"},
+        {"created_at": None},
+        {"state": "x"},
+        {"valid_to": "x"},
+        {"reason": []},
+    ],
+    ids=repr,
+)
+def test_a_link_that_cannot_be_taken_in_is_told_and_leaves_nothing(ctx, broken):
+    other = {**GOOD, "id": 6, "uid": "22222222-2222-4222-8222-222222222222", "title": "other"}
+    done = import_lines(ctx, map(json.dumps, [GOOD, other, {**EDGE, **broken}, EDGE]))
+    assert done.imported == 2 and len(done.errors) == 1 and done.errors[0].startswith("line 3: ")
+    assert len(list(ctx.store.read().all_edges())) == 1 and ctx.store.check() == []
+
+
+def test_a_broken_journal_is_refused(story, elsewhere):
+    header, _, birth, *rest = export_lines(story, journal=True)
+    for line in (
+        json.dumps({**json.loads(birth), "subject": "elephant"}),
+        json.dumps({**json.loads(birth), "after": {"title": 5}}),
+        json.dumps({**json.loads(birth), "before": {"title": "t"}}),
+        '{"record": "change"}',
+    ):
+        with pytest.raises(Invalid, match="journal"):
+            import_lines(elsewhere, [header, line])
+        assert elsewhere.store.sequence() == 0
+    with pytest.raises(Invalid, match="journal"):
+        import_lines(elsewhere, [header, *rest])
+
+
+def test_a_limited_token_moves_nothing_out_or_in(story):
+    guest = story.limited_to(Grant(("work",)))
+    with pytest.raises(Denied):
+        list(export_lines(guest))
+    with pytest.raises(Denied):
+        import_lines(guest, [])
+    assert {entry["namespace"] for entry in export_json(guest)["memories"]} == {"work"}
+    with pytest.raises(Denied):
+        import_lines(story.limited_to(Grant(None, can_write=False)), [json.dumps(GOOD)])
+    assert import_json(guest, {"memories": [{"content": "x", "namespace": "home"}]}).errors != []
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["not json"],
+        ["[1]"],
+        ['{"no": "record"}'],
+        ['{"record": "mnemic", "format": 99}'],
+        ['{"record": "elephant"}'],
+    ],
+)
+def test_a_file_that_is_not_ours_is_refused(ctx, lines):
+    with pytest.raises(MnemicError):
+        import_lines(ctx, lines)
+    assert ctx.store.sequence() == 0
+
+
+def test_a_document_holds_what_is_living(story, elsewhere, clock):
+    document = json.loads(json.dumps(export_json(story)))
+    living = [memory for memory in story.store.read().all_memories() if memory.state is State.LIVING]
+    assert document["count"] == len(document["memories"]) == len(living)
+    done = import_json(elsewhere, document)
+    assert (done.imported, done.errors) == (len(living), [])
+    taken = {memory.uid: memory for memory in elsewhere.store.read().all_memories()}
+    for memory in living:
+        same = taken[memory.uid]
+        assert (same.title, same.content, same.tags, same.tier) == (
+            memory.title,
+            memory.content,
+            memory.tags,
+            memory.tier,
+        )
+        assert (same.created_at, same.priority, same.confidence) == (
+            memory.created_at,
+            memory.priority,
+            memory.confidence,
+        )
+    assert len(list(elsewhere.store.read().all_edges())) == len(document["links"])
+    assert import_json(elsewhere, document).imported == 0
+    assert elsewhere.store.check() == []
+
+
+def test_a_document_leaves_out_what_has_expired(ctx, clock):
+    kept(ctx, "brief", ttl=HOUR)
+    clock.advance(hours=2)
+    assert export_json(ctx)["memories"] == []
+
+
+@pytest.mark.parametrize("document", [None, [], "x", {}, {"memories": None}, {"memories": {}}])
+def test_a_document_without_memories_is_refused(ctx, document):
+    with pytest.raises(Invalid, match="no list of memories"):
+        import_json(ctx, document)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        None,
+        5,
+        {},
+        {"content": ""},
+        {"content": 5},
+        {"content": "x", "id": ["no", "id"]},
+        {"content": "x", "id": True},
+        {"content": "x", "priority": 11},
+        {"content": "x", "priority": 10**30},
+        {"content": "x", "confidence": 1.5},
+        {"content": "x", "confidence": float("nan")},
+        {"content": "x", "access_count": -1},
+        {"content": "\ud800"},
+        {"content": "x", "statements": [5]},
+        {"content": " ", "statements": ["x"]},
+        {"content": "", "statements": []},
+        {"content": "x", "session": 5},
+        {"content": "x", "expires_at": "soon"},
+        {"content": "x", "archived_at": 5},
+        {"content": "x", "priority": "high"},
+        {"content": "x", "tier": "eternal"},
+        {"content": "x", "created_at": "yesterday"},
+        {"content": "x", "created_at": 5},
+        {"content": "x", "tags": 5},
+        {"content": "x", "tags": [5]},
+        {"content": "x", "title": 5},
+        {"content": "x", "namespace": 5},
+        {"content": "x", "metadata": [1]},
+        {"content": "x", "metadata": {"n": 1e400}},
+    ],
+    ids=repr,
+)
+def test_an_entry_that_cannot_be_taken_in_is_told_and_leaves_nothing(ctx, entry):
+    done = import_json(
+        ctx, {"memories": [entry, {"content": "fine"}], "links": [{"source_id": "x"}, None, 5]}
+    )
+    assert done.imported == 1 and len(done.errors) == 4
+    assert done.errors[0].startswith("memories.0: ") and done.errors[1].startswith("links.0: ")
+    assert [memory.content for memory in ctx.store.read().all_memories()] == ["fine"]
+    assert ctx.store.check() == []
+
+
+def test_what_is_told_of_an_entry_can_be_written(ctx):
+    [told] = import_json(ctx, {"memories": [{"content": "x", "title": "half \ud800"}]}).errors
+    assert told == "half ?: title: is not valid Unicode"
+
+
+def test_a_document_holds_an_entity_without_observations(ctx, elsewhere):
+    create(ctx, [Sketch("Ada", "person")], Taken.MERGE)
+    [told] = export_json(ctx)["memories"]
+    assert (told["content"], told["statements"]) == ("", [])
+    assert import_json(elsewhere, export_json(ctx)).errors == []
+    assert everything(elsewhere.store)[0][1]["statements"] == []
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"namespace": "a project/with words"},
+        {"text": "form\x0cfeed"},
+        {"title": "t" * 600},
+        {"text": "é" * 40_000},
+        {"tags": tuple(f"t{n}" for n in range(51))},
+    ],
+    ids=lambda odd: next(iter(odd)),
+)
+def test_what_only_ai_memory_would_refuse_is_marked_as_ours(ctx, elsewhere, odd):
+    kept(ctx, **{"text": "plain", **odd})
+    document = export_json(ctx)
+    assert import_json(elsewhere, document, check=rules.entry).errors == []
+    assert everything(elsewhere.store) == everything(ctx.store)
+    del document["memories"][0]["statements"]
+    assert len(import_json(elsewhere, document, check=rules.entry).errors) == 1
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"title": ""},
+        {"title": None},
+        {"title": "t" * 513},
+        {"content": ""},
+        {"content": None},
+        {"content": "x" * 65_537},
+        {"namespace": "a b"},
+        {"namespace": "a/b"},
+        {"tags": [""]},
+        {"tags": ["t"] * 51},
+        {"priority": 0},
+        {"confidence": 2},
+        {"tier": "eternal"},
+        {"source": "s" * 129},
+        {"metadata": []},
+        {"statements": [], "content": "", "title": " "},
+    ],
+    ids=lambda broken: ", ".join(broken),
+)
+def test_a_document_for_ai_memory_keeps_its_rules(ctx, broken):
+    fine = {"title": "T", "content": "x", "source": "mine-slack"}
+    done = import_json(ctx, {"memories": [{**fine, **broken}, fine]}, check=rules.entry)
+    assert (done.imported, len(done.errors)) == (1, 1)
+
+
+notes = st.builds(
+    Note,
+    text=st.text(
+        st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=40
+    ).filter(str.strip),
+    title=st.none() | st.sampled_from(["A", "B", "Ü (2)"]),
+    tags=st.lists(st.sampled_from(["a", "b", "日"]), max_size=2).map(tuple),
+    namespace=st.sampled_from([None, "work"]),
+    tier=st.none() | st.sampled_from(list(Tier)),
+    confidence=st.floats(0, 1),
+    session=st.none() | st.sampled_from(["s", "t"]),
+    metadata=st.dictionaries(
+        st.text(st.characters(exclude_categories=["Cs"]), max_size=3), st.integers(-5, 5), max_size=2
+    ),
+)
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@given(
+    written=st.lists(notes, max_size=8),
+    forgotten=st.sets(st.integers(1, 8), max_size=3),
+    journal=st.booleans(),
+)
+def test_export_then_import_changes_nothing(engine, tmp_path_factory, written, forgotten, journal):
+    stores = [open_store(engine, tmp_path_factory.mktemp("transfer"), durable=False) for _ in range(2)]
+    source, target = (Context(store=s, embedder=None, now=Clock(START), new_uid=Uids()) for s in stores)
+    remember(source, written, force=True)
+    forget(source, [number for number in forgotten if number <= len(written)])
+    lines = list(export_lines(source, journal=journal))
+    done = import_lines(target, lines)
+    assert done.errors == []
+    assert everything(target.store) == everything(source.store)
+    assert list(export_lines(target, journal=journal)) == lines
+    assert target.store.check() == []
+    for store in stores:
+        store.close()
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@given(
+    written=st.lists(notes, max_size=8),
+    appended=st.sets(st.integers(1, 8), max_size=3),
+    linked=st.sets(st.tuples(st.integers(1, 8), st.integers(1, 8), st.floats(0.1, 1)), max_size=4),
+    used=st.sets(st.integers(1, 8), max_size=3),
+)
+def test_a_document_out_and_in_changes_nothing(engine, tmp_path_factory, written, appended, linked, used):
+    stores = [open_store(engine, tmp_path_factory.mktemp("document"), durable=False) for _ in range(2)]
+    source, target = (Context(store=s, embedder=None, now=Clock(START), new_uid=Uids()) for s in stores)
+    remember(source, written, force=True)
+    for number in appended & set(range(1, len(written) + 1)):
+        revise(source, number, Revision(append="and more", summary="short"))
+    for one, other, weight in linked:
+        if one != other and max(one, other) <= len(written):
+            link(source, one, other, "knows", weight, "met")
+    note_use(source, [number for number in used if number <= len(written)])
+    document = json.loads(json.dumps(export_json(source)))
+    assert import_json(source, document).skipped == len(written)
+    assert import_json(target, document).errors == []
+    assert everything(target.store) == everything(source.store)
+    assert with_counters(target) == with_counters(source)
+    sequence = target.store.sequence()
+    again = import_json(target, document)
+    assert (again.imported, again.errors) == (0, []) and target.store.sequence() == sequence
+    assert export_json(target) == document and target.store.check() == []
+    for store in stores:
+        store.close()

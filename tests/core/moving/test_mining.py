@@ -1,0 +1,167 @@
+"""Conversations as memories: one each, and each only once."""
+
+from __future__ import annotations
+
+import pytest
+
+from mnemic.core.moving import mining
+from mnemic.core.moving.mining import mine
+from mnemic.formats.conversations import Broken, Conversation, Message
+from mnemic.model.values import DAY, State, Tier
+from support import kept
+
+
+def talk(*texts, id="c1", title="Choosing a database", created_at=1_740_823_200_000_000):
+    roles = ("user", "assistant")
+    messages = tuple(Message(roles[place % 2], text) for place, text in enumerate(texts))
+    return Conversation(id=id, title=title, created_at=created_at, messages=messages)
+
+
+LONG = ("Which one?", "PostgreSQL.", "Fine.")
+
+
+@pytest.fixture
+def mined(ctx):
+    """Mines conversations into the namespace of Claude."""
+
+    def run(*found, **options):
+        return mine(ctx, found, source="mine-claude", namespace="claude-export", **options)
+
+    return run
+
+
+@pytest.fixture
+def memories(ctx):
+    """The living memories, by title."""
+    return lambda: {
+        memory.title: memory for memory in ctx.store.read().all_memories() if memory.state is State.LIVING
+    }
+
+
+def test_a_conversation_becomes_a_memory(ctx, mined, memories):
+    done = mined(talk(*LONG))
+    assert (done.total, done.imported, done.skipped, done.errors) == (1, 1, 0, ())
+    [memory] = memories().values()
+    assert memory.content == "[user]: Which one?\n[assistant]: PostgreSQL.\n[user]: Fine."
+    assert (memory.title, memory.namespace, memory.tier) == ("Choosing a database", "claude-export", Tier.MID)
+    assert (memory.tags, memory.source) == (("mine-claude",), "mine-claude")
+    assert (memory.confidence, memory.priority) == (0.8, 5)
+    assert memory.created_at == 1_740_823_200_000_000 and memory.expires_at == ctx.now() + 7 * DAY
+    assert memory.metadata == {"conversation_id": "c1"}
+
+
+def test_short_ones_are_skipped_and_broken_ones_told(mined, memories):
+    done = mined(talk("Hi", "Ho"), Broken("line 2", "not JSON"), talk(*LONG, id="c2"), talk(id="c3"))
+    assert (done.total, done.imported, done.skipped, done.errors) == (4, 1, 2, ("line 2: not JSON",))
+    assert len(memories()) == 1
+
+
+def test_what_counts_as_long_can_be_said(mined):
+    assert mined(talk("Hi"), talk(id="c2"), min_messages=0).imported == 1
+    assert mined(talk(*LONG, id="c3"), min_messages=4).imported == 0
+
+
+def test_mining_twice_changes_nothing(ctx, mined):
+    talks = [talk(*LONG), talk(*LONG, id="c2"), talk(*LONG, id="", title="Without an id")]
+    mined(*talks)
+    before = ctx.store.sequence()
+    again = mined(*talks)
+    assert (again.imported, again.skipped, ctx.store.sequence()) == (0, 3, before)
+
+
+def test_two_of_one_title_both_survive_and_other_memories_too(ctx, mined, memories):
+    kept(ctx, "Mine own", title="Choosing a database", namespace="claude-export")
+    mined(talk(*LONG), talk(*LONG[::-1], id="c2"))
+    assert [memory.content.split("\n")[0] for memory in memories().values()] == [
+        "Mine own",
+        "[user]: Which one?",
+        "[user]: Fine.",
+    ]
+    assert set(memories()) == {f"Choosing a database{number}" for number in ("", " (2)", " (3)")}
+
+
+def test_a_conversation_that_has_grown_brings_its_memory_up_to_date(ctx, mined, memories):
+    mined(talk(*LONG, id="c2"), talk(*LONG))
+    [number] = [memory.id for memory in memories().values() if memory.metadata["conversation_id"] == "c1"]
+    with ctx.write("revise") as tx:
+        tx.change(
+            tx.memory(number), title="Renamed", tags=("mine",), metadata={"conversation_id": "c1", "x": 1}
+        )
+    assert mined(talk(*LONG, "And now?"), talk(*LONG, id="c2")).imported == 1
+    memory = ctx.store.read().memory(number)
+    assert (memory.title, memory.tags) == ("Renamed", ("mine", "mine-claude"))
+    assert memory.metadata == {"conversation_id": "c1", "x": 1} and memory.content.endswith(
+        "[assistant]: And now?"
+    )
+    assert len(memories()) == 2
+
+
+def test_one_that_has_expired_comes_back_when_it_is_mined_again(clock, mined, memories):
+    mined(talk(*LONG))
+    clock.advance(days=8)
+    assert mined(talk(*LONG)).imported == 1 and len(memories()) == 1
+
+
+def test_another_namespace_knows_nothing_of_it(ctx, mined, memories):
+    mined(talk(*LONG))
+    assert mine(ctx, [talk(*LONG)], source="mine-claude", namespace="other").imported == 1
+    assert mine(ctx, [talk(*LONG)], source="mine-chatgpt", namespace="claude-export").imported == 1
+    assert len(list(ctx.store.read().all_memories())) == 3
+
+
+def test_a_dry_run_only_tells(ctx, mined, memories):
+    mined(talk(*LONG))
+    done = mined(talk(*LONG), talk(*LONG, id="c2"), talk("Hi", id="c3"), dry_run=True)
+    assert (done.imported, done.skipped, [plan.messages for plan in done.planned]) == (0, 2, [3])
+    assert len(memories()) == 1
+
+
+@pytest.mark.parametrize(
+    "given, title",
+    [
+        ("x" * 101, "x" * 100),
+        ("é" * 51, "é" * 50),
+        ("", "Which one?"),
+    ],
+)
+def test_a_title_is_at_most_a_hundred_bytes(mined, memories, given, title):
+    mined(talk(*LONG, title=given))
+    assert list(memories()) == [title]
+
+
+def test_without_a_user_the_first_message_is_the_title(ctx, memories):
+    said = tuple(Message("Ann", text) for text in ("One\nline", "two", "three"))
+    mine(
+        ctx,
+        [Conversation(id="", title="", created_at=None, messages=said)],
+        source="mine-slack",
+        namespace="slack-export",
+    )
+    assert list(memories()) == ["One line"]
+    assert memories()["One line"].created_at == ctx.now()
+
+
+def test_a_long_conversation_stops_before_the_limit(mined, memories):
+    mined(talk("é" * 20_000, "b" * 25_000, "c" * 1_000), talk("a" * 70_000, "b", "c", id="c2", title="Long"))
+    stopped, one = (memory.content for memory in memories().values())
+    assert stopped.endswith("b" * 25_000) and "c" * 1_000 not in stopped
+    assert len(one) == 65_535 and one.startswith("[user]: aaa")
+
+
+def test_room_is_used_to_the_last_byte(mined, memories):
+    fits = 65_535 - len("[user]: \n[assistant]: ") - 10
+    mined(
+        talk("a" * 10, "b" * fits, id="c1"),
+        talk("a" * 10, "b" * (fits + 1), id="c2", title="Two"),
+        min_messages=2,
+    )
+    assert [len(memory.content) for memory in memories().values()] == [65_535, len("[user]: ") + 10]
+
+
+def test_many_are_stored_in_batches_and_progress_is_told(ctx, mined, monkeypatch):
+    monkeypatch.setattr(mining, "BATCH", 10)
+    told = []
+    talks = [talk(*LONG, id=f"c{n}", title=f"Talk {n}") for n in range(25)]
+    assert mined(*talks, progress=lambda done, total: told.append((done, total))).imported == 25
+    assert told == [(10, 25), (20, 25), (25, 25)]
+    assert mined(*talks).imported == 0

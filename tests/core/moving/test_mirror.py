@@ -1,0 +1,434 @@
+"""A file that shows the graph: taken in at first, then followed, and nothing lost on either side."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import stat
+from dataclasses import replace
+
+import pytest
+
+from mnemic.core.entities import Taken, create, delete, observe, read_graph, relate, unrelate
+from mnemic.core.moving.mirror import DOCUMENT, LINES, Form, Mirror
+from mnemic.core.reflections import Reflection, add
+from mnemic.formats.graphs import read_lines, write_lines
+from mnemic.model.graph import Sketch, Triple
+from mnemic.surfaces.mirroring import mirrored
+from support import everything
+
+ANNA = {"type": "entity", "name": "Anna", "entityType": "person", "observations": ["kind"]}
+BOB = {"type": "entity", "name": "Bob", "entityType": "person", "observations": ["tall"]}
+KNOWS = {"type": "relation", "from": "Anna", "to": "Bob", "relationType": "knows"}
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "graph" / "memory.jsonl"
+
+
+@pytest.fixture
+def mirror(path):
+    return Mirror(path, LINES)
+
+
+def write(path, *records, before="", after=""):
+    path.parent.mkdir(exist_ok=True)
+    text = before + "\n".join(json.dumps(one) for one in records) + after
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+
+
+def shown(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def make(ctx, name, *observations):
+    create(ctx, [Sketch(name, "person", observations)], Taken.MERGE)
+
+
+def names(ctx):
+    return [one.title for one in read_graph(ctx).entities]
+
+
+def in_its_folder(path):
+    return sorted(one.name for one in path.parent.iterdir())
+
+
+# -- from the store to the file
+
+
+def test_an_empty_graph_makes_no_file(ctx, mirror, path):
+    mirror.sync(ctx)
+    assert not path.parent.exists()
+
+
+def test_the_file_follows_the_graph(ctx, mirror, path):
+    make(ctx, "Anna", "kind")
+    mirror.sync(ctx)
+    assert shown(path) == [ANNA]
+    make(ctx, "Bob", "tall")
+    relate(ctx, [Triple("Anna", "Bob", "knows")], may_dangle=True)
+    mirror.sync(ctx)
+    assert shown(path) == [ANNA, BOB, KNOWS]
+    observe(ctx, [("Bob", ["old"])], may_repeat=True, must_exist=True)
+    delete(ctx, ["Anna"])
+    mirror.sync(ctx)
+    assert shown(path) == [{**BOB, "observations": ["tall", "old"]}]
+    delete(ctx, ["Bob"])
+    mirror.sync(ctx)
+    assert path.read_bytes() == b""
+    assert in_its_folder(path) == [path.name]
+
+
+def test_a_document_follows_it_too(ctx, tmp_path):
+    path = tmp_path / "memory.json"
+    make(ctx, "Anna", "kind")
+    Mirror(path, DOCUMENT).sync(ctx)
+    del (told := dict(ANNA))["type"]
+    assert path.read_text() == json.dumps({"entities": [told], "relations": []}, indent=2)
+
+
+def test_what_does_not_change_the_graph_leaves_the_file_alone(ctx, mirror, path):
+    make(ctx, "Anna", "kind")
+    mirror.sync(ctx)
+    before = path.stat()
+    mirror.sync(ctx)
+    add(ctx, Reflection(text="Tea"))
+    mirror.sync(ctx)
+    Mirror(path, LINES).sync(ctx)
+    assert path.stat() == before
+
+
+def test_the_file_is_replaced_not_written_over(ctx, mirror, path):
+    """Whoever is reading it has the old one to the end."""
+    make(ctx, "Anna", "kind")
+    mirror.sync(ctx)
+    with path.open() as old:
+        make(ctx, "Bob", "tall")
+        mirror.sync(ctx)
+        assert [json.loads(line) for line in old] == [ANNA]
+    assert shown(path) == [ANNA, BOB]
+
+
+def test_a_power_cut_does_not_take_the_file_away(ctx, mirror, path, synced):
+    make(ctx, "Anna", "kind")
+    mirror.sync(ctx)
+    assert path.parent.parent in synced and synced[-1] == path.parent
+
+
+def test_what_could_not_be_read_is_on_disk_before_it_is_replaced(ctx, mirror, path, synced):
+    write(path, ANNA, after="no line of ours")
+    mirror.sync(ctx)
+    [copy] = path.parent.glob("*.damaged")
+    assert synced[0] == copy and synced[-1] == path.parent
+
+
+def test_a_file_that_is_gone_is_written_again(ctx, mirror, path):
+    make(ctx, "Anna", "kind")
+    mirror.sync(ctx)
+    path.unlink()
+    mirror.sync(ctx)
+    assert shown(path) == [ANNA]
+    assert names(ctx) == ["Anna"]
+
+
+def test_the_mode_of_the_file_is_kept(ctx, mirror, path):
+    write(path, ANNA)
+    path.chmod(0o640)
+    make(ctx, "Bob", "tall")
+    mirror.sync(ctx)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_a_new_file_and_its_folder_are_for_its_owner(ctx, mirror, path):
+    make(ctx, "Anna", "kind")
+    mirror.sync(ctx)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_a_link_to_the_file_stays_a_link(ctx, path, tmp_path):
+    write(path, ANNA)
+    link = tmp_path / "link.jsonl"
+    link.symlink_to(path)
+    make(ctx, "Bob", "tall")
+    Mirror(link, LINES).sync(ctx)
+    assert link.is_symlink() and len(shown(path)) == 2
+
+
+# -- from the file to the store
+
+
+def test_what_is_in_the_file_at_first_is_taken_in(ctx, mirror, path):
+    write(path, KNOWS, ANNA, BOB)
+    mirror.sync(ctx)
+    assert names(ctx) == ["Anna", "Bob"]
+    assert shown(path) == [ANNA, BOB, KNOWS]
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize("form", [LINES, DOCUMENT])
+def test_a_byte_order_mark_is_no_flaw(ctx, tmp_path, form, mark):
+    path = tmp_path / "file"
+    content = ANNA if form is LINES else {"entities": [ANNA], "relations": [KNOWS]}
+    write(path, content, before=mark)
+    Mirror(path, form).sync(ctx)
+    assert names(ctx) == ["Anna"]
+    assert not (tmp_path / "file.damaged").exists()
+
+
+def test_it_is_added_to_what_is_known(ctx, mirror, path):
+    make(ctx, "Anna", "wise")
+    write(path, ANNA, BOB)
+    mirror.sync(ctx)
+    assert shown(path) == [{**ANNA, "observations": ["wise", "kind"]}, BOB]
+
+
+def test_what_others_add_is_taken_in(ctx, mirror, path):
+    make(ctx, "Anna", "kind")
+    mirror.sync(ctx)
+    write(path, ANNA, BOB, KNOWS)
+    mirror.sync(ctx)
+    assert names(ctx) == ["Anna", "Bob"]
+    assert shown(path) == [ANNA, BOB, KNOWS]
+
+
+def test_what_others_take_away_stays(ctx, mirror, path):
+    """A file cannot say what was meant to go."""
+    make(ctx, "Anna", "kind")
+    make(ctx, "Bob", "tall")
+    mirror.sync(ctx)
+    write(path, BOB)
+    mirror.sync(ctx)
+    assert shown(path) == [ANNA, BOB]
+    path.write_bytes(b"")
+    mirror.sync(ctx)
+    assert shown(path) == [ANNA, BOB]
+
+
+def test_what_we_deleted_does_not_come_back(ctx, mirror, path):
+    write(path, ANNA, BOB, KNOWS)
+    mirror.sync(ctx)
+    unrelate(ctx, [Triple("Anna", "Bob", "knows")])
+    mirror.sync(ctx)
+    delete(ctx, ["Bob"])
+    mirror.sync(ctx)
+    Mirror(path, LINES).sync(ctx)
+    assert shown(path) == [ANNA] and names(ctx) == ["Anna"]
+
+
+def test_nor_after_a_crash_before_the_file_was_written(ctx, mirror, path):
+    write(path, ANNA, BOB)
+    mirror.sync(ctx)
+    delete(ctx, ["Bob"])
+    Mirror(path, LINES).sync(ctx)  # the next server, which finds the file of the last one
+    assert names(ctx) == ["Anna"] and shown(path) == [ANNA]
+
+
+def test_nor_if_the_file_could_not_be_written_after_it_was_taken_in(ctx, path):
+    write(path, ANNA, BOB)
+    with pytest.raises(OSError):
+        Mirror(path, Form(read_lines, fail)).sync(ctx)
+    assert names(ctx) == ["Anna", "Bob"]
+    delete(ctx, ["Bob"])
+    Mirror(path, LINES).sync(ctx)
+    assert names(ctx) == ["Anna"] and shown(path) == [ANNA]
+
+
+def fail(*_):
+    raise OSError("No space left on device")
+
+
+def test_what_could_not_be_taken_in_is_tried_again_and_not_overwritten(ctx, path):
+    ways = [Form(fail, write_lines), LINES]
+    mirror = Mirror(path, Form(lambda text: ways.pop(0).read(text), write_lines))
+    write(path, ANNA)
+    with pytest.raises(OSError):
+        mirror.sync(ctx)
+    assert shown(path) == [ANNA]
+    mirror.sync(ctx)
+    assert names(ctx) == ["Anna"]
+
+
+def test_a_file_taken_in_twice_changes_nothing(ctx, path):
+    write(path, ANNA, BOB, KNOWS)
+    Mirror(path, LINES).sync(ctx)
+    before = everything(ctx.store)
+    write(path, BOB, KNOWS, ANNA)
+    Mirror(path, LINES).sync(ctx)
+    assert everything(ctx.store) == before
+
+
+# -- a damaged file
+
+
+@pytest.mark.parametrize(
+    "form, text",
+    [
+        (LINES, json.dumps(ANNA) + '\n{"type": "entity", "na'),
+        (LINES, '\n{"type": "entity", "name": 7}\n' + json.dumps(ANNA)),
+        (LINES, json.dumps(ANNA) + '\n{"type": "entity", "name": "\udcff"}'),
+        (DOCUMENT, json.dumps({"entities": [ANNA]}) + '"old"]}'),
+        (DOCUMENT, json.dumps({"entities": [7, ANNA]})),
+    ],
+)
+def test_the_good_part_is_taken_in_and_the_file_kept_beside(ctx, tmp_path, caplog, form, text):
+    path = tmp_path / "file.json"
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    before = path.read_bytes()
+    with caplog.at_level(logging.WARNING):
+        Mirror(path, form).sync(ctx)
+    assert names(ctx) == ["Anna"]
+    assert (tmp_path / "file.json.damaged").read_bytes() == before
+    assert "kept as file.json.damaged" in caplog.text
+    assert form.write([], []) != path.read_bytes() != before
+    assert list(form.read(path.read_text())) == list(form.read(form.write(*read_graph_parts(ctx)).decode()))
+
+
+def read_graph_parts(ctx):
+    graph = read_graph(ctx)
+    return graph.entities, graph.relations
+
+
+def test_a_file_with_nothing_good_in_it_is_kept_beside(ctx, mirror, path):
+    write(path, before="not a graph at all")
+    mirror.sync(ctx)
+    assert path.with_name("memory.jsonl.damaged").read_text() == "not a graph at all"
+    assert names(ctx) == []
+
+
+def test_only_the_first_flaws_are_told(ctx, mirror, path, caplog):
+    write(path, *range(12))
+    with caplog.at_level(logging.WARNING):
+        mirror.sync(ctx)
+    assert "line 5: of an unknown type and 7 more" in caplog.text and "line 6" not in caplog.text
+
+
+# -- what stands in the way
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="modes mean something else here")
+def test_a_folder_that_cannot_be_made_is_told_and_not_fatal(ctx, tmp_path, caplog):
+    (tmp_path / "file").write_text("in the way")
+    with caplog.at_level(logging.WARNING), mirrored(ctx, Mirror(tmp_path / "file" / "x.jsonl", LINES)):
+        make(ctx, "Anna", "kind")
+    assert names(ctx) == ["Anna"]
+    assert "cannot be kept up to date" in caplog.text
+
+
+def test_a_file_that_is_a_folder_is_told_and_not_fatal(ctx, tmp_path, caplog):
+    with caplog.at_level(logging.WARNING), mirrored(ctx, Mirror(tmp_path, LINES)):
+        make(ctx, "Anna", "kind")
+    assert "cannot be kept up to date" in caplog.text
+
+
+def test_a_file_that_could_not_be_written_is_written_when_it_can(ctx, mirror, path):
+    path.parent.write_text("in the way")
+    make(ctx, "Anna", "kind")
+    with pytest.raises(OSError):
+        mirror.sync(ctx)
+    path.parent.unlink()
+    mirror.sync(ctx)
+    assert shown(path) == [ANNA]
+
+
+def test_a_change_between_reading_and_writing_is_not_overwritten(ctx, path):
+    mirror = Mirror(path, disturbed(lambda: write(path, ANNA, BOB)))
+    make(ctx, "Carl")
+    mirror.sync(ctx)
+    assert shown(path) == [ANNA, BOB], "what the other wrote is still there"
+    mirror.sync(ctx)
+    assert names(ctx) == ["Carl", "Anna", "Bob"]
+    assert [one["name"] for one in shown(path)] == ["Carl", "Anna", "Bob"]
+
+
+def disturbed(disturb):
+    """Lines, but something happens while they are written for the first time."""
+    once = [disturb]
+
+    def written(*graph):
+        content = write_lines(*graph)
+        if once:
+            once.pop()()
+        return content
+
+    return Form(read_lines, written)
+
+
+# -- two of them
+
+
+def test_two_mirrors_on_one_file_and_store_agree(ctx, path):
+    one, other = Mirror(path, LINES), Mirror(path, LINES)
+    make(ctx, "Anna", "kind")
+    for mirror in (one, other, one):
+        mirror.sync(ctx)
+    make(ctx, "Bob", "tall")
+    other.sync(ctx)
+    delete(ctx, ["Anna"])
+    for mirror in (one, other, one, other):
+        mirror.sync(ctx)
+    assert shown(path) == [BOB] and names(ctx) == ["Bob"]
+    last = path.stat()
+    for mirror in (one, other):
+        mirror.sync(ctx)
+    assert path.stat() == last, "they are at rest"
+
+
+def test_a_server_that_was_overtaken_does_not_bring_back_what_went_meanwhile(ctx, path):
+    other = Mirror(path, LINES)
+
+    def overtake():
+        delete(ctx, ["Bob"])
+        other.sync(ctx)
+
+    one = Mirror(path, disturbed(overtake))
+    make(ctx, "Anna", "kind")
+    make(ctx, "Bob", "tall")
+    for mirror in (one, other, one, other):
+        mirror.sync(ctx)
+    assert shown(path) == [ANNA] and names(ctx) == ["Anna"]
+
+
+def test_a_file_that_an_overtaken_server_wrote_is_brought_up_to_date(ctx, mirror, path):
+    make(ctx, "Anna", "kind")
+    mirror.sync(ctx)
+    stale = path.read_bytes()
+    make(ctx, "Bob", "tall")
+    mirror.sync(ctx)
+    path.write_bytes(stale)
+    mirror.sync(ctx)
+    assert shown(path) == [ANNA, BOB]
+
+
+def test_two_stores_on_one_file_come_to_know_the_same(ctx, fresh, path):
+    there = replace(ctx, store=fresh("other"))
+    one, other = Mirror(path, LINES), Mirror(path, LINES)
+    make(ctx, "Anna", "kind")
+    make(there, "Bob", "tall")
+    for _ in range(3):
+        one.sync(ctx)
+        other.sync(there)
+    assert names(ctx) == ["Anna", "Bob"] and names(there) == ["Bob", "Anna"]
+    last = path.stat()
+    one.sync(ctx)
+    other.sync(there)
+    assert path.stat() == last, "though each has an order of its own"
+
+
+# -- while a server runs
+
+
+def test_a_mirror_is_complete_when_the_server_has_ended(ctx, path):
+    write(path, ANNA)
+    with mirrored(ctx, Mirror(path, LINES)):
+        assert names(ctx) == ["Anna"], "before anything else happens"
+        make(ctx, "Bob", "tall")
+    assert shown(path) == [ANNA, BOB]
+
+
+def test_no_mirror_is_nothing(ctx):
+    with mirrored(ctx, None):
+        make(ctx, "Anna")
+    assert names(ctx) == ["Anna"]

@@ -1,0 +1,174 @@
+"""Two stores that sync: what goes where, who wins, and what stays forgotten."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mnemic.core.context import Context
+from mnemic.core.entities import Taken, create, relate, unrelate
+from mnemic.core.graph import link
+from mnemic.core.memories import Note, Revision, forget, remember, revise
+from mnemic.core.moving.syncing import Course, OtherStore, sync
+from mnemic.core.standards import set_standard, standard_of
+from mnemic.model.graph import Sketch, Triple
+from mnemic.model.values import State
+from support import START, Clock, Uids, everything, kept, living, open_store
+
+
+@pytest.fixture
+def there(fresh, clock):
+    """The other store."""
+    return Context(store=fresh("there"), embedder=None, now=clock, new_uid=Uids("there"), actor="tester")
+
+
+def titles(ctx):
+    return sorted(memory["title"] for memory in living(ctx.store)[0].values())
+
+
+def synced(here, there, course=Course.MERGE):
+    done = sync(here, OtherStore(there), course)
+    assert [way.done.errors for way in (done.pulled, done.pushed) if way] in ([[]], [[], []])
+    return done
+
+
+def linked(ctx, names):
+    one, other = (kept(ctx, f"{name} says", title=name) for name in names)
+    link(ctx, one.id, other.id, "knows", 0.5, "met")
+    return one, other
+
+
+@pytest.mark.parametrize(
+    ("course", "here_has", "there_has"), [("pull", 3, 1), ("push", 2, 3), ("merge", 3, 3)]
+)
+def test_memories_and_links_go_the_way_they_are_told(ctx, there, course, here_has, there_has):
+    linked(ctx, ("one", "two"))
+    kept(there, "three says", title="three")
+    done = synced(ctx, there, Course(course))
+    assert (len(titles(ctx)), len(titles(there))) == (here_has, there_has)
+    assert len(living(there.store)[1]) == (course != "pull")
+    assert (done.pulled is None, done.pushed is None) == (course == "push", course == "pull")
+    if done.pushed:
+        assert done.pushed.sent == len(titles(ctx)) and done.pushed.done.imported == 2
+    if done.pulled:
+        assert done.pulled.done.imported == 1
+    before = everything(ctx.store), everything(there.store)
+    again = synced(ctx, there, Course(course))
+    assert (everything(ctx.store), everything(there.store)) == before
+    assert [way.done.imported for way in (again.pulled, again.pushed) if way] in ([0], [0, 0])
+
+
+def test_the_newer_version_wins_on_both_sides(ctx, there, clock):
+    ours, _ = linked(ctx, ("one", "two"))
+    synced(ctx, there)
+    clock.advance(hours=1)
+    revise(there, ours.uid, Revision(text="corrected there", tags=("t",)))
+    clock.advance(hours=1)
+    revise(ctx, "two", Revision(text="corrected here", title="zwei"))
+    synced(ctx, there)
+    for side in (ctx, there):
+        texts = {memory["title"]: memory["statements"] for memory in living(side.store)[0].values()}
+        assert texts == {"one": ["corrected there"], "zwei": ["corrected here"]}
+
+
+def test_what_one_side_forgot_does_not_come_back(ctx, there, clock):
+    gone, _ = linked(ctx, ("one", "two"))
+    synced(ctx, there)
+    clock.advance(hours=1)
+    forget(ctx, [gone.id])
+    synced(ctx, there)
+    assert titles(ctx) == ["two"]
+    synced(there, ctx)
+    assert titles(ctx) == ["two"]
+    synced(ctx, there, Course.PULL)
+    assert titles(ctx) == ["one", "two"]
+
+
+def test_what_changed_since_it_was_forgotten_elsewhere_comes_back(ctx, there, clock):
+    memory, _ = linked(ctx, ("one", "two"))
+    synced(ctx, there)
+    forget(ctx, [memory.id])
+    clock.advance(hours=1)
+    revise(there, memory.uid, Revision(text="still needed"))
+    synced(ctx, there)
+    assert ctx.store.read().memory(memory.id).content == "still needed"
+    assert ctx.store.read().memory(memory.id).state is State.LIVING
+
+
+def test_a_link_that_was_taken_away_does_not_come_back(ctx, there):
+    linked(ctx, ("one", "two"))
+    synced(ctx, there)
+    unrelate(ctx, [Triple("one", "two", "knows")])
+    synced(ctx, there)
+    assert living(ctx.store)[1] == {} and len(living(there.store)[1]) == 1
+
+
+def test_relations_to_mere_names_and_standards_go_along(ctx, there):
+    create(ctx, [Sketch("Ada", "person", ("counts", "writes"))], Taken.MERGE)
+    relate(ctx, [Triple("Ada", "Nobody", "knows")], may_dangle=True)
+    set_standard(ctx, "app", 1)
+    synced(ctx, there, Course.PUSH)
+    assert living(there.store)[0][1]["statements"] == ["counts", "writes"]
+    [edge] = there.store.read().all_edges()
+    assert there.store.read().memory(edge.target_id).title == "Nobody"
+    assert standard_of(there, "app").memory.title == "Ada"
+
+
+def test_two_of_one_title_become_one_on_each_side(ctx, there, clock):
+    ours = kept(ctx, "said here", title="same")
+    clock.advance(hours=1)
+    theirs = kept(there, "said there", title="same")
+    synced(ctx, there)
+    for side, memory in ((ctx, ours), (there, theirs)):
+        assert titles(side) == ["same"]
+        assert side.store.read().memory(memory.id).content == "said there"
+
+
+stories = st.lists(
+    st.tuples(
+        st.sampled_from(["here", "there"]),
+        st.sampled_from(["remember", "revise", "forget", "sync"]),
+        st.sampled_from(["A", "B", "C"]),
+    ),
+    max_size=12,
+)
+
+
+@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@given(stories)
+def test_after_a_merge_both_hold_the_same_texts_but_for_what_was_forgotten(engine, tmp_path_factory, story):
+    clock = Clock(START)
+    sides = {
+        name: Context(
+            store=open_store(engine, tmp_path_factory.mktemp(name), durable=False),
+            embedder=None,
+            now=clock,
+            new_uid=Uids(name),
+        )
+        for name in ("here", "there")
+    }
+    for side, act, title in [*story, ("here", "sync", "")]:
+        clock.advance(minutes=1)
+        ctx = sides[side]
+        numbers = ctx.store.read().ids_titled(title, ("global",))
+        if act == "remember" and not numbers:
+            remember(ctx, [Note(text=f"{title} at {clock()}", title=title)], force=True)
+        elif act == "revise" and numbers:
+            revise(ctx, numbers[0], Revision(text=f"{title} again at {clock()}"))
+        elif act == "forget" and numbers:
+            forget(ctx, numbers)
+        elif act == "sync":
+            synced(ctx, sides["there" if side == "here" else "here"])
+    here, there = (
+        {memory["title"]: memory["statements"] for memory in living(ctx.store)[0].values()}
+        for ctx in sides.values()
+    )
+    assert {title: here[title] for title in here.keys() & there} == {
+        title: there[title] for title in here.keys() & there
+    }
+    if not any(act == "forget" for _, act, _ in story):
+        assert here.keys() == there.keys()
+    for ctx in sides.values():
+        assert ctx.store.check() == []
+        ctx.store.close()
