@@ -18,7 +18,7 @@ from mnemic.model.lives import Lives
 from mnemic.model.values import Features, State
 from mnemic.surfaces import jobs
 from mnemic.surfaces.jobs import Settler, Worker
-from support import AbsentEmbedder, kept
+from support import AbsentEmbedder, WordEmbedder, kept
 
 
 @pytest.fixture
@@ -45,6 +45,25 @@ def test_what_is_written_gets_its_vector(ctx, worker):
         kept(ctx, f"Fact number {number}")
     worker.wake()
     until(lambda: ctx.store.read().pending_count() == 0)
+
+
+def test_a_long_text_holds_nobody_up(ctx):
+    read: list[int] = []
+
+    class Recording(WordEmbedder):
+        def embed(self, texts):
+            read.append(sum(map(len, texts)))
+            return super().embed(texts)
+
+    worker = Worker(replace(ctx, embedder=Recording()))
+    kept(ctx, "A short one before it")
+    kept(ctx, "long " * jobs.BATCH_CHARACTERS)
+    kept(ctx, "A short one behind it")
+    worker.start()
+    worker.wake()
+    until(lambda: ctx.store.read().pending_count() == 0)
+    worker.stop()
+    assert len(read) == 2 and read[0] < 100
 
 
 def test_what_was_left_waiting_is_found_without_being_woken(ctx, worker, monkeypatch):

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 BATCH = 64
+BATCH_CHARACTERS = 64_000
+"""A longer text goes alone, after the others: what is in hand when the process ends has to be begun anew."""
 FIRST_LOOK_SECONDS = 2.0
 """A server answers its first questions before it looks for work."""
 NOTICE_SECONDS = 0.2
@@ -75,7 +77,10 @@ class Worker:
     def _embed(self) -> None:
         from mnemic.core import upkeep
 
-        while not self._stopped.is_set() and upkeep.embed_pending(self._ctx, limit=BATCH):
+        while not self._stopped.is_set() and (
+            upkeep.embed_pending(self._ctx, BATCH, characters=BATCH_CHARACTERS)
+            or upkeep.embed_pending(self._ctx, 1)
+        ):
             pass
 
     def _expire(self) -> None:
