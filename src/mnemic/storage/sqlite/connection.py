@@ -27,17 +27,22 @@ _HEADER = 100
 _FIRST_PAGE = 4096
 _JOURNAL = bytes.fromhex("d9d505f920a163d7")
 
+READING_CACHE = 16_000
+"""So many kilobytes are kept of what was read."""
+WRITING_CACHE = 2_000
+"""At the end of many a transaction SQLite walks through all it keeps: with the larger one a twelfth of a write."""
+
 PRAGMAS = """
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = {synchronous};
 PRAGMA foreign_keys = ON;
 PRAGMA temp_store = MEMORY;
-PRAGMA cache_size = -16000;
+PRAGMA cache_size = -{cache};
 PRAGMA journal_size_limit = 67108864;
 """
-READING_PRAGMAS = """
+READING_PRAGMAS = f"""
 PRAGMA temp_store = MEMORY;
-PRAGMA cache_size = -16000;
+PRAGMA cache_size = -{READING_CACHE};
 """
 
 
@@ -127,15 +132,15 @@ def patient(clock: Callable[[], float] = time.monotonic) -> Callable[[int], bool
     return wait
 
 
-def connect(path: Path | None, *, durable: bool) -> apsw.Connection:
-    """A connection with our settings; None is a database in memory."""
+def connect(path: Path | None, *, durable: bool, cache: int = READING_CACHE) -> apsw.Connection:
+    """A connection with our settings that keeps so many kilobytes; None is a database in memory."""
     connection = apsw.Connection(":memory:" if path is None else str(path), statementcachesize=200)
     connection.set_busy_handler(patient())
     # Our indexes have conditions. SQLite would plan a query anew for every value bound to it, to see whether
     # the value meets one: 25 of the 30 µs that looking for an equal text took.
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     try:
-        _settle(connection, PRAGMAS.format(synchronous="FULL" if durable else "NORMAL"))
+        _settle(connection, PRAGMAS.format(synchronous="FULL" if durable else "NORMAL", cache=cache))
     except BaseException:
         connection.close()
         raise

@@ -16,7 +16,14 @@ from mnemic.errors import Busy, Denied, Invalid, StoreUnusable
 from mnemic.model.values import Moment
 from mnemic.storage.base import Asked, Progress, Scratch, Store
 from mnemic.storage.sqlite import checking, journal, substrings, words
-from mnemic.storage.sqlite.connection import close_in_time, closed, connect, our_errors, prepare_file
+from mnemic.storage.sqlite.connection import (
+    WRITING_CACHE,
+    close_in_time,
+    closed,
+    connect,
+    our_errors,
+    prepare_file,
+)
 from mnemic.storage.sqlite.migrating import back_up, migrate
 from mnemic.storage.sqlite.reader import SqliteReader
 from mnemic.storage.sqlite.rows import row as first
@@ -64,7 +71,7 @@ class OpenedStore:
         self._closed = False
         with our_errors(path.name):
             prepare_file(path)
-            writer = connect(path, durable=durable)
+            writer = connect(path, durable=durable, cache=WRITING_CACHE)
             try:
                 self._setup(writer, path)
             except BaseException:
