@@ -21,11 +21,9 @@ _IDENTIFIER = re.compile(r"\w*(?:_|[a-z][A-Z]|[A-Z]{2}[a-z]|[A-Za-z][0-9]|[0-9][
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 # The same in a text of which every letter has become an a or A and every digit a 0.
 _SIGNS = (b"_", b"aA", b"AAa", b"a0", b"A0", b"0a", b"0A")
-_WORDS_ONLY = {
-    code: char.lower() if _NAME.match(char) else " " for code, char in enumerate(map(chr, range(128)))
-}
 # Of bytes, since these are looked up in a fifth of the time that characters take.
-_WORD_BYTES = "".join(_WORDS_ONLY.values()).encode() + bytes(range(128, 256))
+_ASCII = "".join(char.lower() if _NAME.match(char) else " " for char in map(chr, range(128)))
+_WORD_BYTES = _ASCII.encode() + bytes(range(128, 256))
 _SHAPE = bytes.maketrans(
     (ascii_lowercase + ascii_uppercase + digits).encode(), b"a" * 26 + b"A" * 26 + b"0" * 10
 )
@@ -66,7 +64,7 @@ def pairs(run: str) -> list[str]:
 def words(text: str) -> list[str]:
     """The words of *text* in order, lower case; a spaceless run is one phrase of its pairs."""
     if text.isascii():
-        return text.translate(_WORDS_ONLY).split()  # three times faster than a pattern
+        return text.encode().translate(_WORD_BYTES).decode().split()  # six times faster than a pattern
     found = []
     for word in _word().findall(unicodedata.normalize("NFC", text)):
         found.append(" ".join(pairs(word)) if _run().fullmatch(word) else word.lower())

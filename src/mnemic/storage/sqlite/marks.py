@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterable
+from functools import cache
 from itertools import groupby, islice, zip_longest
 from operator import itemgetter
 
@@ -24,7 +25,7 @@ DELETE FROM mark WHERE number IN (SELECT value FROM json_each(:numbers)) AND mem
 SHARING_ONE = """
 SELECT * FROM (
   SELECT :{mark}, k.memory_id FROM mark k CROSS JOIN memory m ON m.id = k.memory_id
-  WHERE k.number = :{mark} AND {{conditions}}
+  WHERE k.number = :{mark} AND {conditions}
   ORDER BY k.memory_id DESC LIMIT :limit
 )
 """
@@ -35,9 +36,7 @@ ORDER BY k.number
 """
 COMPARED_WITH = 5
 """So many of those before it that share a mark with it each memory is paired with: a mark may be that of thousands."""
-# One statement for all marks: after a commit nothing is left in the processor's cache, and each costs 30 µs.
 NAMES = tuple(f"mark{place}" for place in range(text.MARKS))
-SHARING = "UNION ALL".join(SHARING_ONE.format(mark=name) for name in NAMES)
 
 
 def put(connection: apsw.Connection, waiting: Iterable[tuple[int, int]]) -> None:
@@ -65,12 +64,20 @@ def alike(connection: apsw.Connection, body: str, wanted: Filter, limit: int) ->
     ours = text.marks(body)
     # A text of few words has fewer marks: the others are NULL, and found nowhere.
     values |= {**dict(zip_longest(NAMES, ours)), "limit": limit}
-    found = rows(connection, SHARING.format(conditions=conditions), values)
+    found = rows(connection, _sharing(conditions), values)
+    if not found:
+        return []
     often = Counter(mark for mark, _ in found)
     shared = Counter(memory_id for _, memory_id in found)
     telling = {memory_id for mark, memory_id in found if often[mark] < limit or len(ours) < text.MARKS}
     likely = (memory_id for memory_id, count in shared.most_common() if count > 1 or memory_id in telling)
     return list(islice(likely, limit))
+
+
+@cache  # a text made anew is hashed anew, to find the statement that was prepared for it
+def _sharing(conditions: str) -> str:
+    # One statement for all marks: after a commit nothing is left in the processor's cache, and each costs 30 µs.
+    return "UNION ALL".join(SHARING_ONE.format(mark=name, conditions=conditions) for name in NAMES)
 
 
 def pairs(connection: apsw.Connection, wanted: Filter, limit: int) -> list[tuple[int, int]]:

@@ -85,9 +85,9 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 def row_of(memory: Memory, namespace_id: int) -> tuple[Any, ...]:
     """*memory* as a row of the index."""
     body = memory.content
-    parts = text.identifier_parts(f"{memory.title}\n{body}")
     # A title made from the body would count its words again, with the weight of words someone chose.
     title = "" if is_beginning(memory.title, body) else memory.title
+    parts = text.identifier_parts(f"{title}\n{body}" if title else body)
     return (
         memory.id,
         text.indexed(title),
