@@ -69,9 +69,6 @@ ORDERS = {
 ALL_IDS = """
 SELECT m.id FROM memory m WHERE {conditions}
 """
-PASSING = """
-SELECT m.id FROM memory m WHERE m.id IN (SELECT value FROM json_each(:ids)) AND {conditions}
-"""
 STANDINGS = """
 SELECT m.id, m.kind, m.confidence, m.state = 'living', m.created_at, m.accessed_at, m.access_count
 FROM memory m WHERE {conditions} ORDER BY m.id
@@ -231,9 +228,9 @@ class SqliteReader:
         """See Reader."""
         if not memory_ids:
             return set()
-        conditions, values = memories.where(wanted)
-        sql = PASSING.format(conditions=conditions)
-        return set(column(self._connection, sql, {**values, "ids": as_json(list(memory_ids))}))
+        # As part of the filter: else SQLite would walk through a whole namespace to find them.
+        conditions, values = memories.where(replace(wanted, ids=tuple(memory_ids)))
+        return set(column(self._connection, ALL_IDS.format(conditions=conditions), values))
 
     def standings(self, wanted: Filter) -> list[Standing]:
         """See Reader."""
