@@ -16,7 +16,6 @@ from mnemic.storage.base import Progress, Reader
 from mnemic.storage.sqlite import checking, words
 from mnemic.storage.sqlite.connection import (
     closed,
-    connect,
     connect_to_read,
     examine,
     has_log,
@@ -24,7 +23,7 @@ from mnemic.storage.sqlite.connection import (
     our_errors,
 )
 from mnemic.storage.sqlite.migrating import version_of
-from mnemic.storage.sqlite.opened import OpenedStore
+from mnemic.storage.sqlite.opened import OpenedStore, empty_database
 from mnemic.storage.sqlite.reader import SqliteReader
 from mnemic.storage.sqlite.schema import MIGRATIONS
 
@@ -139,11 +138,8 @@ class _OpenStore(_OneConnection):
     """Someone else's database through a connection that cannot write."""
 
     def __init__(self, path: Path, connection: apsw.Connection):
-        self._path = path
-        self._durable = self._closed = False
-        self._model = None
         _refuse_other_format(path, version_of(connection))
-        self._begin(connection, None)
+        super().__init__(path, connection)
 
     def index_substrings(self) -> None:
         """Not done: what is not indexed is looked through."""
@@ -167,7 +163,4 @@ class MemoryStore(_OneConnection):
     """A store that lives in memory."""
 
     def __init__(self) -> None:
-        self._path = Path(":memory:")
-        self._durable = self._closed = False
-        self._model = None
-        self._setup(connect(None, durable=False), None)
+        super().__init__(Path(":memory:"), empty_database())

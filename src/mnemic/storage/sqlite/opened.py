@@ -61,31 +61,37 @@ BREATH_SECONDS = 0.005
 """How long the write lock is left to others between two steps of a long piece of work."""
 
 
+def to_write(path: Path, *, durable: bool) -> apsw.Connection:
+    """The database at *path*, made if it is not there and brought up to date, through a connection that writes."""
+    prepare_file(path)
+    connection = connect(path, durable=durable, cache=WRITING_CACHE)
+    try:
+        migrate(connection, path)
+        journal.last(connection)  # reads the tables' definitions, so that damage there is noticed now
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def empty_database() -> apsw.Connection:
+    """A database in memory with nothing in it."""
+    connection = connect(None, durable=False)
+    migrate(connection, None)
+    return connection
+
+
 class OpenedStore:
     """What every kind of store of the SQLite engine does: the one we keep, a look back, someone else's."""
 
-    def __init__(self, path: Path, *, durable: bool = True):
+    def __init__(
+        self, path: Path, writer: apsw.Connection, *, durable: bool = False, turns: Path | None = None
+    ):
         self._path = path
-        self._durable = durable
+        self._writer = writer
+        self._durable = self._waits_for_disk = durable
         self._model: str | None = None
         self._closed = False
-        with our_errors(path.name):
-            prepare_file(path)
-            writer = connect(path, durable=durable, cache=WRITING_CACHE)
-            try:
-                self._setup(writer, path)
-            except BaseException:
-                writer.close()
-                raise
-
-    def _setup(self, writer: apsw.Connection, path: Path | None) -> None:
-        migrate(writer, path)
-        journal.last(writer)  # reads the tables' definitions, so that damage there is noticed now
-        self._begin(writer, path)
-
-    def _begin(self, writer: apsw.Connection, path: Path | None) -> None:
-        self._writer = writer
-        self._waits_for_disk = self._durable
         self._local = threading.local()
         self._open: weakref.WeakSet[apsw.Connection] = weakref.WeakSet([writer])
         self._namespaces: dict[str, int] = {}
@@ -95,7 +101,7 @@ class OpenedStore:
         self._lexicon: Lexicon | None = None
         self._matrix: Matrix | None = None
         self._lock = threading.Lock()
-        self.writing = Turns(path)
+        self.writing = Turns(turns)
 
     @property
     def location(self) -> str:

@@ -15,9 +15,9 @@ from mnemic.model.search import Filter
 from mnemic.model.values import Moment
 from mnemic.storage.base import Progress
 from mnemic.storage.sqlite import checking, edges, memories, words
-from mnemic.storage.sqlite.connection import connect, our_errors
+from mnemic.storage.sqlite.connection import our_errors
 from mnemic.storage.sqlite.memories import as_json
-from mnemic.storage.sqlite.opened import OpenedStore
+from mnemic.storage.sqlite.opened import OpenedStore, empty_database
 from mnemic.storage.sqlite.reader import SqliteReader
 from mnemic.storage.sqlite.rows import Row, rows, value
 
@@ -74,13 +74,10 @@ class PastStore(OpenedStore):
     """A Store that can only be read. Making one costs; asking it again does not."""
 
     def __init__(self, path: Path, sequence: int, model: str | None):
-        self._path = path
-        self._durable = False
-        self._closed = False
-        self._sequence = sequence
         with our_errors(path.name):
-            self._setup(connect(None, durable=False), None)
+            super().__init__(path, empty_database())
             self._seen, self._waiting = rebuild(self._writer, path, sequence)
+        self._sequence = sequence
         self._model = model
 
     def still_shows(self, present: apsw.Connection, sequence: int, model: str | None) -> bool:

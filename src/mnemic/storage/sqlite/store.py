@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mnemic.storage.base import Asked, Scratch, Store
 from mnemic.storage.files import HELD, Inode
 from mnemic.storage.sqlite.connection import our_errors
-from mnemic.storage.sqlite.opened import OpenedStore
+from mnemic.storage.sqlite.opened import OpenedStore, to_write
 
 if TYPE_CHECKING:
     from mnemic.storage.sqlite.past import PastStore
@@ -18,7 +18,8 @@ class SqliteStore(OpenedStore):
     """The Store of the SQLite engine."""
 
     def __init__(self, path: Path, *, durable: bool = True):
-        super().__init__(path, durable=durable)
+        with our_errors(path.name):
+            super().__init__(path, to_write(path, durable=durable), durable=durable, turns=path)
         self._past: PastStore | None = None
         self._held: Inode | None = HELD.take(path)
 
