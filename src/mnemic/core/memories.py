@@ -107,8 +107,9 @@ class Revision:
 
 def title_of(text: str) -> str:
     """A title made from the first sentence of *text*, at most 80 characters, cut between words if it can be."""
-    line = next(line.strip() for line in text.splitlines() if line.strip())
-    sentence = _SENTENCE.match(line)
+    line = text.lstrip().splitlines()[0].rstrip()
+    # A sentence that is longer than that is cut as the line would be, and to look for its end takes time.
+    sentence = _SENTENCE.match(line[: TITLE_LENGTH + 2])
     title = sentence[0] if sentence else line
     if len(title) <= TITLE_LENGTH:
         return title
@@ -199,6 +200,8 @@ def _added(tx: Writer, ctx: Context, draft: Draft) -> Memory:
 
 def faithful(metadata: Mapping[str, object]) -> Mapping[str, object]:
     """*metadata*, or Invalid if it would not come back from JSON as it is."""
+    if not metadata:
+        return metadata
     try:
         same = orjson.loads(orjson.dumps(metadata, default=dict)) == metadata
     except (TypeError, ValueError):

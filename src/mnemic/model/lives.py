@@ -23,7 +23,9 @@ class Lives:
 
     def of(self, tier: Tier) -> Moment | None:
         """How long a memory of *tier* lives unless something else is said of it."""
-        return {Tier.SHORT: self.short, Tier.MID: self.mid, Tier.LONG: self.long}[tier]
+        if tier is Tier.LONG:
+            return self.long
+        return self.mid if tier is Tier.MID else self.short
 
     def extension(self, tier: Tier) -> Moment:
         """How long from now a memory of *tier* lives at least once it is recalled."""

@@ -15,7 +15,7 @@ _NUMBER = re.compile(r" \(\d+\)$")
 
 def is_beginning(title: str, body: str) -> bool:
     """Whether *title*, but for a number behind it, only repeats how *body* begins: such a title was made from it."""
-    start, words = _NUMBER.sub("", title), body.lstrip()
+    start, words = _NUMBER.sub("", title) if title.endswith(")") else title, body.lstrip()
     return words.startswith(start) and not words[len(start) : len(start) + 1].isalnum()
 
 

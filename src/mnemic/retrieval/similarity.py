@@ -14,14 +14,22 @@ LOOKED_AT = 5
 
 def likeness(left: str, right: str) -> float:
     """The share of words two texts have in common, of all the words they have (Jaccard)."""
-    ours, theirs = set(text.words(left)), set(text.words(right))
-    return len(ours & theirs) / len(ours | theirs) if ours or theirs else 1.0
+    return _common(set(text.words(left)), set(text.words(right)))
+
+
+def _common(ours: set[str], theirs: set[str]) -> float:
+    shared = len(ours & theirs)
+    every = len(ours) + len(theirs) - shared
+    return shared / every if every else 1.0
 
 
 def near_duplicates(tx: Writer, body: str, wanted: Filter) -> tuple[tuple[Memory, float], ...]:
     """The memories that say nearly what *body* says, most alike first."""
     suspects = tx.alike(body, wanted, limit=LOOKED_AT)
-    contents = tx.contents(suspects) if suspects else {}
-    near = {number: alike for number, told in contents.items() if (alike := likeness(body, told)) >= NEAR}
+    if not suspects:
+        return ()
+    ours = set(text.words(body))
+    shares = {number: _common(ours, set(text.words(told))) for number, told in tx.contents(suspects).items()}
+    near = {number: share for number, share in shares.items() if share >= NEAR}
     ranked = sorted(near, key=lambda number: -near[number])
     return tuple((memory, near[memory.id]) for memory in tx.memories(ranked))
