@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import uuid
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,6 +12,7 @@ from mnemic.errors import Invalid
 from mnemic.model.memory import Memory, Statement, is_beginning
 from mnemic.model.search import Filter
 from mnemic.model.texts import cut, fitted
+from mnemic.model.uids import random_uid
 from mnemic.model.values import (
     DAY,
     HOUR,
@@ -155,3 +158,11 @@ def test_texts_are_cut_to_fit_together(texts, limit, expected):
 
 def test_a_cut_leaves_no_half_character():
     assert [cut("aé", size) for size in range(4)] == ["", "a", "a", "aé"]
+
+
+def test_a_fresh_uid_is_a_random_uuid_as_it_is_written():
+    uids = [random_uid() for _ in range(1_000)]
+    read = [uuid.UUID(uid) for uid in uids]
+    assert [str(one) for one in read] == uids
+    assert {(one.version, one.variant) for one in read} == {(4, uuid.RFC_4122)}
+    assert len(set(uids)) == 1_000

@@ -199,6 +199,24 @@ def test_a_name_is_there_for_new_links_when_its_memory_has_left(store, linked):
     assert store.check() == []
 
 
+def test_a_name_that_was_just_taken_in_gives_its_links_to_who_bears_it(store):
+    name = Memory(
+        id=0,
+        uid=str(uuid.uuid4()),
+        namespace="global",
+        title="Anna",
+        created_at=START,
+        updated_at=START,
+        state=State.NAMED,
+    )
+    with writing(store) as tx:
+        bob = tx.add(a_draft("Bob"), uid=str(uuid.uuid4()))
+        tx.add_edge(bob.id, tx.take_in(name).id, "knows")
+        anna = tx.add(a_draft("She is here", title="Anna"), uid=str(uuid.uuid4()))
+        assert [edge.target_id for edge in tx.edges([bob.id], Direction.OUT)] == [anna.id]
+    assert store.check() == []
+
+
 def test_two_names_alike_cannot_be_taken_in(store, linked):
     _, number = linked
     name = store.read().memory(number)

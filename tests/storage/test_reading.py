@@ -157,6 +157,18 @@ def test_overdue_is_what_has_expired_and_still_lives(store):
     put(store, a_draft("forever"))
     change(store, gone, state=State.ARCHIVED)
     assert sorted(store.read().overdue(START)) == [past.id, edge.id]
+    with store.write(operation="expire", actor="x", at=START) as tx:
+        assert sorted(tx.overdue(START)) == [past.id, edge.id]
+        assert tx.overdue(START - 2 * HOUR) == []
+
+
+def test_a_transaction_knows_what_is_overdue_through_itself(store):
+    with store.write(operation="remember", actor="x", at=START) as tx:
+        assert tx.overdue(START) == []
+        late = tx.add(a_draft("late", expires_at=START - HOUR), uid=str(uuid4()))
+        assert tx.overdue(START) == [late.id]
+        tx.change(late, state=State.ARCHIVED)
+        assert tx.overdue(START) == []
 
 
 def test_links_are_found_by_end_and_type(store):

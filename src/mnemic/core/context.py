@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from mnemic.errors import Denied
 from mnemic.language.base import LanguageModel
 from mnemic.model.access import Grant
 from mnemic.model.lives import DEFAULT_LIVES, Lives
+from mnemic.model.uids import random_uid
 from mnemic.model.values import Features, Moment
 from mnemic.storage.base import Store, Writer
 
@@ -24,11 +24,6 @@ GLOBAL = "global"
 def wall_clock() -> Moment:
     """The present moment in microseconds."""
     return time.time_ns() // 1000
-
-
-def random_uid() -> str:
-    """A fresh UUID."""
-    return str(uuid.uuid4())
 
 
 def _nobody() -> None:

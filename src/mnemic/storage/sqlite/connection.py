@@ -91,11 +91,13 @@ def in_our_words(reader: type[T]) -> type[T]:
     """*reader* with every public method raising our errors for the driver's."""
     for name, method in list(vars(reader).items()):
         if isinstance(method, FunctionType) and not name.startswith("_"):
-            setattr(reader, name, _translated(method))
+            setattr(reader, name, translated(method))
     return reader
 
 
-def _translated(method: Callable[..., Any]) -> Callable[..., Any]:
+def translated(method: Callable[..., Any]) -> Callable[..., Any]:
+    """*method* of a reader, raising our errors for the driver's."""
+
     @functools.wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         # Not `with our_errors`: ten calls a write would pay 4 µs each for something that hardly ever happens.

@@ -12,6 +12,7 @@ import orjson
 from mnemic.model.graph import Entity
 from mnemic.model.memory import Memory, Statement
 from mnemic.model.search import LIVING_ONLY, Filter
+from mnemic.model.uids import spelled
 from mnemic.model.values import State, Tier
 from mnemic.storage.sqlite.rows import Row, rows
 from mnemic.storage.sqlite.rows import row as first
@@ -82,8 +83,11 @@ SELECT id FROM memory WHERE namespace = ? AND title = ? AND state = '{state}'
 ENTITIES = """
 SELECT id, title, kind FROM memory WHERE id IN (SELECT value FROM json_each(?))
 """
-ANY_NAME = """
-SELECT 1 FROM memory WHERE state = 'named' LIMIT 1
+NAMES = """
+SELECT id FROM memory WHERE state = 'named'
+"""
+FIRST_END = """
+SELECT min(expires_at) FROM memory WHERE expires_at IS NOT NULL AND state = 'living'
 """
 # CROSS: left to choose, SQLite walks all memories by number to save the sorting (12 ms at 100,000).
 TITLED_ANYWHERE = {
@@ -264,12 +268,6 @@ def decode(row: Row, statements: tuple[Statement, ...]) -> Memory:
         state_at=state_at,
         statements=statements,
     )
-
-
-def spelled(uid: bytes) -> str:
-    """A uid as it is written; `uuid.UUID` would take four times as long for every memory that is read."""
-    digits = uid.hex()
-    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
 def one(connection: apsw.Connection, memory_id: int) -> Memory | None:

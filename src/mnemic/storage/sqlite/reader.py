@@ -18,6 +18,7 @@ from mnemic.model.journal import Change, Subject
 from mnemic.model.memory import Memory
 from mnemic.model.search import Filter, Order
 from mnemic.model.session import Session
+from mnemic.model.uids import spelled
 from mnemic.model.values import HOUR, Moment, State
 from mnemic.model.workspace import Workspace
 from mnemic.storage import text
@@ -205,7 +206,7 @@ class SqliteReader:
         """See Reader."""
         conditions, values = memories.where(replace(wanted, ids=tuple(memory_ids)))
         found = rows(self._connection, memories.UIDS.format(conditions=conditions), values)
-        return {number: memories.spelled(uid) for number, uid in found}
+        return {number: spelled(uid) for number, uid in found}
 
     def ids_titled(
         self, title: str, namespaces: Sequence[str] | None, state: State = State.LIVING

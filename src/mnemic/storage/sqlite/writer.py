@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import uuid
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +19,7 @@ from mnemic.model.journal import Subject
 from mnemic.model.memory import Draft, Memory, Statement
 from mnemic.model.search import Filter
 from mnemic.model.session import Session
+from mnemic.model.uids import random_uid
 from mnemic.model.values import DAY, Moment, State
 from mnemic.model.workspace import Member, Role, Workspace
 from mnemic.storage import text
@@ -36,7 +36,7 @@ from mnemic.storage.sqlite import (
     words,
     workspaces,
 )
-from mnemic.storage.sqlite.connection import in_our_words, our_errors, patient
+from mnemic.storage.sqlite.connection import in_our_words, patient, translated
 from mnemic.storage.sqlite.memories import as_json
 from mnemic.storage.sqlite.reader import SqliteReader
 from mnemic.storage.sqlite.rows import row, rows, value
@@ -113,6 +113,10 @@ SET_SETTING = """
 INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value
 """
 
+BEGINNING = f"""
+SELECT sequence, at, ({memories.FIRST_END}), EXISTS ({memories.NAMES}) FROM journal ORDER BY sequence DESC LIMIT 1
+"""
+
 USE = ("accessed_at", "access_count", "days_used")
 JOURNALED = tuple(name for name in memories.COLUMNS if name not in ("id", *USE))
 ALL_FIELDS = attrgetter(*memories.COLUMNS)
@@ -121,15 +125,26 @@ INDEXED = frozenset({"title", "summary", "tags", "namespace", "state"})
 EMPTY = Memory(id=0, uid="", namespace="", title="", created_at=0, updated_at=0)
 NO_FIELDS = dict(zip(memories.COLUMNS, ALL_FIELDS(EMPTY), strict=True))
 DRAFTED = tuple(name for name in Draft.__slots__ if name not in ("texts", "created_at"))
+DRAFTED_FIELDS = attrgetter(*DRAFTED)
 
 
 @dataclass(slots=True)
 class _Place:
-    """A place in the journal: the number of the next change, of the first of this transaction, and their moment."""
+    """A place in the journal: the number of the next change, of the first of this transaction, and their moment.
+
+    Also how the store stood at that place: when the first of the living ends, and whether there are mere names.
+    """
 
     next: int
     batch: int
     at: Moment
+    first_end: Moment | None
+    has_names: bool
+
+    @property
+    def is_beginning(self) -> bool:
+        """Whether nothing has been written in this transaction."""
+        return self.next == self.batch
 
 
 @in_our_words
@@ -150,34 +165,29 @@ class SqliteWriter(SqliteReader):
         self._durable = durable
         self._has_purged = False
         self._marks: list[tuple[int, int]] = []
-        self._has_names: bool | None = None
         self._operation = operation
         self._actor = actor
         self._given_at = at
 
     def __enter__(self) -> Self:
         self._store.writing.acquire()
-        with our_errors(self._store.location):
+        try:
+            self._begin()
+        except BaseException:
             try:
-                self._store.wait_for_disk(self._durable)
-                self._connection.execute("BEGIN IMMEDIATE")
-            except BaseException:
-                try:
-                    self._roll_back()
-                finally:
-                    self._leave()
-                raise
+                self._roll_back()
+            finally:
+                self._leave()
+            raise
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            with our_errors(self._store.location):
-                if kind is None:
-                    self._put_marks()
-                    self._connection.execute("COMMIT")
-                    return
+            if kind is None:
+                self._commit()
+                return
         except BaseException:
             self._roll_back()
             raise
@@ -185,6 +195,16 @@ class SqliteWriter(SqliteReader):
             self._roll_back()
         finally:
             self._leave()
+
+    @translated
+    def _begin(self) -> None:
+        self._store.wait_for_disk(self._durable)
+        self._connection.execute("BEGIN IMMEDIATE")
+
+    @translated
+    def _commit(self) -> None:
+        self._put_marks()
+        self._connection.execute("COMMIT")
 
     def _leave(self) -> None:
         """Let the next writer in, with the settings as they were."""
@@ -205,6 +225,7 @@ class SqliteWriter(SqliteReader):
         finally:
             self._connection.set_busy_handler(patient())
 
+    @translated
     def _roll_back(self) -> None:
         self._store.forget_names()
         if self._connection.in_transaction:
@@ -218,9 +239,9 @@ class SqliteWriter(SqliteReader):
     @functools.cached_property
     def _place(self) -> _Place:
         """Where in the journal we stand; not asked for by transactions that write nothing there."""
-        sequence, newest = journal.last(self._connection)
+        sequence, newest, first_end, has_names = row(self._connection, BEGINNING) or (0, 0, None, False)
         # A clock set back must not let the journal's moments fall: as_of relies on their order.
-        return _Place(sequence + 1, sequence + 1, max(self._given_at, newest))
+        return _Place(sequence + 1, sequence + 1, max(self._given_at, newest), first_end, bool(has_names))
 
     def _log(
         self, subject: Subject, number: int, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
@@ -244,7 +265,7 @@ class SqliteWriter(SqliteReader):
     def add(self, draft: Draft, *, uid: str) -> Memory:
         """See Writer."""
         created = self._place.at if draft.created_at is None else draft.created_at
-        given = {name: getattr(draft, name) for name in DRAFTED}
+        given = dict(zip(DRAFTED, DRAFTED_FIELDS(draft), strict=True))
         fields = {**NO_FIELDS, **given, "uid": uid, "created_at": created, "updated_at": created}
         return self._insert(fields, draft.texts)
 
@@ -264,12 +285,13 @@ class SqliteWriter(SqliteReader):
 
     def _insert(self, fields: dict[str, Any], texts: Sequence[str]) -> Memory:
         """A new row with these *fields*, under the next number if that is 0."""
-        encoded = memories.encode({**fields, "id": fields["id"] or None})
-        with self._unique_title(fields["namespace"], fields["title"]):
-            self._connection.execute(memories.INSERT, tuple(encoded.values()))
+        encoded = memories.encode(fields)
+        encoded["id"] = fields["id"] or None
+        self._put_row(memories.INSERT, tuple(encoded.values()), fields["namespace"], fields["title"])
         number = self._connection.last_insert_rowid()
         self._put_tags(number, fields["tags"])
-        kept = Memory(**{**fields, "id": number}, statements=self._add_statements(number, texts, 0))
+        fields["id"] = number
+        kept = Memory(**fields, statements=self._add_statements(number, texts, 0))
         if kept.state is State.LIVING:
             self._connection.execute(words.ADD, self._words_of(kept))
         self._log(Subject.MEMORY, number, None, _born(fields, kept.statements))
@@ -284,18 +306,15 @@ class SqliteWriter(SqliteReader):
         if known:
             return known[0]
         self._store.namespace_id(self._connection, namespace, create=True)
-        self._has_names = True
-        uid, now = str(uuid.uuid4()), self._place.at
+        uid, now = random_uid(), self._place.at
         name = {"uid": uid, "namespace": namespace, "title": title, "state": State.NAMED}
         return self._insert({**NO_FIELDS, **name, "created_at": now, "updated_at": now}, ()).id
 
     def _take_over_links(self, memory: Memory) -> None:
         """The links that pointed to the name of *memory* before there was one point to it now."""
-        if memory.state is not State.LIVING:
-            return
-        if self._has_names is None:
-            self._has_names = row(self._connection, memories.ANY_NAME) is not None
-        if not self._has_names:
+        if memory.state is State.NAMED:
+            self._place.has_names = True
+        if memory.state is not State.LIVING or not self._place.has_names:
             return
         for name in self.ids_titled(memory.title, (memory.namespace,), State.NAMED):
             for edge in self.edges([name], Direction.BOTH):
@@ -325,8 +344,7 @@ class SqliteWriter(SqliteReader):
         if columns:
             encoded = memories.encode({name: getattr(changed, name) for name in columns})
             sql = f"UPDATE memory SET {', '.join(f'{name} = ?' for name in encoded)} WHERE id = ?"
-            with self._unique_title(changed.namespace, changed.title):
-                self._connection.execute(sql, (*encoded.values(), memory.id))
+            self._put_row(sql, (*encoded.values(), memory.id), changed.namespace, changed.title)
         if "tags" in after:
             self._connection.execute(DROP_TAGS, (memory.id,))
             self._put_tags(memory.id, changed.tags)
@@ -350,8 +368,14 @@ class SqliteWriter(SqliteReader):
             marks.put(self._connection, self._marks)
             self._marks = []
 
-    def _unique_title(self, namespace: str, title: str) -> _TitleTaken:
-        return _TitleTaken(namespace, title)
+    def _put_row(self, sql: str, values: tuple[Any, ...], namespace: str, title: str) -> None:
+        """Write a row of `memory`; Conflict if its title is taken."""
+        try:
+            self._connection.execute(sql, values)
+        except apsw.ConstraintError as error:
+            if "memory.title" not in str(error):
+                raise
+            raise Conflict(f"title: {title!r} is taken in namespace {namespace!r}") from None
 
     def _put_tags(self, number: int, tags: Sequence[str]) -> None:
         for tag in tags:
@@ -443,6 +467,13 @@ class SqliteWriter(SqliteReader):
     def tombstone(self, subject: Subject, number: int) -> None:
         """See Writer."""
         self._log(subject, number, None, None)
+
+    def overdue(self, now: Moment) -> list[int]:
+        """See Reader."""
+        first_end = self._place.first_end
+        if self._place.is_beginning and (first_end is None or first_end > now):
+            return []
+        return super().overdue(now)
 
     def alike(self, body: str, wanted: Filter, *, limit: int) -> list[int]:
         """See Writer."""
@@ -606,21 +637,6 @@ class SqliteWriter(SqliteReader):
                 values = (passage.statement_id, model_id, passage.start, passage.end, vector)
                 self._connection.execute(ADD_PASSAGE, values)
         return len(standing)
-
-
-class _TitleTaken:
-    """Turns the uniqueness of titles into a Conflict that says so."""
-
-    def __init__(self, namespace: str, title: str):
-        self._namespace = namespace
-        self._title = title
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, apsw.ConstraintError) and "memory.title" in str(error):
-            raise Conflict(f"title: {self._title!r} is taken in namespace {self._namespace!r}") from None
 
 
 def _born(fields: Mapping[str, Any], statements: Sequence[Statement]) -> dict[str, Any]:

@@ -1,0 +1,25 @@
+"""Uids: the names by which memories are known everywhere, as bytes in a row and as they are written.
+
+`uuid` does the same in four times the time, for every memory that is read, and takes 6 ms to import.
+"""
+
+from __future__ import annotations
+
+import os
+
+_KIND, _VARIANT = 6, 8
+"""The bytes that say that all the others were drawn at random."""
+
+
+def random_uid() -> str:
+    """A fresh one, as a UUID of version 4 is made."""
+    uid = bytearray(os.urandom(16))
+    uid[_KIND] = uid[_KIND] & 0x0F | 0x40
+    uid[_VARIANT] = uid[_VARIANT] & 0x3F | 0x80
+    return spelled(uid)
+
+
+def spelled(uid: bytes | bytearray) -> str:
+    """*uid* as it is written."""
+    digits = uid.hex()
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
