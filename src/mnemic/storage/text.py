@@ -10,8 +10,9 @@ from string import ascii_lowercase, ascii_uppercase, digits
 from zlib import crc32
 
 MARKS = 3
-TELLING, ENOUGH_TELLING = 4, 8
-"""A word of so many letters tells more than a shorter one; a text with so many of them is told by these alone."""
+TELLING = (6, 5, 4, 3)
+"""The longer a word, the more it tells. So many letters a word must have, the fewer the less there are of them."""
+ENOUGH_TELLING = 6
 
 # Scripts written without spaces between words: Thai to Khmer, kana, Han, Hangul.
 _SPACELESS = (
@@ -82,15 +83,17 @@ def words(text: str) -> list[str]:
 def marks(text: str) -> tuple[int, ...]:
     """A few numbers that two texts are likely to share if they have most words in common.
 
-    They are the least of the hashes of all pairs of neighbouring words, the shortest left out. Of texts with
-    0.7 to 0.8 of their words in common 93 in 100 shared one, above that 99. A single word is in too many texts.
+    They are the least of the hashes of all pairs of neighbouring long words. A single word is in too many texts, and so
+    is a pair of short ones: among the texts of LoCoMo, SciFact and BEAM, of those with 0.7 to 0.8 of their words in
+    common 84 in 100 find each other by them, above that 95; with all words that were 79 and 89.
     """
     plain = text.encode().translate(_WORD_BYTES) if text.isascii() else " ".join(words(text)).encode()
     found = plain.split()
-    telling = [word for word in found if len(word) >= TELLING]
-    if len(telling) < ENOUGH_TELLING:
-        telling = [word for word in found if len(word) > 2] or found
-    hashes = list(map(crc32, telling))
+    for letters in TELLING:
+        telling = [word for word in found if len(word) >= letters]
+        if len(telling) >= ENOUGH_TELLING:
+            break
+    hashes = list(map(crc32, telling or found))
     pairs = set(map(xor, hashes, hashes[1:]))
     pairs.discard(0)  # a word that stands twice
     return tuple(sorted(pairs or set(hashes))[:MARKS])
