@@ -1,7 +1,8 @@
 """How long a call takes: in processor time while the machine is at rest, and by the clock.
 
 A processor shared with others runs at half its speed whenever they work. So a small piece of work is timed
-before and after each call, and a call counts when both took about as little time as they ever do.
+before and after each call. A call waits until that takes about as little time as it ever does, but not for ever; the
+calls around which it took the least count, each brought down by how much slower than at rest the machine still was.
 """
 
 from __future__ import annotations
@@ -18,9 +19,13 @@ from bench import texts
 
 AT_REST = 1.2
 """A machine that is this many times slower than it can be is still at rest."""
-ENOUGH = 8
-"""So many calls at rest are needed; with fewer, all calls count, each brought down by how slow it was then."""
+PATIENCE = 20.0
+"""So many seconds a series of calls waits in all for the machine to come to rest."""
+CALMEST, ENOUGH = 4, 8
+"""One call in so many counts, and at least so many do."""
 WARM_UP = 2
+LEARNT_ANEW = 1_000
+"""After so many pieces of work it is looked again how little time they take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,8 @@ class Pace:
     def __init__(self) -> None:
         self._texts = list(texts.texts(6))
         self._seen: list[float] = []
-        for _ in range(2_000):
+        self._at_rest = 0.0
+        for _ in range(2 * LEARNT_ANEW):
             self.take()
 
     def take(self) -> float:
@@ -47,7 +53,15 @@ class Pace:
         before = time.process_time()
         self._work()
         self._seen.append(time.process_time() - before)
+        if len(self._seen) % LEARNT_ANEW == 0:
+            self._at_rest = sorted(self._seen)[len(self._seen) // 100]
         return self._seen[-1]
+
+    def wait(self, until: float) -> float:
+        """The seconds it takes once the machine is at rest, or at the moment *until*."""
+        while (now := self.take()) > AT_REST * self._at_rest and time.monotonic() < until:
+            pass
+        return now
 
     def _work(self) -> None:
         json.dumps([{"title": text[:80], "words": text.lower().split()} for text in self._texts])
@@ -58,7 +72,7 @@ class Pace:
 
     def at_rest(self) -> float:
         """The seconds it takes when the machine is at rest: the fastest hundredth of all that were seen."""
-        return sorted(self._seen)[len(self._seen) // 100]
+        return self._at_rest
 
 
 PACE = Pace()
@@ -74,35 +88,54 @@ def together(
 ) -> list[Spent]:
     """What the calls of each series cost when they are made in turns, so that all meet the same machine."""
     clocks = processors or [time.process_time] * len(series)
+    patience = _Patience(PATIENCE)
     trials = [
-        [_timed(call, clock) for call, clock in zip(calls, clocks, strict=True)]
+        [_timed(call, clock, patience) for call, clock in zip(calls, clocks, strict=True)]
         for calls in zip(*series, strict=True)
     ]
     return [_summed_up(column) for column in zip(*trials, strict=True)]
+
+
+class _Patience:
+    """What is left of the time a series of calls may wait."""
+
+    def __init__(self, seconds: float) -> None:
+        self._left = seconds
+
+    def wait(self) -> float:
+        """How fast the machine is after waiting for it to come to rest."""
+        before = time.monotonic()
+        pace = PACE.wait(before + self._left)
+        self._left -= time.monotonic() - before
+        return pace
 
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
     cpu: float
     wall: float
-    paces: tuple[float, float]
+    before: float
+    after: float
+
+    @property
+    def pace(self) -> float:
+        """How fast the machine was around the call."""
+        return (self.before + self.after) / 2
 
 
-def _timed(call: Callable[[], object], processor: Callable[[], float]) -> _Trial:
-    before = PACE.take()
+def _timed(call: Callable[[], object], processor: Callable[[], float], patience: _Patience) -> _Trial:
+    before = patience.wait()
     wall_before, cpu_before = time.perf_counter(), processor()
     call()
     cpu, wall = processor() - cpu_before, time.perf_counter() - wall_before
-    return _Trial(cpu, wall, (before, PACE.take()))
+    return _Trial(cpu, wall, before, PACE.take())
 
 
 def _summed_up(trials: Sequence[_Trial]) -> Spent:
     warm = trials[WARM_UP:] if len(trials) > 2 * WARM_UP else trials
-    rest = PACE.at_rest()
-    quiet = [trial.cpu for trial in warm if max(trial.paces) <= AT_REST * rest]
-    rested = quiet if len(quiet) >= ENOUGH else [trial.cpu * 2 * rest / sum(trial.paces) for trial in warm]
+    calmest = sorted(warm, key=lambda trial: trial.pace)[: max(ENOUGH, len(warm) // CALMEST)]
     return Spent(
-        1000 * median(rested),
+        1000 * median(trial.cpu * min(1.0, PACE.at_rest() / trial.pace) for trial in calmest),
         1000 * median(trial.cpu for trial in warm),
         1000 * median(trial.wall for trial in warm),
     )
