@@ -73,7 +73,7 @@ def main() -> None:
     arguments = parsed()
     bench = prepared(arguments.quick, arguments.cache)
     print(f"Python {platform.python_version()}, SQLite {apsw.sqlitelibversion()}, {platform.machine()}")
-    figures = []
+    figures: list[Figure] = []
     for name in arguments.only or BUDGETS:
         print(f"{name} …", end="\r", file=sys.stderr, flush=True)
         figures.extend(BUDGETS[name](bench))

@@ -74,8 +74,8 @@ def timed(
         what=what,
         ours=ours.cpu,
         budget=budget,
-        floor=floor and floor.cpu,
-        reference=reference and reference.cpu,
+        floor=floor.cpu if floor else None,
+        reference=reference.cpu if reference else None,
         busy=ours.busy,
         wall=ours.wall,
     )
@@ -91,7 +91,7 @@ def rated(
         unit="/s",
         budget=budget,
         is_least=True,
-        floor=floor and 1000 * count / floor.cpu,
+        floor=1000 * count / floor.cpu if floor else None,
         busy=1000 * count / ours.busy,
         wall=1000 * count / ours.wall,
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 import apsw
 
 from mnemic.core.memories import title_of
+from mnemic.storage.sqlite.rows import Row, rows, value
 
 SCHEMA = """
 PRAGMA journal_mode = WAL;
@@ -52,18 +53,18 @@ class Floor:
             self._connection.execute(INDEX, (self._connection.last_insert_rowid(), title, text))
         self._connection.execute("COMMIT")
 
-    def search(self, words: Sequence[str], *, every: bool) -> list[tuple[int, str, str]]:
+    def search(self, words: Sequence[str], *, every: bool) -> list[Row]:
         """The best ten notes with every word, or any."""
         quoted = (f'"{word}"' for word in words)
-        return self._connection.execute(SEARCH, ((" AND " if every else " OR ").join(quoted),)).fetchall()
+        return rows(self._connection, SEARCH, ((" AND " if every else " OR ").join(quoted),))
 
-    def open(self, title: str) -> list[tuple[int, str, str]]:
+    def open(self, title: str) -> list[Row]:
         """The notes with this title."""
-        return self._connection.execute(OPEN, (title,)).fetchall()
+        return rows(self._connection, OPEN, (title,))
 
     def count(self) -> int:
         """How many notes there are."""
-        return int(self._connection.execute("SELECT count(*) FROM note").fetchone()[0])
+        return int(value(self._connection, "SELECT count(*) FROM note"))
 
     def close(self) -> None:
         """Let go of the file."""

@@ -29,6 +29,7 @@ def http(bench: Bench) -> Iterator[Figure]:
     size = bench.sizes[1]
     for tier, budget in BUDGETS.items():
         with copied(bench.stores.ours(size)) as path, Daemon(path, "local", "--tier", tier) as daemon:
+            assert daemon.port
             stretches = [_stretch(daemon.port, size) for _ in range(STRETCHES)]
         yield Figure(
             what=f"recall over HTTP, {tier}, {size:,}",

@@ -11,7 +11,7 @@ import hashlib
 import json
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -74,7 +74,7 @@ class CachedEmbedder:
         )
 
     def _computed(self, missing: dict[bytes, str]) -> dict[bytes, bytes]:
-        vectors = self._inner.embed(list(missing.values())) if missing else []
+        vectors: Iterable[Vectors] = self._inner.embed(list(missing.values())) if missing else ()
         rows = {
             key: vector.astype(np.float16).tobytes() for key, vector in zip(missing, vectors, strict=True)
         }
