@@ -78,6 +78,36 @@ def test_the_better_neighbour_lends_and_the_other_does_not(store):
     )
 
 
+def test_a_session_that_tells_of_more_that_is_asked_lifts_all_of_it(store):
+    with store.write(operation="x", actor="x", at=START) as tx:
+        pond, park = tx.session("global", "pond"), tx.session("global", "park")
+        told = [
+            tx.add(a_draft(text, session_id=session, confidence=sure), uid=f"{number:032x}").id
+            for number, (text, session, sure) in enumerate(
+                (
+                    ("A heron stood there", pond, 1.0),
+                    ("It ate at noon", pond, 1.0),
+                    ("The heron again", park, 1.0),
+                    ("A heron once more", park, 0.5),
+                ),
+                1,
+            )
+        ]
+    asked = a_question("heron at noon")
+    found = scored(store, *(Candidate(number, bm25=1.0) for number in told), asked=asked)
+    both, also, half, doubtful = (found[number].terms["told"] for number in told)
+    assert both == also == pytest.approx(HOUSE.told), "one tells of the heron, the other of noon"
+    assert 0 < half < both and doubtful == pytest.approx(half / 2)
+    alone = scored(store, *(Candidate(number, bm25=1.0) for number in told[2:]), asked=asked)
+    assert alone[told[2]].terms["told"] == pytest.approx(HOUSE.told), "beside the best that was found"
+
+
+def test_what_belongs_to_no_session_is_told_by_itself(store, three):
+    one, two, _ = three
+    found = scored(store, Candidate(one, bm25=1.0), Candidate(two, bm25=1.0), asked=a_question("one two"))
+    assert all(each.terms.keys() == {"semantic", "words"} for each in found.values())
+
+
 def test_a_rule_counts_more_than_a_remark_unless_it_is_doubtful(store):
     texts = ("Always use metric units", "Someone used metric units", "Never use metric units")
     doubts = (1.0, 1.0, 0.9)

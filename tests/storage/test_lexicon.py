@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import threading
 import uuid
+from collections import Counter
 
 import pytest
 
@@ -104,6 +105,23 @@ def test_the_best_are_the_same_in_the_same_order(engine, folder, store):
         assert [list(one.items()) for one in answers(store, limit)] == [
             list(one.items()) for one in first_answers(engine, folder, limit)
         ]
+
+
+def test_what_each_word_adds_makes_the_whole(engine, folder, store):
+    """Kept in memory or straight from the index; of the memories that are asked for alone."""
+    for (terms, wanted), whole in zip(QUESTIONS, answers(store), strict=True):
+        some = sorted(whole)[::2]
+        kept = store.read().each_word(terms, wanted, [*some, 10_000])
+        fresh = open_store(engine, folder)
+        agree(kept, fresh.read().each_word(terms, wanted, [10_000, *reversed(some)]))
+        fresh.close()
+        sums = Counter()
+        for held in kept:
+            sums.update(held)
+        assert sums == {number: pytest.approx(whole[number]) for number in some}
+    assert store.read().each_word(["nowhere"], Filter(), [1]) == [{}]
+    assert store.read().each_word(["alpha"], Filter(), []) == [{}]
+    assert store.read().each_word([], Filter(), [1]) == []
 
 
 def test_every_change_is_seen(engine, folder, store):

@@ -14,6 +14,7 @@ from mnemic.retrieval.breadth import asks_for_several, likeness
 from mnemic.retrieval.candidates import Candidate, gather
 from mnemic.retrieval.periods import Period, looks_back, period
 from mnemic.retrieval.standing import OPENING, is_standing
+from mnemic.retrieval.text import exact_terms
 from mnemic.storage.base import Reader, Traits
 
 if TYPE_CHECKING:
@@ -46,11 +47,12 @@ class House:
     """Meaning and words blended, weighed by confidence, seen together with what was said around it and when.
 
     A rule or a preference gains, since it bears on more than its words show. A memory that belongs to a session
-    gains from the better of the ones right before and after it, and from the best of its session: the answer to a
-    question often stands beside the sentence that resembles it. One made in the time the question speaks of gains
-    too. Where a question counts, sums up or looks back on a time, what resembles one of the best found gains: its
-    answer lies in several memories, and some of them have few of its words. The figures were chosen on the dev
-    halves of LongMemEval, LoCoMo, BEAM and SciFact together; `bench/retrieval.py` prints the table.
+    gains from the better of the ones right before and after it, from the best of its session, and from how much of
+    what is asked the session tells of: the answer to a question often stands beside the sentence that resembles it.
+    One made in the time the question speaks of gains too. Where a question counts, sums up or looks back on a time,
+    what resembles one of the best found gains: its answer lies in several memories, and some of them have few of its
+    words. The figures were chosen on the dev halves of LongMemEval, LoCoMo, BEAM and SciFact together;
+    `bench/retrieval.py` prints the table.
     """
 
     depth: int = 80
@@ -61,6 +63,7 @@ class House:
     beside: float = 0.3
     session: float = 0.3
     session_best: int = 3
+    told: float = 0.12
     time: float = 0.15
     alike: float = 0.7
     alike_best: int = 5
@@ -89,13 +92,10 @@ class House:
             "time": self._time(asked, traits),
         }
         for name, values in lent.items():
-            for number, value in values.items():
-                own[number][name] = value
-                worth[number] += value
+            _add(own, worth, name, values)
         if several:
-            for number, value in self._alike(reader, relevant, worth, traits).items():
-                own[number]["alike"] = value
-                worth[number] += value
+            _add(own, worth, "alike", self._alike(reader, relevant, worth, traits))
+        _add(own, worth, "told", self._told(reader, query, traits))
         return [Scored(number, worth[number], terms) for number, terms in own.items()]
 
     def _relevant(self, candidates: Mapping[int, Candidate], least_cosine: float) -> dict[int, Candidate]:
@@ -143,6 +143,32 @@ class House:
         placed = ((number, traits[number].session_id) for number in worth) if shares else ()
         return {number: shares[session] for number, session in placed if session is not None}
 
+    def _told(self, reader: Reader, query: Query, traits: Mapping[int, Traits]) -> dict[int, float]:
+        """What it counts that a session tells of many words of the question, be it one here and one there."""
+        placed = {number: told.session_id for number, told in traits.items() if told.session_id is not None}
+        if not placed:
+            return {}
+        told: defaultdict[int, float] = defaultdict(float)
+        for held in reader.each_word(exact_terms(reader, query.text), query.filter, list(placed)):
+            for session, adds in self._best_of(held, placed, traits).items():
+                told[session] += adds
+        top = max(told.values(), default=0.0)
+        return {
+            number: self.told * told[session] / top * traits[number].confidence
+            for number, session in placed.items()
+            if session in told
+        }
+
+    def _best_of(
+        self, held: Mapping[int, float], placed: Mapping[int, int], traits: Mapping[int, Traits]
+    ) -> dict[int, float]:
+        """What a word adds to the one in each session that has it best."""
+        best: dict[int, float] = {}
+        for number, adds in held.items():
+            session = placed[number]
+            best[session] = max(best.get(session, 0.0), adds * traits[number].confidence)
+        return best
+
     def _beside(
         self, reader: Reader, worth: Mapping[int, float], traits: Mapping[int, Traits]
     ) -> dict[int, float]:
@@ -185,6 +211,15 @@ class House:
             number: self.alike * value * traits[number].confidence
             for number, value in zip(known, near, strict=True)
         }
+
+
+def _add(
+    own: Mapping[int, dict[str, float]], worth: dict[int, float], name: str, values: Mapping[int, float]
+) -> None:
+    """Let each of *values* count as a term of this *name*."""
+    for number, value in values.items():
+        own[number][name] = value
+        worth[number] += value
 
 
 HOUSE = House()

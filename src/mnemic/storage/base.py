@@ -271,6 +271,14 @@ class Reader(Protocol):
         A term is one word or a phrase; no character in it is syntax. Higher is better.
         """
 
+    def each_word(
+        self, terms: Sequence[str], wanted: Filter, memory_ids: Sequence[int]
+    ) -> list[dict[int, float]]:
+        """For each term, what it adds to the BM25 of those of these memories that hold it.
+
+        The memories are some that pass *wanted*, which is told again only since a store may know their words by it.
+        """
+
     def matches(
         self, terms: Sequence[str], wanted: Filter, weights: Weights, *, every: bool, limit: int
     ) -> list[Match]:

@@ -44,6 +44,20 @@ class Lexicon:
         stays = ~np.isin(memories, without)
         return Holding(memories[stays], bm25[stays])
 
+    def each_word(
+        self,
+        connection: apsw.Connection,
+        terms: Sequence[str],
+        namespace_ids: Sequence[int] | None,
+        memory_ids: Sequence[int],
+        *,
+        total: int,
+    ) -> list[dict[int, float]]:
+        """For each term, what it adds to the BM25 of those of these memories that hold it."""
+        spaces = None if namespace_ids is None else tuple(namespace_ids)
+        among = np.array(memory_ids, np.int64)
+        return [found.among(among) for found in self._postings.of(connection, terms, spaces, total)]
+
     def best(self, holding: Holding, limit: int) -> list[tuple[int, float]]:
         """The *limit* best by their words, best first."""
         chosen = best(holding.bm25, limit)

@@ -53,6 +53,14 @@ class Posting(NamedTuple):
     adds: Scores
     seen: int
 
+    def among(self, memories: Numbers) -> dict[int, float]:
+        """What the word adds to those of *memories* that hold it."""
+        if not len(self.memories):
+            return {}
+        places = np.searchsorted(self.memories, memories)
+        holds = self.memories.take(places, mode="clip") == memories
+        return dict(zip(memories[holds].tolist(), self.adds[places[holds]].tolist(), strict=True))
+
     @property
     def size(self) -> int:
         """As how many pairs of a word and a memory it counts; a word that nobody holds takes room too."""
@@ -72,7 +80,13 @@ class Postings:
     def ranked(
         self, connection: apsw.Connection, terms: Sequence[str], spaces: Spaces, total: int
     ) -> tuple[Numbers, Scores]:
-        """The memories that hold any of *terms*, by number, and the BM25 of each.
+        """The memories that hold any of *terms*, by number, and the BM25 of each."""
+        return _summed(self.of(connection, terms, spaces, total))
+
+    def of(
+        self, connection: apsw.Connection, terms: Sequence[str], spaces: Spaces, total: int
+    ) -> list[Posting]:
+        """What is known of each of *terms*.
 
         Who holds a word is as of now. How much the word weighs may be as of a while ago, while less than one in a
         hundred of *total* memories has changed.
@@ -84,7 +98,7 @@ class Postings:
                     self._follow(connection, total)
                     postings = [self._brought_up(connection, term, spaces) for term in terms]
                 self._let_go()
-        return _summed(postings)
+        return postings
 
     def _all_current(
         self, connection: apsw.Connection, terms: Sequence[str], spaces: Spaces

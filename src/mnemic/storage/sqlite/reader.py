@@ -334,6 +334,17 @@ class SqliteReader:
             return lexicon.best(self._holding(lexicon, terms, wanted, spaces), limit)
         return words.search(self._connection, terms, wanted, spaces, every=every, limit=limit)
 
+    def each_word(
+        self, terms: Sequence[str], wanted: Filter, memory_ids: Sequence[int]
+    ) -> list[dict[int, float]]:
+        """See Reader."""
+        spaces = self._namespace_ids(wanted)
+        if not memory_ids or spaces == []:
+            return [{} for _ in terms]
+        if lexicon := self._lexicon(wanted, every=False):
+            return lexicon.each_word(self._connection, terms, spaces, memory_ids, total=self.size())
+        return words.each(self._connection, terms, memory_ids)
+
     def matches(
         self, terms: Sequence[str], wanted: Filter, weights: Weights, *, every: bool, limit: int
     ) -> list[Match]:

@@ -66,6 +66,10 @@ SELECT term, doc FROM temp.vocabulary WHERE term IN (SELECT value FROM json_each
 HOLDING = """
 SELECT rowid FROM words WHERE words MATCH ? LIMIT ?
 """
+# The plus keeps SQLite from looking the memories up one by one, each with a count of all that hold the word.
+HELD_BY = f"""
+SELECT rowid, -{RANK} FROM words WHERE words MATCH ? AND +rowid IN (SELECT value FROM json_each(?))
+"""
 TERMS_FROM = """
 SELECT term, doc FROM temp.vocabulary WHERE term >= ? AND term < ?
 """
@@ -146,6 +150,15 @@ def matches(
     """At least the *limit* best memories by BM25, with what speaks for each."""
     sql, values = _query(terms, wanted, namespace_ids, every=every, limit=max(limit, WEIGHED))
     return [Match._make(found) for found in rows(connection, WITH_MERITS.format(search=sql), values)]
+
+
+def each(
+    connection: apsw.Connection, terms: Sequence[str], memory_ids: Sequence[int]
+) -> list[dict[int, float]]:
+    """For each term, what it adds to the BM25 of those of these memories that hold it."""
+    among = as_json(list(memory_ids))
+    expressions = (match_expression([term], None, every=True) for term in terms)
+    return [dict(rows(connection, HELD_BY, (expression, among))) for expression in expressions]
 
 
 def _query(
