@@ -61,10 +61,10 @@ BUDGETS: dict[str, Callable[[Bench], Iterator[Figure]]] = {
     "processes": contention.processes,
 }
 NOTES = """
-Times are of the processor, the median of the calls made at the calmest moments, as a small piece of work timed around
-each call tells them; beside them ours as measured in all calls, and by the clock. The floor is plain SQLite (apsw, WAL,
-synchronous=FULL, one table and FTS5) with the same texts and no vectors. The texts are made up; the vectors of the
-stores are scattered around those of 256 model runs and were put there through the store's own write path.
+Times are of the processor, the median of the calls made at the calmest moments, each brought to a machine at rest by a
+small piece of work timed around it; beside them ours as measured in all calls, and by the clock. The floor is plain
+SQLite (apsw, WAL, synchronous=FULL, one table and FTS5) with the same texts and no vectors. The texts are made up; the
+vectors of the stores are scattered around those of 256 model runs and came there by the store's own write path.
 """
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from bench import texts
 from bench.bench import Bench
 from bench.figures import Figure, timed
-from bench.measuring import Spent, spent
+from bench.measuring import Spent, spent, together
 from bench.stores import copied, open_store, scratch
 from mnemic.app import dialect
 from mnemic.core.context import Context
@@ -61,9 +61,10 @@ def workspace(bench: Bench) -> Iterator[Figure]:
     size = bench.sizes[-1]
     with scratch() as folder, open_store(folder / "asking.db") as app:
         ctx = replace(app.ctx, roots=(folder.resolve(),))
-        whole = _asked(bench, ctx, [Path(shutil.copy(bench.stores.ours(size), folder / "whole.db"))])
+        one = [Path(shutil.copy(bench.stores.ours(size), folder / "whole.db"))]
         part = bench.stores.ours(size // MEMBERS)
-        parts = _asked(bench, ctx, [Path(shutil.copy(part, folder / f"part-{n}.db")) for n in range(MEMBERS)])
+        several = [Path(shutil.copy(part, folder / f"part-{n}.db")) for n in range(MEMBERS)]
+        whole, parts = together([_questions(bench, ctx, one), _questions(bench, ctx, several)])
     yield Figure(what=f"one store of {size:,}", ours=whole.wall, wall=whole.wall)
     yield Figure(
         what=f"workspace of {MEMBERS} stores of {size // MEMBERS:,}",
@@ -73,12 +74,12 @@ def workspace(bench: Bench) -> Iterator[Figure]:
     )
 
 
-def _asked(bench: Bench, ctx: Context, paths: Sequence[Path]) -> Spent:
+def _questions(bench: Bench, ctx: Context, paths: Sequence[Path]) -> list[Callable[[], object]]:
     made = create(ctx, "bench")
     for path in paths:
         made, _ = add(ctx, made, str(path))
-    asked = [texts.question(number) for number in bench.numbers(bench.sizes[1])]
-    return spent(partial(search, ctx, made, question, 10) for question in asked)
+    asked = map(texts.question, bench.numbers(bench.sizes[1]))
+    return [partial(search, ctx, made, question, 10) for question in asked]
 
 
 def build_linked(bench: Bench, size: int, path: Path) -> None:

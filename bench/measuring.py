@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,13 +20,13 @@ from bench import texts
 
 AT_REST = 1.2
 """A machine that is this many times slower than it can be is still at rest."""
-PATIENCE = 20.0
-"""So many seconds a series of calls waits in all for the machine to come to rest."""
+PATIENCE = 10.0
+"""So many seconds calls that are measured together wait in all for the machine to come to rest."""
 CALMEST, ENOUGH = 4, 8
 """One call in so many counts, and at least so many do."""
 WARM_UP = 2
-LEARNT_ANEW = 1_000
-"""After so many pieces of work it is looked again how little time they take."""
+LEARNT_ANEW, REMEMBERED = 1_000, 50_000
+"""After so many pieces of work it is looked again how little time the last ones took."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,8 @@ class Pace:
 
     def __init__(self) -> None:
         self._texts = list(texts.texts(6))
-        self._seen: list[float] = []
+        self._seen: deque[float] = deque(maxlen=REMEMBERED)
+        self._taken = 0
         self._at_rest = 0.0
         for _ in range(2 * LEARNT_ANEW):
             self.take()
@@ -53,7 +55,8 @@ class Pace:
         before = time.process_time()
         self._work()
         self._seen.append(time.process_time() - before)
-        if len(self._seen) % LEARNT_ANEW == 0:
+        self._taken += 1
+        if self._taken % LEARNT_ANEW == 0:
             self._at_rest = sorted(self._seen)[len(self._seen) // 100]
         return self._seen[-1]
 
@@ -128,6 +131,7 @@ def _timed(call: Callable[[], object], processor: Callable[[], float], patience:
     wall_before, cpu_before = time.perf_counter(), processor()
     call()
     cpu, wall = processor() - cpu_before, time.perf_counter() - wall_before
+    PACE.take()  # the call has taken the processor's caches
     return _Trial(cpu, wall, before, PACE.take())
 
 

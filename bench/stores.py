@@ -23,6 +23,7 @@ from mnemic.model.values import MINUTE, Moment
 from mnemic.settings import Settings
 from mnemic.storage.base import Passage
 from mnemic.storage.sqlite.schema import MIGRATIONS
+from mnemic.storage.text import marks
 
 BATCH = 1_000
 BEGINNING: Moment = 1_750_000_000_000_000
@@ -47,10 +48,10 @@ def notes(count: int, first: int = 0) -> list[Note]:
 
 
 class Stores:
-    """Files of every size asked for, in a folder that belongs to this schema and these texts."""
+    """Files of every size asked for, in a folder that belongs to this schema, these texts and what is made of them."""
 
     def __init__(self, folder: Path):
-        told = repr((MIGRATIONS, texts.VERSION, LocalEmbedder.name)).encode()
+        told = repr((MIGRATIONS, texts.VERSION, LocalEmbedder.name, marks(texts.text(0)))).encode()
         self._folder = folder / hashlib.sha256(told).hexdigest()[:16]
         self._folder.mkdir(parents=True, exist_ok=True)
 

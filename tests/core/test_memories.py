@@ -64,6 +64,10 @@ def everything(ctx):
         ("word " * 40, "word " * 15 + "word"),
         ("a " + "b" * 100, "a " + "b" * 78),
         ("x" * 80 + ".", "x" * 80),
+        ("x" * 80 + "  more", "x" * 80),
+        ("x" * 80 + "\nmore", "x" * 80),
+        ("x" * 79 + ". More", "x" * 79 + "."),
+        ("x" * 70 + " " + "y" * 10, "x" * 70),
     ],
 )
 def test_a_title_is_the_first_sentence(text, title):

@@ -102,7 +102,15 @@ def test_a_session_that_tells_of_more_that_is_asked_lifts_all_of_it(store):
     assert alone[told[2]].terms["told"] == pytest.approx(HOUSE.told), "beside the best that was found"
 
 
-def test_what_belongs_to_no_session_is_told_by_itself(store, three):
+def test_nothing_is_gained_where_all_that_is_told_is_in_doubt(store):
+    with store.write(operation="x", actor="x", at=START) as tx:
+        talk = tx.session("global", "talk")
+        heard = tx.add(a_draft("A heron at noon", session_id=talk, confidence=0.0), uid=f"{1:032x}").id
+    [one] = scored(store, Candidate(heard, bm25=1.0, cosine=0.5), asked=a_question("heron at noon")).values()
+    assert one.score == 0.0 == one.terms["told"]
+
+
+def test_what_belongs_to_no_session_gains_nothing_by_what_others_tell(store, three):
     one, two, _ = three
     found = scored(store, Candidate(one, bm25=1.0), Candidate(two, bm25=1.0), asked=a_question("one two"))
     assert all(each.terms.keys() == {"semantic", "words"} for each in found.values())

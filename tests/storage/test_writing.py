@@ -273,7 +273,7 @@ def test_a_memory_that_cannot_be_taken_in_leaves_nothing(store):
             tx.take_in(replace(known, id=9, title="Twin"))
         with pytest.raises(Conflict):
             tx.take_in(replace(known, id=9, uid=str(uuid.uuid4())))
-        with pytest.raises(AttributeError):
+        with pytest.raises(TypeError):
             tx.take_in(broken)
     assert list(store.read().all_memories()) == [known] and store.check() == []
 

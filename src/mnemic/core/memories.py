@@ -108,7 +108,7 @@ class Revision:
 
 def title_of(text: str) -> str:
     """A title made from the first sentence of *text*, at most 80 characters, cut between words if it can be."""
-    # What comes after that is cut off in any case.
+    # Two more than fit: whether a word or a sentence ends where it is cut shows in them.
     line = text.lstrip()[: TITLE_LENGTH + 2].splitlines()[0].rstrip()
     sentence = _SENTENCE.match(line)
     title = sentence[0] if sentence else line
@@ -137,7 +137,7 @@ def remember(ctx: Context, notes: Sequence[Note], *, force: bool = False) -> Out
 
 
 def _similar(tx: Writer, ctx: Context, note: Note) -> tuple[tuple[Memory, float], ...]:
-    """The known memories that *note* nearly repeats. None of them has expired, or it would have been archived."""
+    """The known memories that *note* nearly repeats. What had expired before the transaction began has left."""
     return near_duplicates(tx, note.text, _living_in(ctx.home(note.namespace)))
 
 

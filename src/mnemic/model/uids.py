@@ -1,6 +1,6 @@
 """Uids: the names by which memories are known everywhere, as bytes in a row and as they are written.
 
-`uuid` does the same in four times the time, for every memory that is read, and takes 6 ms to import.
+`uuid` does the same and takes four times as long, for every memory that is read or made.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 _KIND, _VARIANT = 6, 8
-"""The bytes that say that all the others were drawn at random."""
+"""Where the bytes stand that say that all the others were drawn at random."""
 
 
 def random_uid() -> str:

@@ -144,15 +144,18 @@ class House:
         return {number: shares[session] for number, session in placed if session is not None}
 
     def _told(self, reader: Reader, query: Query, traits: Mapping[int, Traits]) -> dict[int, float]:
-        """What it counts that a session tells of many words of the question, be it one here and one there."""
-        placed = {number: told.session_id for number, told in traits.items() if told.session_id is not None}
+        """What it counts that a session tells of many words of the question, be it one here and one there.
+
+        Only of words as they are written: which spelling of an unknown one was meant is a guess.
+        """
+        placed = {number: one.session_id for number, one in traits.items() if one.session_id is not None}
         if not placed:
             return {}
         told: defaultdict[int, float] = defaultdict(float)
         for held in reader.each_word(exact_terms(reader, query.text), query.filter, list(placed)):
             for session, adds in self._best_of(held, placed, traits).items():
                 told[session] += adds
-        top = max(told.values(), default=0.0)
+        top = max(told.values(), default=0.0) or 1.0
         return {
             number: self.told * told[session] / top * traits[number].confidence
             for number, session in placed.items()
@@ -162,7 +165,7 @@ class House:
     def _best_of(
         self, held: Mapping[int, float], placed: Mapping[int, int], traits: Mapping[int, Traits]
     ) -> dict[int, float]:
-        """What a word adds to the one in each session that has it best."""
+        """What a word adds, weighed by confidence, to the one in each session that has it best."""
         best: dict[int, float] = {}
         for number, adds in held.items():
             session = placed[number]

@@ -10,9 +10,8 @@ from string import ascii_lowercase, ascii_uppercase, digits
 from zlib import crc32
 
 MARKS = 3
-TELLING = (6, 5, 4, 3)
-"""The longer a word, the more it tells. So many letters a word must have, the fewer the less there are of them."""
-ENOUGH_TELLING = 6
+TELLING, ENOUGH_TELLING = (6, 5, 4, 3), 6
+"""The longer a word, the more it tells: those of so many bytes are taken, or shorter ones where too few are as long."""
 
 # Scripts written without spaces between words: Thai to Khmer, kana, Han, Hangul.
 _SPACELESS = (
@@ -89,8 +88,8 @@ def marks(text: str) -> tuple[int, ...]:
     """
     plain = text.encode().translate(_WORD_BYTES) if text.isascii() else " ".join(words(text)).encode()
     found = plain.split()
-    for letters in TELLING:
-        telling = [word for word in found if len(word) >= letters]
+    for least in TELLING:
+        telling = [word for word in found if len(word) >= least]
         if len(telling) >= ENOUGH_TELLING:
             break
     hashes = list(map(crc32, telling or found))
@@ -104,6 +103,6 @@ def digest(text: str) -> int:
     """A 64-bit signed number that equal texts share, whatever their case, spacing and form."""
     import hashlib  # 3 ms, which a process that only reads can do without
 
-    form = text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
+    form = text.lower() if str.isascii(text) else unicodedata.normalize("NFKC", text).casefold()
     plain = " ".join(form.split())
     return int.from_bytes(hashlib.blake2b(plain.encode(), digest_size=8).digest(), signed=True)

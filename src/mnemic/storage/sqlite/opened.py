@@ -279,12 +279,15 @@ class OpenedStore:
         row = None if self._model is None else first(connection, MODEL, (self._model,))
         return None if row is None else (row[0], row[1])
 
-    def lexicon(self, connection: apsw.Connection) -> Lexicon | None:
-        """What is kept in memory of the words; None in a transaction, whose words nobody else may see, and at first."""
+    def lexicon(self, connection: apsw.Connection, *, is_question: bool) -> Lexicon | None:
+        """What is kept in memory of the words; None in a transaction, whose words nobody else may see, and at first.
+
+        What is no question belongs to one that was asked before.
+        """
         if connection.in_transaction:
             return None
         with self._lock:
-            self._words_asked += 1
+            self._words_asked += is_question
             if self._lexicon is None and self._words_asked > WORTH_KEEPING:
                 from mnemic.storage.sqlite.lexicon import Lexicon
 

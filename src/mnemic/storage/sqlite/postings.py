@@ -21,7 +21,7 @@ from mnemic.storage.sqlite import journal
 from mnemic.storage.sqlite.connection import one_moment
 from mnemic.storage.sqlite.memories import as_json
 from mnemic.storage.sqlite.rows import Row, rows
-from mnemic.storage.sqlite.words import RANK, match_expression
+from mnemic.storage.sqlite.words import HELD_BY, RANK, match_expression
 
 Numbers = npt.NDArray[np.int64]
 Scores = npt.NDArray[np.float64]
@@ -36,13 +36,8 @@ ALL = f"""
 SELECT json_group_array(number), json_group_array(adds)
 FROM (SELECT rowid AS number, -{RANK} AS adds FROM words WHERE words MATCH ? LIMIT -1)
 """
-# The plus keeps SQLite from looking the memories up one by one, each with a count of all that hold the word.
 SOME = f"""
-SELECT json_group_array(number), json_group_array(adds)
-FROM (
-  SELECT rowid AS number, -{RANK} AS adds FROM words
-  WHERE words MATCH ? AND +rowid IN (SELECT value FROM json_each(?)) LIMIT -1
-)
+SELECT json_group_array(number), json_group_array(adds) FROM ({HELD_BY.rstrip()} LIMIT -1)
 """
 
 

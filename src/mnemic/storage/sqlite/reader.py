@@ -341,7 +341,7 @@ class SqliteReader:
         spaces = self._namespace_ids(wanted)
         if not memory_ids or spaces == []:
             return [{} for _ in terms]
-        if lexicon := self._lexicon(wanted, every=False):
+        if lexicon := self._lexicon(wanted, every=False, is_question=False):
             return lexicon.each_word(self._connection, terms, spaces, memory_ids, total=self.size())
         return words.each(self._connection, terms, memory_ids)
 
@@ -357,9 +357,11 @@ class SqliteReader:
             return lexicon.weighed(self._connection, holding, weights, limit)
         return words.matches(self._connection, terms, wanted, spaces, every=every, limit=limit)
 
-    def _lexicon(self, wanted: Filter, every: bool) -> Lexicon | None:
+    def _lexicon(self, wanted: Filter, every: bool, *, is_question: bool = True) -> Lexicon | None:
         """What is kept in memory of the words, if it can answer this."""
-        return self._store.lexicon(self._connection) if wanted.is_plain and not every else None
+        if every or not wanted.is_plain:
+            return None
+        return self._store.lexicon(self._connection, is_question=is_question)
 
     def _holding(
         self, lexicon: Lexicon, terms: Sequence[str], wanted: Filter, spaces: Sequence[int] | None

@@ -68,7 +68,7 @@ SELECT rowid FROM words WHERE words MATCH ? LIMIT ?
 """
 # The plus keeps SQLite from looking the memories up one by one, each with a count of all that hold the word.
 HELD_BY = f"""
-SELECT rowid, -{RANK} FROM words WHERE words MATCH ? AND +rowid IN (SELECT value FROM json_each(?))
+SELECT rowid AS number, -{RANK} AS adds FROM words WHERE words MATCH ? AND +rowid IN (SELECT value FROM json_each(?))
 """
 TERMS_FROM = """
 SELECT term, doc FROM temp.vocabulary WHERE term >= ? AND term < ?

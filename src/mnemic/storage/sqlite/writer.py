@@ -238,7 +238,7 @@ class SqliteWriter(SqliteReader):
 
     @functools.cached_property
     def _place(self) -> _Place:
-        """Where in the journal we stand; not asked for by transactions that write nothing there."""
+        """Where in the journal we stand, read when it is first needed."""
         sequence, newest, first_end, has_names = row(self._connection, BEGINNING) or (0, 0, None, False)
         # A clock set back must not let the journal's moments fall: as_of relies on their order.
         return _Place(sequence + 1, sequence + 1, max(self._given_at, newest), first_end, bool(has_names))
@@ -311,7 +311,10 @@ class SqliteWriter(SqliteReader):
         return self._insert({**NO_FIELDS, **name, "created_at": now, "updated_at": now}, ()).id
 
     def _take_over_links(self, memory: Memory) -> None:
-        """The links that pointed to the name of *memory* before there was one point to it now."""
+        """The links that pointed to the name of *memory* before there was one point to it now.
+
+        If it is a mere name itself, there is one to take them over from later.
+        """
         if memory.state is State.NAMED:
             self._place.has_names = True
         if memory.state is not State.LIVING or not self._place.has_names:
