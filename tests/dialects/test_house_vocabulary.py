@@ -227,6 +227,46 @@ def test_bad_input_is_refused_by_name_and_changes_nothing(stocked, name, argumen
 
 
 @pytest.mark.parametrize(
+    "name, arguments",
+    [
+        ("remember", {"text": "Something new"}),
+        ("remember", {"items": [{"text": "Something new", "title": None, "links": None}], "kind": "fact"}),
+        ("recall", {"query": "sky"}),
+        ("open", {"ids": [1]}),
+        ("revise", {"id": 1, "text": "A correction", "supersede": True}),
+        ("forget", {"ids": [1]}),
+        ("link", {"source": 1, "target": 2}),
+        ("explore", {"id": 1, "impact": True}),
+        ("history", {"id": 1}),
+        ("session", {"action": "start"}),
+        ("rate", {"ids": [1], "useful": True}),
+        ("tidy", {}),
+        ("stats", {}),
+    ],
+)
+def test_a_null_is_an_argument_that_was_not_given(stocked, name, arguments):
+    """As of clients that send every argument a tool has, as some models are made to."""
+    fields = MNEMIC.operations[name].request.model_fields
+    answer = MNEMIC.call(stocked, name, {**dict.fromkeys(fields), **arguments})
+    assert answer.model_fields_set
+
+
+@pytest.mark.parametrize(
+    "name, arguments, told",
+    [
+        ("recall", {"query": None, "limit": None}, "query: required"),
+        ("recall", {"query": "sky", "limits": None}, "limits: unknown argument"),
+        ("remember", {"items": [{"text": None}]}, "items.0.text: required"),
+        ("forget", {"ids": None, "tags": None}, None),
+    ],
+)
+def test_a_null_is_not_enough_where_something_must_be_given(stocked, name, arguments, told):
+    with pytest.raises(Invalid) as refusal:
+        MNEMIC.call(stocked, name, arguments)
+    assert told is None or str(refusal.value) == told
+
+
+@pytest.mark.parametrize(
     "name, arguments, told",
     [
         ("open", {"ids": [1, 0]}, "ids.1: Input should be greater than or equal to 1"),

@@ -13,7 +13,7 @@ from mnemic.core import memories
 from mnemic.core.context import Context
 from mnemic.core.history import Changed
 from mnemic.core.judging import beliefs
-from mnemic.dialects.mnemic.shapes import MemoryShape, Name, Reference, Time, When, shown
+from mnemic.dialects.mnemic.shapes import MemoryShape, Name, Reference, Request, Time, When, shown
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Example, Positional, Shape
 from mnemic.model.journal import Change, Subject
@@ -67,7 +67,7 @@ class View(StrEnum):
     DIFF = "diff"
 
 
-class HistoryRequest(Shape):
+class HistoryRequest(Request):
     """Of one memory, or of everything since a moment: the changes, what was believed in turn, or the difference."""
 
     id: Annotated[Reference | None, Positional("MEMORY")] = None
@@ -155,7 +155,7 @@ def _shown_diff(one: Changed) -> DiffShape:
     )
 
 
-class UndoRequest(Shape):
+class UndoRequest(Request):
     """One change, or everything since a moment."""
 
     change: Annotated[int | None, Field(ge=1, lt=2**63), Positional("CHANGE")] = None

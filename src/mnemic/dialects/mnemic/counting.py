@@ -5,12 +5,12 @@ from __future__ import annotations
 from mnemic.core import overview
 from mnemic.core.context import Context
 from mnemic.dialects.mnemic.moments import AsOf, at
-from mnemic.dialects.mnemic.shapes import Namespace
+from mnemic.dialects.mnemic.shapes import Namespace, Request
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Shape
 
 
-class StatsRequest(Shape):
+class StatsRequest(Request):
     """Nothing, or a namespace and a moment."""
 
     namespace: Namespace | None = None

@@ -10,7 +10,7 @@ from mnemic.core import graph
 from mnemic.core.context import Context
 from mnemic.core.judging import impact as impacts
 from mnemic.dialects.mnemic.moments import AsOf, at
-from mnemic.dialects.mnemic.shapes import LinkShape, MemoryShape, Reference, Tags, shown, shown_link
+from mnemic.dialects.mnemic.shapes import LinkShape, MemoryShape, Reference, Request, Tags, shown, shown_link
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Example, Positional, Shape
 from mnemic.model.graph import Direction
@@ -18,7 +18,7 @@ from mnemic.model.graph import Direction
 RESTING_DEPTH = 5
 
 
-class ExploreRequest(Shape):
+class ExploreRequest(Request):
     """Where to start, and how far to go."""
 
     id: Annotated[Reference, Positional("MEMORY")]

@@ -9,7 +9,7 @@ from pydantic import Field
 from mnemic.core import recall as recalling
 from mnemic.core.context import Context
 from mnemic.dialects.mnemic.moments import AsOf, at
-from mnemic.dialects.mnemic.shapes import HitShape, Namespace, Tags, When, shown_hit
+from mnemic.dialects.mnemic.shapes import HitShape, Namespace, Request, Tags, When, shown_hit
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Example, Shape
 from mnemic.dialects.texts import Words
@@ -17,7 +17,7 @@ from mnemic.model.search import Filter, Query
 from mnemic.model.values import parse_moment
 
 
-class RecallRequest(Shape):
+class RecallRequest(Request):
     """What to look for, and where."""
 
     query: Annotated[Words, Field(min_length=1, max_length=10_000)]

@@ -16,6 +16,7 @@ from mnemic.dialects.mnemic.shapes import (
     MemoryShape,
     Namespace,
     Reference,
+    Request,
     Tags,
     When,
     brief,
@@ -28,7 +29,7 @@ from mnemic.model.search import Filter
 from mnemic.model.values import Tier, parse_moment
 
 
-class ForgetRequest(Shape):
+class ForgetRequest(Request):
     """Which memories: ids, or a filter of which at least one part is given."""
 
     ids: Annotated[list[Reference], Field(max_length=MAX_ITEMS)] = []
@@ -100,7 +101,7 @@ def forget(ctx: Context, request: ForgetRequest) -> ForgetReply:
     )
 
 
-class RestoreRequest(Shape):
+class RestoreRequest(Request):
     """Which forgotten, archived or superseded memories to bring back."""
 
     ids: Annotated[list[Reference], Field(min_length=1, max_length=MAX_ITEMS), Positional("MEMORY")]

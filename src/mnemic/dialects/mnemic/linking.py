@@ -8,14 +8,7 @@ from pydantic import Field, model_validator
 
 from mnemic.core import graph, memories, suggesting
 from mnemic.core.context import Context
-from mnemic.dialects.mnemic.shapes import (
-    BriefShape,
-    LinkShape,
-    Name,
-    Reference,
-    Unit,
-    shown_link,
-)
+from mnemic.dialects.mnemic.shapes import BriefShape, LinkShape, Name, Reference, Request, Unit, shown_link
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Example, Shape
 from mnemic.dialects.texts import Words
@@ -23,7 +16,7 @@ from mnemic.dialects.texts import Words
 MOST_SUGGESTED = 10
 
 
-class LinkRequest(Shape):
+class LinkRequest(Request):
     """Two memories and how they are related, or one to find others for."""
 
     source: Reference

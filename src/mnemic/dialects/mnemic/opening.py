@@ -9,12 +9,20 @@ from pydantic import Field
 from mnemic.core import memories
 from mnemic.core.context import Context
 from mnemic.dialects.mnemic.moments import AsOf, at
-from mnemic.dialects.mnemic.shapes import LinkShape, MemoryShape, Namespace, Reference, shown, shown_link
+from mnemic.dialects.mnemic.shapes import (
+    LinkShape,
+    MemoryShape,
+    Namespace,
+    Reference,
+    Request,
+    shown,
+    shown_link,
+)
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Example, Positional, Shape
 
 
-class OpenRequest(Shape):
+class OpenRequest(Request):
     """Which memories to read."""
 
     ids: Annotated[

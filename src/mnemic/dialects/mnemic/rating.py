@@ -9,12 +9,12 @@ from pydantic import Field, model_validator
 from mnemic.core.context import Context
 from mnemic.core.judging import feedback
 from mnemic.core.judging.feedback import Rated
-from mnemic.dialects.mnemic.shapes import MAX_ITEMS, BriefShape, Reference
+from mnemic.dialects.mnemic.shapes import MAX_ITEMS, BriefShape, Reference, Request
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Example, Flags, Positional, Shape
 
 
-class RateRequest(Shape):
+class RateRequest(Request):
     """Memories, links by their numbers, and whether they helped."""
 
     ids: Annotated[list[Reference], Field(max_length=MAX_ITEMS), Positional("MEMORY")] = []

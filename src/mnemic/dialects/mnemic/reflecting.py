@@ -10,14 +10,14 @@ from pydantic import Field, model_validator
 from mnemic.core import memories, reflections
 from mnemic.core.context import Context
 from mnemic.core.reflections import ENTITY, EVERYTHING, Reflection
-from mnemic.dialects.mnemic.shapes import Name, Reference, Text, Time
+from mnemic.dialects.mnemic.shapes import Name, Reference, Request, Text, Time
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Example, Positional, Shape
 from mnemic.dialects.texts import Words
 from mnemic.model.memory import Memory
 
 
-class ReflectRequest(Shape):
+class ReflectRequest(Request):
     """A thought to keep, or words to look for among those kept."""
 
     text: Annotated[Text | None, Positional("TEXT", stdin=True)] = None

@@ -15,6 +15,7 @@ from mnemic.dialects.mnemic.shapes import (
     Name,
     Namespace,
     Reference,
+    Request,
     Tags,
     Text,
     Title,
@@ -26,7 +27,7 @@ from mnemic.dialects.operation import Example, Hidden, Positional, Shape
 from mnemic.model.values import Tier, parse_span
 
 
-class NewLink(Shape):
+class NewLink(Request):
     """A link from the new memory to one that exists."""
 
     to: Reference
@@ -34,7 +35,7 @@ class NewLink(Shape):
     weight: Unit = 1.0
 
 
-class Item(Shape):
+class Item(Request):
     """One thing to remember."""
 
     text: Text

@@ -14,6 +14,7 @@ from mnemic.dialects.mnemic.shapes import (
     Name,
     Namespace,
     Reference,
+    Request,
     Tags,
     Text,
     Title,
@@ -27,7 +28,7 @@ from mnemic.dialects.texts import Words
 from mnemic.model.values import Tier, parse_span
 
 
-class ReviseRequest(Shape):
+class ReviseRequest(Request):
     """Which memory, and what to change."""
 
     id: Annotated[Reference, Positional("MEMORY")]

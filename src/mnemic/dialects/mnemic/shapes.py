@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import AfterValidator, Field, PlainSerializer, StringConstraints
+from pydantic import AfterValidator, Field, PlainSerializer, StringConstraints, model_validator
 
 from mnemic.dialects.operation import Flags, Shape
 from mnemic.dialects.texts import Words
@@ -41,6 +41,19 @@ Reference = Annotated[int, Field(ge=1, lt=2**63)] | Title
 Unit = Annotated[float, Field(ge=0, le=1)]
 When = Annotated[Words, StringConstraints(max_length=40)]
 Time = Annotated[Moment, PlainSerializer(iso, return_type=str, when_used="json")]
+
+
+class Request(Shape):
+    """What is asked of a house operation. A null is a field that was not given: some clients send every field."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _given(cls, fields: Any) -> Any:
+        if not isinstance(fields, dict):
+            return fields
+        return {
+            name: value for name, value in fields.items() if value is not None or name not in cls.model_fields
+        }
 
 
 class MemoryShape(Shape):

@@ -18,6 +18,7 @@ from mnemic.dialects.mnemic.shapes import (
     ConflictShape,
     MemoryShape,
     Reference,
+    Request,
     brief,
     shown,
     shown_conflict,
@@ -48,7 +49,7 @@ OF_ONE = frozenset({Action.SPLIT, Action.MERGE})
 """Those that are about one memory; the others do both."""
 
 
-class TidyRequest(Shape):
+class TidyRequest(Request):
     """The whole store, or one memory; of a merge, both."""
 
     action: Annotated[Action, Positional("ACTION")] = Action.REPORT

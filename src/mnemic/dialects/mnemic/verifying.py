@@ -9,12 +9,12 @@ from pydantic import Field
 from mnemic.core.context import Context
 from mnemic.core.judging import conflicts, grounding
 from mnemic.dialects.mnemic.moments import AsOf, at
-from mnemic.dialects.mnemic.shapes import ConflictShape, Namespace, Text, shown_conflict
+from mnemic.dialects.mnemic.shapes import ConflictShape, Namespace, Request, Text, shown_conflict
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Example, Positional, Shape
 
 
-class VerifyRequest(Shape):
+class VerifyRequest(Request):
     """A claim to check against what is known."""
 
     claim: Annotated[Text, Positional("CLAIM")]

@@ -10,13 +10,7 @@ from pydantic import Field, model_validator
 
 from mnemic.core import sessions
 from mnemic.core.context import Context
-from mnemic.dialects.mnemic.shapes import (
-    MemoryShape,
-    Name,
-    Text,
-    Time,
-    shown,
-)
+from mnemic.dialects.mnemic.shapes import MemoryShape, Name, Request, Text, Time, shown
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Example, Positional, Shape
 from mnemic.model.session import Session
@@ -40,7 +34,7 @@ TAKES: Mapping[Step, frozenset[str]] = {
 """What may be said with each."""
 
 
-class SessionRequest(Shape):
+class SessionRequest(Request):
     """What to do with a session: this caller's own, unless another is named by its number."""
 
     action: Annotated[Step, Positional("ACTION")]
