@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from uuid import uuid4
 
 import pytest
@@ -52,7 +52,7 @@ def test_a_memory_comes_back_as_it_was_put(store):
     [memory] = put(store, draft)
     assert store.read().memory(memory.id) == memory
     assert memory.content == "  Padding and\nline breaks stay  \nsecond\nsecond"
-    for name, value in asdict(draft).items():
+    for name, value in draft._asdict().items():
         if name not in ("texts", "created_at"):
             assert getattr(memory, name) == value
     assert memory.created_at == memory.updated_at == START

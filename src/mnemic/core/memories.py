@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from functools import lru_cache
 
@@ -201,7 +201,7 @@ def _added(tx: Writer, ctx: Context, draft: Draft) -> Memory:
         return tx.add(draft, uid=ctx.new_uid())
     except Conflict:
         free = tx.unused_title(draft.namespace, draft.title)
-        return tx.add(replace(draft, title=free), uid=ctx.new_uid())
+        return tx.add(draft._replace(title=free), uid=ctx.new_uid())
 
 
 def faithful(metadata: Mapping[str, object]) -> Mapping[str, object]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import NamedTuple
 
 from mnemic.model.values import Moment, State, Tier
 
@@ -19,8 +21,7 @@ def is_beginning(title: str, body: str) -> bool:
     return words.startswith(start) and not words[len(start) : len(start) + 1].isalnum()
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(NamedTuple):
     """One sentence or paragraph of a memory's body. Its text never changes; a change makes a new one."""
 
     id: int
@@ -77,8 +78,7 @@ class Memory:
         return "\n".join(self.texts)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class Draft(NamedTuple):
     """A memory to be: what its author says of it. The store adds id, uid and times."""
 
     namespace: str
@@ -92,7 +92,7 @@ class Draft:
     quality: float | None = None
     tier: Tier = Tier.LONG
     source: str | None = None
-    metadata: Mapping[str, object] = field(default_factory=dict)
+    metadata: Mapping[str, object] = MappingProxyType({})
     session_id: int | None = None
     created_at: Moment | None = None
     expires_at: Moment | None = None

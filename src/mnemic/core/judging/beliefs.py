@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from mnemic.core import sessions
 from mnemic.core.context import Context
@@ -40,8 +40,7 @@ def correct(
         old = known_memory(tx, ctx, number)
         held = _latest(tx, ctx, old.id)
         session = sessions.joined(tx, ctx)
-        draft = replace(
-            successor(tx, old, text, title_of(text)),
+        draft = successor(tx, old, text, title_of(text))._replace(
             kind=CORRECTION,
             confidence=confidence,
             metadata={},

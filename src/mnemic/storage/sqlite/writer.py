@@ -124,7 +124,7 @@ JOURNALED_FIELDS = attrgetter(*JOURNALED)
 INDEXED = frozenset({"title", "summary", "tags", "namespace", "state"})
 EMPTY = Memory(id=0, uid="", namespace="", title="", created_at=0, updated_at=0)
 NO_FIELDS = dict(zip(memories.COLUMNS, ALL_FIELDS(EMPTY), strict=True))
-DRAFTED = tuple(name for name in Draft.__slots__ if name not in ("texts", "created_at"))
+DRAFTED = tuple(name for name in Draft._fields if name not in ("texts", "created_at"))
 DRAFTED_FIELDS = attrgetter(*DRAFTED)
 
 
