@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 
@@ -261,6 +261,14 @@ def test_a_memory_from_elsewhere_keeps_all_it_has(store):
     assert taken.content == "one\ntwo" and store.read().memory(70) == taken
     assert second.id > 70, "the number was taken"
     assert found(store, "one") == [second.id] and store.check() == []
+
+
+def test_what_is_said_of_a_memory_is_its_own(store):
+    said = {"colour": "blue"}
+    plain, coloured = put(store, a_draft("plain"), a_draft("coloured", metadata=said))
+    said["colour"] = "red"
+    assert coloured.metadata == {"colour": "blue"}
+    assert [asdict(one)["metadata"] for one in (plain, coloured)] == [{}, {"colour": "blue"}]
 
 
 def test_a_memory_that_cannot_be_taken_in_leaves_nothing(store):

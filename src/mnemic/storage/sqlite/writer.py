@@ -265,8 +265,8 @@ class SqliteWriter(SqliteReader):
     def add(self, draft: Draft, *, uid: str) -> Memory:
         """See Writer."""
         created = self._place.at if draft.created_at is None else draft.created_at
-        given = dict(zip(DRAFTED, DRAFTED_FIELDS(draft), strict=True))
-        fields = {**NO_FIELDS, **given, "uid": uid, "created_at": created, "updated_at": created}
+        fields = {**NO_FIELDS, **dict(zip(DRAFTED, DRAFTED_FIELDS(draft), strict=True))}
+        fields |= {"uid": uid, "metadata": dict(draft.metadata), "created_at": created, "updated_at": created}
         return self._insert(fields, draft.texts)
 
     def take_in(self, memory: Memory, *, is_checked: bool = False) -> Memory:
