@@ -53,17 +53,16 @@ def arrive_restored(store):
 
 
 def arrive_taken_in(store):
-    memory = Memory(
-        id=0,
-        uid=str(uuid.uuid4()),
-        namespace="global",
-        title="Anna",
-        created_at=START,
-        updated_at=START,
-        statements=(Statement(0, "She is here"),),
-    )
     with writing(store, at=START + HOUR, operation="import") as tx:
-        return tx.take_in(memory)
+        return tx.take_in(from_elsewhere(statements=(Statement(0, "She is here"),)))
+
+
+def from_elsewhere(**fields):
+    """Anna as another store has her."""
+    uid = str(uuid.uuid4())
+    return Memory(
+        id=0, uid=uid, namespace="global", title="Anna", created_at=START, updated_at=START, **fields
+    )
 
 
 ARRIVALS = [arrive_added, arrive_renamed, arrive_moved, arrive_restored, arrive_taken_in]
@@ -200,18 +199,10 @@ def test_a_name_is_there_for_new_links_when_its_memory_has_left(store, linked):
 
 
 def test_a_name_that_was_just_taken_in_gives_its_links_to_who_bears_it(store):
-    name = Memory(
-        id=0,
-        uid=str(uuid.uuid4()),
-        namespace="global",
-        title="Anna",
-        created_at=START,
-        updated_at=START,
-        state=State.NAMED,
-    )
     with writing(store) as tx:
         bob = tx.add(a_draft("Bob"), uid=str(uuid.uuid4()))
-        tx.add_edge(bob.id, tx.take_in(name).id, "knows")
+        name = tx.take_in(from_elsewhere(state=State.NAMED))
+        tx.add_edge(bob.id, name.id, "knows")
         anna = tx.add(a_draft("She is here", title="Anna"), uid=str(uuid.uuid4()))
         assert [edge.target_id for edge in tx.edges([bob.id], Direction.OUT)] == [anna.id]
     assert store.check() == []
