@@ -27,6 +27,7 @@ from mnemic.storage.sqlite.connection import (
 from mnemic.storage.sqlite.migrating import back_up, migrate
 from mnemic.storage.sqlite.reader import SqliteReader
 from mnemic.storage.sqlite.rows import row as first
+from mnemic.storage.sqlite.traits import KnownTraits
 from mnemic.storage.sqlite.turns import Turns
 from mnemic.storage.sqlite.writer import SqliteWriter
 
@@ -95,8 +96,10 @@ class OpenedStore:
         self._local = threading.local()
         self._open: weakref.WeakSet[apsw.Connection] = weakref.WeakSet([writer])
         self._namespaces: dict[str, int] = {}
+        self._models: dict[str, tuple[int, int]] = {}
         self.frequencies = words.Frequencies()
         self.rarity = substrings.Rarity()
+        self.traits = KnownTraits()
         self._words_asked = 0
         self._lexicon: Lexicon | None = None
         self._matrix: Matrix | None = None
@@ -265,19 +268,25 @@ class OpenedStore:
     def forget_names(self) -> None:
         """Drop what was learnt inside a transaction that did not commit."""
         self._namespaces.clear()
+        self._models.clear()
 
     def model_id(self, connection: apsw.Connection, name: str, dimension: int) -> int:
         """The number of a model, known from now on if it was not."""
-        row = first(connection, MODEL, (name,))
-        if row:
-            return int(row[0])
+        known = self._numbered_model(connection, name)
+        if known:
+            return known[0]
         connection.execute(ADD_MODEL, (name, dimension))
         return connection.last_insert_rowid()
 
     def known_model(self, connection: apsw.Connection) -> tuple[int, int] | None:
         """The number and the dimension of the model in use; None while no vector was made by it."""
-        row = None if self._model is None else first(connection, MODEL, (self._model,))
-        return None if row is None else (row[0], row[1])
+        return None if self._model is None else self._numbered_model(connection, self._model)
+
+    def _numbered_model(self, connection: apsw.Connection, name: str) -> tuple[int, int] | None:
+        known = self._models.get(name)
+        if known is None and (row := first(connection, MODEL, (name,))):
+            known = self._models[name] = (row[0], row[1])
+        return known
 
     def lexicon(self, connection: apsw.Connection, *, is_question: bool) -> Lexicon | None:
         """What is kept in memory of the words; None in a transaction, whose words nobody else may see, and at first.
@@ -300,7 +309,7 @@ class OpenedStore:
         if model is None:
             return None
         matrix = self._matrix_for(connection, *model)
-        matrix.refresh(connection, journal.last(connection)[0])
+        matrix.refresh(connection)
         return matrix
 
     def _matrix_for(self, connection: apsw.Connection, model_id: int, dimension: int) -> Matrix:

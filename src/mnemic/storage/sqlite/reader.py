@@ -120,9 +120,6 @@ SELECT (SELECT count(*) FROM newest CROSS JOIN memory m ON m.id = newest.memory_
   + max(0, (SELECT count(*) FROM statement WHERE model_id IS NULL AND until IS NULL) - :looked_at)
 """
 BACKLOG_LOOKED_AT = 1_000
-TRAITS = """
-SELECT id, confidence, session_id, created_at FROM memory WHERE id IN (SELECT value FROM json_each(?))
-"""
 REPUTES = """
 SELECT id, quality, access_count, accessed_at, created_at FROM memory
 WHERE id IN (SELECT value FROM json_each(?))
@@ -574,10 +571,7 @@ class SqliteReader:
 
     def traits(self, memory_ids: Sequence[int]) -> dict[int, Traits]:
         """See Reader."""
-        found = rows(self._connection, TRAITS, (as_json(list(memory_ids)),))
-        return {
-            number: Traits(confidence, session, created) for number, confidence, session, created in found
-        }
+        return self._store.traits.of(self._connection, memory_ids)
 
     def merits(self, memory_ids: Sequence[int]) -> dict[int, Merit]:
         """See Reader."""

@@ -17,7 +17,7 @@ from mnemic.storage.base import Nearness
 from mnemic.storage.sqlite import journal
 from mnemic.storage.sqlite.connection import one_moment
 from mnemic.storage.sqlite.memories import as_json
-from mnemic.storage.sqlite.rows import Row, rows, value
+from mnemic.storage.sqlite.rows import Row, row, rows
 from mnemic.storage.sqlite.sieve import Sieve
 
 if TYPE_CHECKING:
@@ -53,8 +53,8 @@ LEFT_ROWS = """
 SELECT s.memory_id, s.id, p.vector FROM statement s JOIN passage p ON p.statement_id = s.id
 WHERE p.model_id = :model AND s.until IS NULL AND s.memory_id IN (SELECT value FROM json_each(:ids))
 """
-NEWEST_PASSAGE = """
-SELECT coalesce(max(id), 0) FROM passage
+NEWEST = """
+SELECT coalesce((SELECT max(sequence) FROM journal), 0), coalesce((SELECT max(id) FROM passage), 0)
 """
 
 
@@ -91,15 +91,15 @@ class Matrix:
         self._namespaces = np.zeros(capacity, np.int32)
         self._alive = np.zeros(capacity, np.bool_)
 
-    def refresh(self, connection: apsw.Connection, sequence: int) -> None:
+    def refresh(self, connection: apsw.Connection) -> None:
         """Take in what has changed since the last time: new passages, and memories the journal names."""
         with self._lock:
-            newest = value(connection, NEWEST_PASSAGE)
-            if newest == self._passage and sequence == self._sequence:
+            if row(connection, NEWEST) == (self._sequence, self._passage):
                 return
             # One moment for all that is read: between two, passages may be replaced by newer ones.
             with one_moment(connection):
-                self._follow(connection, value(connection, NEWEST_PASSAGE))
+                [(sequence, newest)] = rows(connection, NEWEST)
+                self._follow(connection, newest)
             self._sequence = sequence
             if self._dead > 4096 and self._dead * 2 > self._count:
                 self._compact()
@@ -134,7 +134,7 @@ class Matrix:
     def _replace(self, fresh: list[Row]) -> None:
         """Append *fresh*. Passages are put a statement at a time, so these are all that theirs have now."""
         if fresh:
-            self._drop(self._statements, [row[2] for row in fresh], self._newest_statement)
+            self._drop(self._statements, [one[2] for one in fresh], self._newest_statement)
             self._append(fresh)
 
     def hold(self, some: list[Row]) -> None:
@@ -204,7 +204,7 @@ class Matrix:
         """One unit vector for each statement of these memories, by its number."""
         with self._lock:
             count = self._count
-            chosen = np.flatnonzero(np.isin(self._memories[:count], memory_ids) & self._alive[:count])
+            chosen = np.flatnonzero(self._of(memory_ids) & self._alive[:count])
             if not len(chosen):
                 return {}
             chosen = chosen[np.argsort(self._statements[chosen], kind="stable")]
@@ -225,10 +225,19 @@ class Matrix:
         if namespace_ids is not None:
             seen &= _among(self._namespaces[:count], namespace_ids)
         if only is not None:
-            seen &= np.isin(self._memories[:count], only)
+            seen &= self._of(only)
         if without:
-            seen &= ~np.isin(self._memories[:count], without)
+            seen &= ~self._of(without)
         return seen
+
+    def _of(self, memory_ids: Sequence[int]) -> Flags:
+        """Which rows belong to one of these memories."""
+        # By a place for each memory, whatever the order of the rows: `isin` looks first how it might go about it.
+        wanted = np.zeros(self._newest_memory + 1, np.bool_)
+        numbers = np.array(memory_ids, np.int64)
+        wanted[numbers[numbers <= self._newest_memory]] = True
+        flags: Flags = wanted.take(self._memories[: self._count])
+        return flags
 
     def _likely(self, vector: Vectors, seen: Flags | None, limit: int, at_least: float) -> Flags | None:
         """Of the rows a search may see those that may be among the best: all of them, unless a sieve pays."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, cast
 
 import apsw
@@ -57,9 +57,7 @@ MOST_COUNTED = 100_000
 VOCABULARY = """
 CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab(main, words, 'row')
 """
-FREQUENCY = """
-SELECT doc FROM temp.vocabulary WHERE term = ?
-"""
+# All at once: to begin with a word takes as long as to count a hundred memories.
 THESE_TERMS = """
 SELECT term, doc FROM temp.vocabulary WHERE term IN (SELECT value FROM json_each(?))
 """
@@ -217,13 +215,9 @@ class Frequencies:
         total = self.total(connection)
         # What a transaction sees may be taken back.
         rare = {} if connection.in_transaction else self._unchanged(connection)
-        return {
-            term: min(
-                (self._of_token(connection, token, total, rare) for token in stem(connection, term)),
-                default=0,
-            )
-            for term in terms
-        }
+        tokens = {term: stem(connection, term) for term in terms}
+        counts = self._counts(connection, set(chain.from_iterable(tokens.values())), total, rare)
+        return {term: min((counts[token] for token in made), default=0) for term, made in tokens.items()}
 
     def _unchanged(self, connection: apsw.Connection) -> dict[str, int]:
         """The counts of rare words that still hold."""
@@ -235,19 +229,24 @@ class Frequencies:
             self._sequence = sequence
         return self._rare
 
-    def _of_token(self, connection: apsw.Connection, token: str, total: int, rare: dict[str, int]) -> int:
+    def _counts(
+        self, connection: apsw.Connection, tokens: set[str], total: int, rare: dict[str, int]
+    ) -> dict[str, int]:
+        known = {token: count for token in tokens if (count := self._kept(token, total, rare)) is not None}
+        unknown = sorted(tokens - known.keys())
+        if unknown:
+            counted = dict.fromkeys(unknown, 0) | dict(rows(connection, THESE_TERMS, (as_json(unknown),)))
+            self._frequent |= {token: (count, total) for token, count in counted.items() if count >= FREQUENT}
+            rare |= {token: count for token, count in counted.items() if count < FREQUENT}
+            known |= counted
+        return known
+
+    def _kept(self, token: str, total: int, rare: dict[str, int]) -> int | None:
+        """The count of *token*, if it still holds."""
         if token in rare:
             return rare[token]
-        count, counted_among = self._frequent.get(token, (0, 0))
-        if count and abs(total - counted_among) <= total / 20:
-            return count
-        found = row(connection, FREQUENCY, (token,))
-        count = int(found[0]) if found else 0
-        if count >= FREQUENT:
-            self._frequent[token] = count, total
-        else:
-            rare[token] = count
-        return count
+        count, counted_among = self._frequent.get(token, (None, 0))
+        return count if abs(total - counted_among) <= total / 20 else None
 
 
 def spellings(connection: apsw.Connection, term: str, limit: int) -> list[str]:
