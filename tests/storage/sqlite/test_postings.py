@@ -14,7 +14,7 @@ def test_words_that_nobody_holds_are_not_kept_forever(store, monkeypatch):
     connection = connect(store.path, durable=False)
     kept = Postings()
     for number in range(200):
-        memories, _ = kept.ranked(connection, [f"unheard{number}"], None, 1)
+        memories, _ = kept.ranked(connection, [f"unheard{number}"], None)
         assert not len(memories)
     assert 0 < len(kept._kept) <= 1_000 / 25
     connection.close()

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import apsw
 import numpy as np
 
 from mnemic.storage.base import Match, Weights
+from mnemic.storage.sqlite.census import Numbers, Scores
 from mnemic.storage.sqlite.ledger import Ledger
-from mnemic.storage.sqlite.postings import Numbers, Postings, Scores, best
+from mnemic.storage.sqlite.postings import Postings, best
 
 
 class Holding(NamedTuple):
@@ -34,29 +35,23 @@ class Lexicon:
         namespace_ids: Sequence[int] | None,
         *,
         without: Sequence[int],
-        total: int,
     ) -> Holding:
-        """Who holds any of *terms*, but those that are to be left out; of about *total* memories in all."""
-        spaces = None if namespace_ids is None else tuple(namespace_ids)
-        memories, bm25 = self._postings.ranked(connection, terms, spaces, total)
+        """Who holds any of *terms* in one of these namespaces, but those that are to be left out."""
+        memories, bm25 = self._postings.ranked(connection, terms, namespace_ids)
         if not without:
             return Holding(memories, bm25)
         stays = ~np.isin(memories, without)
         return Holding(memories[stays], bm25[stays])
 
     def each_word(
-        self,
-        connection: apsw.Connection,
-        terms: Sequence[str],
-        namespace_ids: Sequence[int] | None,
-        memory_ids: Sequence[int],
-        *,
-        total: int,
+        self, connection: apsw.Connection, terms: Sequence[str], memory_ids: Sequence[int]
     ) -> list[dict[int, float]]:
         """For each term, what it adds to the BM25 of those of these memories that hold it."""
-        spaces = None if namespace_ids is None else tuple(namespace_ids)
-        among = np.array(memory_ids, np.int64)
-        return [found.among(among) for found in self._postings.of(connection, terms, spaces, total)]
+        return self._postings.each(connection, terms, memory_ids)
+
+    def holders(self, connection: apsw.Connection, tokens: Iterable[str]) -> dict[str, int]:
+        """How many memories hold each of *tokens*, but for those that stand in very many places."""
+        return self._postings.holders(connection, tokens)
 
     def best(self, holding: Holding, limit: int) -> list[tuple[int, float]]:
         """The *limit* best by their words, best first."""

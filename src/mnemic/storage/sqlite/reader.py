@@ -339,7 +339,7 @@ class SqliteReader:
         if not memory_ids or spaces == []:
             return [{} for _ in terms]
         if lexicon := self._lexicon(wanted, every=False, is_question=False):
-            return lexicon.each_word(self._connection, terms, spaces, memory_ids, total=self.size())
+            return lexicon.each_word(self._connection, terms, memory_ids)
         return words.each(self._connection, terms, memory_ids)
 
     def matches(
@@ -364,11 +364,12 @@ class SqliteReader:
         self, lexicon: Lexicon, terms: Sequence[str], wanted: Filter, spaces: Sequence[int] | None
     ) -> Holding:
         without = self._left_out(wanted)
-        return lexicon.holding(self._connection, terms, spaces, without=without, total=self.size())
+        return lexicon.holding(self._connection, terms, spaces, without=without)
 
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
         """See Reader."""
-        return self._store.frequencies.of(self._connection, terms)
+        lexicon = self._store.lexicon(self._connection, is_question=False)
+        return self._store.frequencies.of(self._connection, terms, lexicon.holders if lexicon else None)
 
     def stems(self, body: str) -> list[str]:
         """See Reader."""

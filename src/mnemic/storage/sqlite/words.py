@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, islice
 from typing import Any, cast
 
@@ -15,7 +15,7 @@ from mnemic.storage import text
 from mnemic.storage.base import Match
 from mnemic.storage.sqlite import journal, memories
 from mnemic.storage.sqlite.memories import as_json, left_out, where
-from mnemic.storage.sqlite.rows import Row, column, row, rows, value
+from mnemic.storage.sqlite.rows import Row, column, rows, value
 from mnemic.storage.sqlite.schema import TOKENIZER
 
 TITLE, SUMMARY, TAGS, BODY, PARTS = 3.0, 2.0, 1.5, 1.0, 0.5
@@ -74,8 +74,10 @@ SELECT term, doc FROM temp.vocabulary WHERE term >= ? AND term < ?
 ALL_TERMS = """
 SELECT term, doc FROM temp.vocabulary WHERE length(term) BETWEEN ? AND ?
 """
+Holders = Callable[[apsw.Connection, Iterable[str]], dict[str, int]]
+"""Tells how many memories hold each of some tokens, if it has read who they are."""
 _COLUMNS = "{title summary tags body parts}"
-_PRIVATE = "\ue000"
+PRIVATE = "\ue000"
 """A letter to the index, and in no word that anybody asks for by chance: what a namespace is called begins with it."""
 SHORTEST, LONGEST = 4, 40
 """Of a shorter word too many are one letter away; a longer one is no word that someone mistyped."""
@@ -102,14 +104,14 @@ def row_of(memory: Memory, namespace_id: int) -> tuple[Any, ...]:
 
 
 def _token(namespace_id: int) -> str:
-    return f"{_PRIVATE}{namespace_id}"
+    return f"{PRIVATE}{namespace_id}"
 
 
 def match_expression(terms: Sequence[str], namespace_ids: Iterable[int] | None, *, every: bool) -> str:
     """The FTS5 expression for *terms*, each quoted so that nothing in it is syntax."""
     joined = (" AND " if every else " OR ").join(_quoted(term) for term in terms)
     # To keep to some columns makes the index look at every place of a word: by all words, a third of the time.
-    is_plain = not any(_PRIVATE in term for term in terms)
+    is_plain = not any(PRIVATE in term for term in terms)
     expression = f"({joined})" if is_plain else f"{_COLUMNS} : ({joined})"
     if namespace_ids is None:
         return expression
@@ -209,14 +211,21 @@ class Frequencies:
             self._total, self._counted_at = int(value(connection, LIVING_COUNT)), sequence
         return self._total
 
-    def of(self, connection: apsw.Connection, terms: Iterable[str]) -> dict[str, int]:
-        """In how many memories each term stands; of a phrase, its rarest word."""
-        connection.execute(VOCABULARY)
+    def of(
+        self, connection: apsw.Connection, terms: Iterable[str], holders: Holders | None
+    ) -> dict[str, int]:
+        """In how many memories each term stands; of a phrase, its rarest word. Who knows *holders* is asked first."""
         total = self.total(connection)
         # What a transaction sees may be taken back.
         rare = {} if connection.in_transaction else self._unchanged(connection)
         tokens = {term: stem(connection, term) for term in terms}
-        counts = self._counts(connection, set(chain.from_iterable(tokens.values())), total, rare)
+        every = set(chain.from_iterable(tokens.values()))
+        counts = {token: count for token in every if (count := self._kept(token, total, rare)) is not None}
+        if unknown := sorted(every - counts.keys()):
+            counted = _counted(connection, unknown, holders)
+            self._frequent |= {token: (count, total) for token, count in counted.items() if count >= FREQUENT}
+            rare |= {token: count for token, count in counted.items() if count < FREQUENT}
+            counts |= counted
         return {term: min((counts[token] for token in made), default=0) for term, made in tokens.items()}
 
     def _unchanged(self, connection: apsw.Connection) -> dict[str, int]:
@@ -229,24 +238,21 @@ class Frequencies:
             self._sequence = sequence
         return self._rare
 
-    def _counts(
-        self, connection: apsw.Connection, tokens: set[str], total: int, rare: dict[str, int]
-    ) -> dict[str, int]:
-        known = {token: count for token in tokens if (count := self._kept(token, total, rare)) is not None}
-        unknown = sorted(tokens - known.keys())
-        if unknown:
-            counted = dict.fromkeys(unknown, 0) | dict(rows(connection, THESE_TERMS, (as_json(unknown),)))
-            self._frequent |= {token: (count, total) for token, count in counted.items() if count >= FREQUENT}
-            rare |= {token: count for token, count in counted.items() if count < FREQUENT}
-            known |= counted
-        return known
-
     def _kept(self, token: str, total: int, rare: dict[str, int]) -> int | None:
         """The count of *token*, if it still holds."""
         if token in rare:
             return rare[token]
         count, counted_among = self._frequent.get(token, (None, 0))
         return count if abs(total - counted_among) <= total / 20 else None
+
+
+def _counted(connection: apsw.Connection, tokens: Sequence[str], holders: Holders | None) -> dict[str, int]:
+    counts = dict.fromkeys(tokens, 0) | (holders(connection, tokens) if holders else {})
+    others = [token for token in tokens if not counts[token]]
+    if others:
+        connection.execute(VOCABULARY)
+        counts |= dict(rows(connection, THESE_TERMS, (as_json(others),)))
+    return counts
 
 
 def spellings(connection: apsw.Connection, term: str, limit: int) -> list[str]:

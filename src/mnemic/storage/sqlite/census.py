@@ -1,0 +1,89 @@
+"""How long the living memories are and where they live, in columns: what BM25 has to know of each besides the words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import apsw
+import numpy as np
+import numpy.typing as npt
+import orjson
+
+from mnemic.storage.sqlite.memories import as_json
+from mnemic.storage.sqlite.rows import rows
+
+Numbers = npt.NDArray[np.int64]
+Scores = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+K1, B, LEAST_IDF = 1.2, 0.75, 1e-6
+"""The constants of the index's own BM25."""
+COLUMNS = 6
+"""So many the index has; the number of words in each stands in `sz`, in as many bytes as it needs."""
+# In one row each: at each row others may take the interpreter.
+SIZES = """
+SELECT json_group_array(id), group_concat(hex(sz), '') FROM words_docsize WHERE {among}
+"""
+SPACES = """
+SELECT n.id, json_group_array(m.id) FROM memory m JOIN namespace n ON n.name = m.namespace
+WHERE m.state = 'living' AND m.{among} GROUP BY m.namespace
+"""
+EVERYONE, THESE = "id > 0", "id IN (SELECT value FROM json_each(?))"
+
+
+class Census:
+    """The length and the namespace of each living memory, in the place of its number; whoever holds it has a lock."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._mean = 1.0
+        self._lengths: Scores = np.zeros(1024, np.float64)
+        self._spaces = np.zeros(1024, np.int32)
+
+    def take_in_all(self, connection: apsw.Connection) -> None:
+        """Look at all memories, none of which is known yet."""
+        self._note(connection, EVERYONE)
+
+    def take_in(self, connection: apsw.Connection, changed: Sequence[int]) -> None:
+        """Look again at the memories that have *changed*."""
+        known = np.array([number for number in changed if number < len(self._lengths)], np.int64)
+        self._lengths[known] = 0
+        self._note(connection, THESE, as_json(list(changed)))
+
+    def _note(self, connection: apsw.Connection, among: str, *values: str) -> None:
+        [(numbers, sizes)] = rows(connection, SIZES.format(among=among), values)
+        living = np.array(orjson.loads(numbers), np.int64)
+        self._reserve(int(living.max(initial=0)) + 1)
+        self._lengths[living] = lengths(bytes.fromhex(sizes or ""))
+        for space, members in rows(connection, SPACES.format(among=among), values):
+            self._spaces[orjson.loads(members)] = space
+        self.count = int(np.count_nonzero(self._lengths))
+        self._mean = self._lengths.sum() / max(1, self.count)
+
+    def _reserve(self, capacity: int) -> None:
+        if missing := max(0, capacity - len(self._lengths)):
+            room = max(missing, len(self._lengths))
+            self._lengths = np.concatenate([self._lengths, np.zeros(room, np.float64)])
+            self._spaces = np.concatenate([self._spaces, np.zeros(room, np.int32)])
+
+    def bm25(self, memories: Numbers, times: Scores) -> Scores:
+        """What a word adds to the rank of those who hold it, each so many *times*."""
+        rarity = np.log((self.count - len(memories) + 0.5) / (len(memories) + 0.5))
+        damping = K1 * (1 - B + B * self._lengths[memories] / self._mean)
+        adds: Scores = (rarity if rarity > 0 else LEAST_IDF) * ((times * (K1 + 1.0)) / (times + damping))
+        return adds
+
+    def lives_in(self, memories: Numbers, namespace_ids: Sequence[int]) -> Flags:
+        """Which of *memories* live in one of these namespaces."""
+        return np.isin(self._spaces[memories], namespace_ids)
+
+
+def lengths(sizes: bytes) -> Numbers:
+    """How many words each memory has: SQLite's variable-length numbers, one a column, all one after the other."""
+    parts = np.frombuffer(sizes, np.uint8)
+    ends = np.flatnonzero(parts < 0x80)
+    starts = np.concatenate([np.zeros(1, np.int64), ends[:-1] + 1])[: len(ends)]
+    shifts = 7 * (np.repeat(ends, ends - starts + 1) - np.arange(len(parts)))
+    numbers = np.add.reduceat((parts & 0x7F).astype(np.int64) << shifts, starts) if len(ends) else ends
+    summed: Numbers = numbers.reshape(-1, COLUMNS).sum(axis=1)
+    return summed
