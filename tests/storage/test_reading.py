@@ -327,11 +327,47 @@ def test_traits_are_told_of_those_there_are(store):
     assert told == {doubtful.id: Traits(0.25, talk, START), plain.id: Traits(1.0, None, START)}
 
 
-def test_a_statement_is_told_as_far_as_asked(store):
+def test_traits_are_those_of_now(store, engine, tmp_path):
+    """Whoever changed them, and whatever a transaction that came to nothing had made of them."""
+    with store.write(operation="x", actor="x", at=START) as tx:
+        memory = tx.add(a_draft("one", confidence=0.5), uid=f"{1:032x}")
+    assert store.read().traits([memory.id])[memory.id].confidence == 0.5
+
+    with pytest.raises(ZeroDivisionError), store.write(operation="x", actor="x", at=START) as tx:
+        tx.change(memory, confidence=0.1)
+        assert tx.traits([memory.id])[memory.id].confidence == 0.1
+        raise ZeroDivisionError
+    assert store.read().traits([memory.id])[memory.id].confidence == 0.5
+
+    change(store, memory, confidence=0.75)
+    assert store.read().traits([memory.id])[memory.id].confidence == 0.75
+    with store.write(operation="x", actor="x", at=START) as tx:
+        tx.purge([memory.id])
+    assert store.read().traits([memory.id]) == {}
+
+
+def test_statements_that_begin_in_a_certain_way_are_told(store):
     [memory] = put(store, a_draft("one", texts=("The heron stands", "It fishes")))
     first, second = (statement.id for statement in memory.statements)
-    assert store.read().openings([first, second, 99], 9) == {first: "The heron", second: "It fishes"}
-    assert store.read().openings([], 9) == {}
+
+    def told(*numbers, characters=9):
+        return store.read().beginning(numbers, characters, is_heron)
+
+    assert told(first, second, 99) == told(first, second, 99) == [first]
+    assert told(first, second, 99, characters=8) == []
+    assert told() == []
+
+    with pytest.raises(ZeroDivisionError), store.write(operation="x", actor="x", at=START) as tx:
+        taken_back = tx.add(a_draft("two", texts=("The heron",)), uid=f"{2:032x}").statements[0].id
+        assert tx.beginning([taken_back], 9, is_heron) == [taken_back]
+        raise ZeroDivisionError
+    [other] = put(store, a_draft("three", texts=("The crow",)))
+    assert [statement.id for statement in other.statements] == [taken_back]
+    assert told(taken_back) == []
+
+
+def is_heron(opening):
+    return opening == "The heron"
 
 
 def test_merits_are_told_of_those_there_are(store):

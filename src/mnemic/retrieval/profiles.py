@@ -126,8 +126,7 @@ class House:
         certain = (candidates[number] for number, told in traits.items() if told.confidence >= CERTAIN)
         nearest = sorted(certain, key=attrgetter("cosine"), reverse=True)[: self.standing_depth]
         stated = {one.statement_id: one for one in nearest if one.statement_id is not None}
-        openings = reader.openings(list(stated), OPENING)
-        rules = (stated[number] for number, opening in openings.items() if is_standing(opening))
+        rules = [stated[number] for number in reader.beginning(list(stated), OPENING, is_standing)]
         return {rule.memory_id: self.standing * rule.cosine for rule in rules if rule.cosine > 0}
 
     def _session(self, worth: Mapping[int, float], traits: Mapping[int, Traits]) -> dict[int, float]:

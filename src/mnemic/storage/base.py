@@ -423,8 +423,10 @@ class Reader(Protocol):
     def reputes(self, memory_ids: Sequence[int]) -> dict[int, Repute]:
         """How good these memories proved and how much they are used; unknown numbers are left out."""
 
-    def openings(self, statement_ids: Sequence[int], characters: int) -> dict[int, str]:
-        """How these statements begin, up to so many characters of each; unknown numbers are left out."""
+    def beginning(
+        self, statement_ids: Sequence[int], characters: int, holds: Callable[[str], bool]
+    ) -> list[int]:
+        """Those of these statements whose first *characters* pass *holds*, which must always say the same of a text."""
 
     def neighbours_in_session(self, memory_ids: Sequence[int]) -> dict[int, tuple[int, ...]]:
         """For each of these memories that belongs to a session: the living ones right before and after it."""

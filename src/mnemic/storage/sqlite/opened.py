@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,10 +24,10 @@ from mnemic.storage.sqlite.connection import (
     our_errors,
     prepare_file,
 )
+from mnemic.storage.sqlite.kept import KnownTraits, Openings
 from mnemic.storage.sqlite.migrating import back_up, migrate
 from mnemic.storage.sqlite.reader import SqliteReader
 from mnemic.storage.sqlite.rows import row as first
-from mnemic.storage.sqlite.traits import KnownTraits
 from mnemic.storage.sqlite.turns import Turns
 from mnemic.storage.sqlite.writer import SqliteWriter
 
@@ -100,6 +100,7 @@ class OpenedStore:
         self.frequencies = words.Frequencies()
         self.rarity = substrings.Rarity()
         self.traits = KnownTraits()
+        self._openings: dict[tuple[int, Callable[[str], bool]], Openings] = {}
         self._words_asked = 0
         self._lexicon: Lexicon | None = None
         self._matrix: Matrix | None = None
@@ -302,6 +303,10 @@ class OpenedStore:
 
                 self._lexicon = Lexicon()
             return self._lexicon
+
+    def openings(self, characters: int, holds: Callable[[str], bool]) -> Openings:
+        """What is known of the first *characters* of statements: whether they pass *holds*."""
+        return self._openings.setdefault((characters, holds), Openings(characters, holds))
 
     def matrix(self, connection: apsw.Connection) -> Matrix | None:
         """The vectors of the model in use, up to date; None while it has none."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial, reduce
 from typing import NamedTuple
 
 import apsw
@@ -33,22 +34,25 @@ LONG = 20_000
 COLUMNS = {"body": BODY, "title": TITLE, "summary": SUMMARY, "tags": TAGS, "parts": PARTS}
 """What a word counts in each; most stand in the first."""
 WEIGHTS = np.array(list(COLUMNS.values()))
-OFFSET_BITS, COLUMN_BITS = 24, 4
+NONE: Numbers = np.zeros(0, np.int64)
+COLUMN_BITS, OFFSET_BITS = 3, 24
 PLACES_TABLE = """
 CREATE VIRTUAL TABLE IF NOT EXISTS temp.place USING fts5vocab(main, words, 'instance')
 """
-# A place is one number; that of a namespace's name is none.
-_PLACE = " ".join(
-    f"WHEN '{column}' THEN doc * {1 << OFFSET_BITS + COLUMN_BITS} + offset + {number << OFFSET_BITS}"
-    for number, column in enumerate(COLUMNS)
+# A memory and a column are one number, in front of how many words lie before; the name of a namespace has none.
+_CASES = " ".join(
+    f"WHEN '{column}' THEN doc * {1 << COLUMN_BITS} + {number}" for number, column in enumerate(COLUMNS)
 )
 # All are one row: at each row others may take the interpreter.
-PLACES = f"""
-SELECT json_group_array(CASE col {_PLACE} ELSE -1 END) FROM temp.place WHERE term = ?
+HELD_IN = f"""
+SELECT json_group_array(CASE col {_CASES} ELSE -1 END) FROM temp.place WHERE term = ?
 """
-FIRST_PLACES = f"""
-SELECT json_group_array(place)
-FROM (SELECT CASE col {_PLACE} ELSE -1 END AS place FROM temp.place WHERE term = ? LIMIT ?)
+FIRST_HELD_IN = f"""
+SELECT json_group_array(held_in)
+FROM (SELECT CASE col {_CASES} ELSE -1 END AS held_in FROM temp.place WHERE term = ? LIMIT ?)
+"""
+PLACES = f"""
+SELECT json_group_array(CASE col {_CASES} ELSE -1 END * {1 << OFFSET_BITS} + offset) FROM temp.place WHERE term = ?
 """
 
 
@@ -145,7 +149,7 @@ class Postings:
             self._kept.clear()
             self._changes.clear()
             self._size = 0
-        else:
+        elif changed:
             self._census.take_in(connection, changed)
             self._changes += _tokens(connection, changed)
         self._sequence = sequence
@@ -174,24 +178,22 @@ class Postings:
         return kept
 
     def _read(self, connection: apsw.Connection, phrase: Phrase) -> Posting:
-        places = _places(connection, PLACES, phrase[0]) if phrase else np.zeros(0, np.int64)
-        for distance, token in enumerate(phrase[1:], 1):
-            # Where the phrase begins if this token stands where it must.
-            begins = _places(connection, PLACES, token) - distance
-            places = np.intersect1d(places, begins, assume_unique=True)
-        return self._keep(phrase, places)
+        if len(phrase) == 1:
+            return self._keep(phrase, _numbers(connection, HELD_IN, phrase[0]))
+        begins = [_numbers(connection, PLACES, token) - distance for distance, token in enumerate(phrase)]
+        places = reduce(partial(np.intersect1d, assume_unique=True), begins) if begins else NONE
+        return self._keep(phrase, places >> OFFSET_BITS)
 
     def _read_if_short(self, connection: apsw.Connection, phrase: Phrase) -> Posting | None:
-        places = _places(connection, FIRST_PLACES, phrase[0], LONG)
-        return self._keep(phrase, places) if len(places) < LONG else None
+        held_in = _numbers(connection, FIRST_HELD_IN, phrase[0], LONG)
+        return self._keep(phrase, held_in) if len(held_in) < LONG else None
 
-    def _keep(self, phrase: Phrase, places: Numbers) -> Posting:
-        """What *places* say of *phrase*, from now on."""
+    def _keep(self, phrase: Phrase, held_in: Numbers) -> Posting:
+        """What the columns it is *held_in* say of *phrase*, from now on."""
         if gone := self._kept.pop(phrase, None):
             self._size -= gone.size
-        columns = (places >> OFFSET_BITS) & ((1 << COLUMN_BITS) - 1)
-        holders = places >> (OFFSET_BITS + COLUMN_BITS)
-        fresh = Posting(*_totals(holders, WEIGHTS[columns]), len(self._changes))
+        weights = WEIGHTS[held_in & ((1 << COLUMN_BITS) - 1)]
+        fresh = Posting(*_totals(held_in >> COLUMN_BITS, weights), len(self._changes))
         self._kept[phrase] = fresh
         self._size += fresh.size
         return fresh
@@ -219,10 +221,9 @@ def _tokens(connection: apsw.Connection, changed: Sequence[int]) -> list[tuple[i
     ]
 
 
-def _places(connection: apsw.Connection, sql: str, token: str, *values: int) -> Numbers:
-    """Where *token* stands, in order."""
-    places = np.array(orjson.loads(value(connection, sql, (token, *values))), np.int64)
-    return places[places >= 0] if PRIVATE in token else places
+def _numbers(connection: apsw.Connection, sql: str, token: str, *values: int) -> Numbers:
+    numbers = np.array(orjson.loads(value(connection, sql, (token, *values))), np.int64)
+    return numbers[numbers >= 0] if PRIVATE in token else numbers
 
 
 def _summed(postings: Sequence[tuple[Numbers, Scores]]) -> tuple[Numbers, Scores]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
@@ -140,9 +140,6 @@ GROUP BY namespace
 STANDARDS = """
 SELECT name, standard_id, parent FROM namespace
 WHERE standard_id IS NOT NULL OR parent IS NOT NULL ORDER BY name
-"""
-OPENINGS = """
-SELECT id, substr(text, 1, ?) FROM statement WHERE id IN (SELECT value FROM json_each(?))
 """
 SESSION_NEIGHBOURS = """
 SELECT m.id,
@@ -584,9 +581,11 @@ class SqliteReader:
         found = rows(self._connection, REPUTES, (as_json(list(memory_ids)),))
         return {one[0]: Repute._make(one[1:]) for one in found}
 
-    def openings(self, statement_ids: Sequence[int], characters: int) -> dict[int, str]:
+    def beginning(
+        self, statement_ids: Sequence[int], characters: int, holds: Callable[[str], bool]
+    ) -> list[int]:
         """See Reader."""
-        return dict(rows(self._connection, OPENINGS, (characters, as_json(list(statement_ids)))))
+        return self._store.openings(characters, holds).of(self._connection, statement_ids)
 
     def neighbours_in_session(self, memory_ids: Sequence[int]) -> dict[int, tuple[int, ...]]:
         """See Reader."""
