@@ -35,7 +35,7 @@ class Census:
     """The length and the namespace of each living memory, in the place of its number; whoever holds it has a lock."""
 
     def __init__(self) -> None:
-        self.count = 0
+        self.count = self.edition = 0
         self._mean = 1.0
         self._lengths: Scores = np.zeros(1024, np.float64)
         self._spaces = np.zeros(1024, np.int32)
@@ -59,6 +59,7 @@ class Census:
             self._spaces[orjson.loads(members)] = space
         self.count = int(np.count_nonzero(self._lengths))
         self._mean = self._lengths.sum() / max(1, self.count)
+        self.edition += 1
 
     def _reserve(self, capacity: int) -> None:
         if missing := max(0, capacity - len(self._lengths)):

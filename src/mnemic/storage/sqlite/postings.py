@@ -9,8 +9,8 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial, reduce
-from typing import NamedTuple
 
 import apsw
 import numpy as np
@@ -28,7 +28,7 @@ Phrase = tuple[str, ...]
 """The tokens of a word, which are mostly one."""
 
 MOST_KEPT = 1_000_000
-"""So many pairs of a word and a memory are kept, at 16 bytes each."""
+"""So many pairs of a word and a memory are kept, at 24 bytes each."""
 LONG = 20_000
 """Of a word that stands in so many places nobody wants to know where, only to how many memories that comes."""
 COLUMNS = {"body": BODY, "title": TITLE, "summary": SUMMARY, "tags": TAGS, "parts": PARTS}
@@ -56,12 +56,18 @@ SELECT json_group_array(CASE col {_CASES} ELSE -1 END * {1 << OFFSET_BITS} + off
 """
 
 
-class Posting(NamedTuple):
-    """The memories that hold a phrase, by number; how often, weighed by column; how many changes that knows of."""
+@dataclass(slots=True)
+class Posting:
+    """The memories that hold a phrase, by number; how often, weighed by column; how many changes that knows of.
+
+    And what the phrase added to the BM25 of each by that edition of the census.
+    """
 
     memories: Numbers
     times: Scores
     seen: int
+    adds: Scores | None = None
+    edition: int = 0
 
     @property
     def size(self) -> int:
@@ -155,7 +161,10 @@ class Postings:
         self._sequence = sequence
 
     def _bm25(self, posting: Posting) -> Scores:
-        return self._census.bm25(posting.memories, posting.times)
+        if posting.adds is None or posting.edition != self._census.edition:
+            posting.adds = self._census.bm25(posting.memories, posting.times)
+            posting.edition = self._census.edition
+        return posting.adds
 
     def _adds(self, posting: Posting, wanted: Numbers) -> dict[int, float]:
         holds, places = posting.among(wanted)
@@ -173,7 +182,7 @@ class Postings:
         if late:
             if kept.among(np.array([number for number, _ in late]))[0].any():
                 return None
-            kept = self._kept[phrase] = kept._replace(seen=len(self._changes))
+            kept.seen = len(self._changes)
         self._kept.move_to_end(phrase)
         return kept
 

@@ -206,7 +206,9 @@ class Frequencies:
 
     def total(self, connection: apsw.Connection) -> int:
         """How many memories there are, counted again when so much has changed that it may be a twentieth off."""
-        sequence = journal.last(connection)[0]
+        return self._total_at(connection, journal.last(connection)[0])
+
+    def _total_at(self, connection: apsw.Connection, sequence: int) -> int:
         if abs(sequence - self._counted_at) > self._total / 20:
             self._total, self._counted_at = int(value(connection, LIVING_COUNT)), sequence
         return self._total
@@ -215,9 +217,10 @@ class Frequencies:
         self, connection: apsw.Connection, terms: Iterable[str], holders: Holders | None
     ) -> dict[str, int]:
         """In how many memories each term stands; of a phrase, its rarest word. Who knows *holders* is asked first."""
-        total = self.total(connection)
+        sequence = journal.last(connection)[0]
+        total = self._total_at(connection, sequence)
         # What a transaction sees may be taken back.
-        rare = {} if connection.in_transaction else self._unchanged(connection)
+        rare = {} if connection.in_transaction else self._unchanged(connection, sequence)
         tokens = {term: stem(connection, term) for term in terms}
         every = set(chain.from_iterable(tokens.values()))
         counts = {token: count for token in every if (count := self._kept(token, total, rare)) is not None}
@@ -228,9 +231,8 @@ class Frequencies:
             counts |= counted
         return {term: min((counts[token] for token in made), default=0) for term, made in tokens.items()}
 
-    def _unchanged(self, connection: apsw.Connection) -> dict[str, int]:
+    def _unchanged(self, connection: apsw.Connection, sequence: int) -> dict[str, int]:
         """The counts of rare words that still hold."""
-        sequence = journal.last(connection)[0]
         if sequence != self._sequence:
             if len(self._rare) > MOST_COUNTED or journal.is_reworded(connection, self._sequence):
                 # Not cleared: whoever counts just now puts what it finds into the old one.
