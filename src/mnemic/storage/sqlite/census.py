@@ -56,7 +56,7 @@ class Census:
         self._reserve(int(living.max(initial=0)) + 1)
         self._lengths[living] = lengths(bytes.fromhex(sizes or ""))
         for space, members in rows(connection, SPACES.format(among=among), values):
-            self._spaces[orjson.loads(members)] = space
+            self._spaces[np.array(orjson.loads(members), np.int64)] = space
         self.count = int(np.count_nonzero(self._lengths))
         self._mean = self._lengths.sum() / max(1, self.count)
         self.edition += 1
@@ -82,9 +82,13 @@ class Census:
 def lengths(sizes: bytes) -> Numbers:
     """How many words each memory has: SQLite's variable-length numbers, one a column, all one after the other."""
     parts = np.frombuffer(sizes, np.uint8)
-    ends = np.flatnonzero(parts < 0x80)
-    starts = np.concatenate([np.zeros(1, np.int64), ends[:-1] + 1])[: len(ends)]
-    shifts = 7 * (np.repeat(ends, ends - starts + 1) - np.arange(len(parts)))
-    numbers = np.add.reduceat((parts & 0x7F).astype(np.int64) << shifts, starts) if len(ends) else ends
-    summed: Numbers = numbers.reshape(-1, COLUMNS).sum(axis=1)
+    is_last = parts < 0x80
+    values = (parts & 0x7F).astype(np.int64)
+    followed, by = np.flatnonzero(~is_last), 1
+    while len(followed):  # a byte counts 128 times as much for each that follows in its number
+        values[followed] <<= 7
+        followed, by = followed[~is_last[followed + by]], by + 1
+    ends = np.flatnonzero(is_last)[COLUMNS - 1 :: COLUMNS]
+    starts = np.concatenate([np.zeros(1, np.int64), ends + 1])[: len(ends)]
+    summed: Numbers = np.add.reduceat(values, starts)
     return summed
