@@ -20,6 +20,7 @@ from mnemic.core.shelf import IDLE_SECONDS, MOST, Shelf, Stamp
 from mnemic.core.workspaces import Answer, Size, add, create, find, search, sizes
 from mnemic.errors import Denied, Invalid, MnemicError, NotFound, StoreUnusable
 from mnemic.formats import amem
+from mnemic.formats.amem import Brain, Node
 from mnemic.model.access import Grant
 from mnemic.model.workspace import Role, Workspace
 from mnemic.storage.sqlite.store import SqliteStore
@@ -187,6 +188,14 @@ def test_a_store_that_is_gone_or_spoilt_keeps_nobody_from_asking_the_others(conf
         assert "cut.db is cut short" in answers[3].error
     a_file(gone)
     assert search(confined, workspace, "greenhouse", 5)[0].error is None
+
+
+def test_a_file_whose_nodes_are_numbered_far_apart_is_refused(confined: Context, folder: Path):
+    nodes = [Node(id=number, type="fact", text=f"Node {number}", created_at=1) for number in (0, 2**40)]
+    path = folder / "far.amem"
+    path.write_bytes(amem.write(Brain(tuple(nodes), ())))
+    with pytest.raises(Invalid, match=r"far\.amem: node 1099511627776 is numbered too far beyond the others"):
+        a_workspace(confined, path)
 
 
 def test_only_files_below_allowed_folders_are_added(confined: Context, folder: Path, tmp_path: Path):

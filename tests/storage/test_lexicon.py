@@ -176,6 +176,31 @@ def test_it_is_known_how_many_hold_a_word(engine, folder, store, monkeypatch):
     assert store.read().frequencies(terms) == counted | {"amber": counted["amber"] + 1}
 
 
+@pytest.mark.parametrize(
+    "limits", [(100, 500), (0, 500), (100, 3)], ids=["followed", "anew", "anew now and then"]
+)
+def test_it_is_all_the_same_whether_changes_are_followed(engine, folder, store, monkeypatch, limits):
+    monkeypatch.setattr(postings, "FEW", limits[0])
+    monkeypatch.setattr(postings, "MANY", limits[1])
+    chance = random.Random(17)
+    for several in (1, 4, 1, 2):
+        for _ in range(several):
+            change(store, chance)
+        agree(answers(store), first_answers(engine, folder))
+
+
+def test_a_word_longer_than_the_index_keeps_is_found(engine, folder, store):
+    long = "x" * 40_000
+    with store.write(operation="x", actor="x", at=START) as tx:
+        number = tx.add(
+            Draft(namespace="work", title="t", texts=(long,), created_at=START), uid=str(uuid.uuid4())
+        )
+    fresh = open_store(engine, folder)
+    for opened in (store, fresh):
+        assert list(dict(opened.read().words((long,), Filter(), every=False, limit=5))) == [number.id]
+    fresh.close()
+
+
 def test_a_use_is_no_change_of_words(engine, folder, store):
     with store.write(operation=USE, actor="x", at=START) as tx:
         for memory in list(tx.all_memories())[:50]:

@@ -16,7 +16,7 @@ from mnemic.model.session import Session
 from mnemic.model.values import DAY, HOUR, MINUTE, State, Tier
 from mnemic.model.workspace import Role
 from mnemic.storage.base import Merit, Repute, Traits
-from support import START, a_draft, change, embed_all, put
+from support import START, a_draft, change, embed_all, open_store, put
 from support import WordEmbedder as Embedder
 
 
@@ -329,6 +329,7 @@ def test_traits_are_told_of_those_there_are(store):
 
 def test_traits_are_those_of_now(store, engine, tmp_path):
     """Whoever changed them, and whatever a transaction that came to nothing had made of them."""
+    assert store.read().traits([1]) == {}
     with store.write(operation="x", actor="x", at=START) as tx:
         memory = tx.add(a_draft("one", confidence=0.5), uid=f"{1:032x}")
     assert store.read().traits([memory.id])[memory.id].confidence == 0.5
@@ -339,7 +340,9 @@ def test_traits_are_those_of_now(store, engine, tmp_path):
         raise ZeroDivisionError
     assert store.read().traits([memory.id])[memory.id].confidence == 0.5
 
-    change(store, memory, confidence=0.75)
+    other = open_store(engine, tmp_path)
+    change(other, memory, confidence=0.75)
+    other.close()
     assert store.read().traits([memory.id])[memory.id].confidence == 0.75
     with store.write(operation="x", actor="x", at=START) as tx:
         tx.purge([memory.id])

@@ -263,6 +263,18 @@ def test_a_memory_from_elsewhere_keeps_all_it_has(store):
     assert found(store, "one") == [second.id] and store.check() == []
 
 
+def test_a_number_far_beyond_all_others_is_not_taken_over(store):
+    [known] = put(store, a_draft("known"))
+    far = replace(known, uid=str(uuid.uuid4()), title="far", id=2**40)
+    with store.write(operation="import", actor="x", at=START) as tx:
+        near = tx.take_in(replace(far, uid=str(uuid.uuid4()), title="near", id=1_000_000 + known.id))
+        taken = tx.take_in(far)
+    assert near.id == 1_000_000 + known.id
+    assert taken.id == near.id + 1
+    for _ in range(5):
+        assert {*found(store, "known")} == {known.id, near.id, taken.id}
+
+
 def test_what_is_said_of_a_memory_is_its_own(store):
     said = {"colour": "blue"}
     plain, coloured = put(store, a_draft("plain"), a_draft("coloured", metadata=said))

@@ -163,5 +163,9 @@ def _look(path: Path) -> tuple[bytes, Stamp]:
 def _unpacked(ctx: Context, path: Path) -> Asked:
     """An `.amem` file as a store of ours."""
     store = ctx.store.in_memory()
-    fill(store, load(path), ctx.now())
+    brain = load(path)
+    try:
+        fill(store, brain, ctx.now())
+    except Invalid as error:
+        raise Invalid(f"{path.name}: {error}", "path") from None
     return store

@@ -555,10 +555,10 @@ class Writer(Reader, Protocol):
         """*edge* with these fields changed."""
 
     def take_in(self, memory: Memory, *, is_checked: bool = False) -> Memory:
-        """A memory from elsewhere, with its uid, times, state and counters; its number too if that is free.
+        """A memory from elsewhere, with its uid, times, state and counters.
 
-        One that cannot be taken in leaves nothing behind. If it *is_checked*, each field of its type and uid and title
-        free, that costs less.
+        Its number too, if that is free and lies no more than a million beyond all others. One that cannot be taken in
+        leaves nothing behind. If it *is_checked*, each field of its type and uid and title free, that costs less.
         """
 
     def set_standard(self, namespace: str, memory_id: int | None, parent: str | None) -> None:

@@ -168,7 +168,9 @@ def fill(store: Store, brain: Brain, at: Moment) -> None:
     numbers = {node.id: node.id + FIRST for node in brain.nodes}
     with store.write(operation="import", actor=SOURCE, at=at, durable=False) as tx:
         for node in brain.nodes:
-            _put(tx, node, uid_of(node), SOURCE, None, corrected.get(node.id), numbers[node.id])
+            put = _put(tx, node, uid_of(node), SOURCE, None, corrected.get(node.id), numbers[node.id])
+            if put.id != numbers[node.id]:
+                raise Invalid(f"node {node.id} is numbered too far beyond the others", "path")
         for link in brain.links:
             _take_link(tx, link, numbers)
 

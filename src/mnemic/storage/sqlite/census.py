@@ -18,8 +18,8 @@ Flags = npt.NDArray[np.bool_]
 
 K1, B, LEAST_IDF = 1.2, 0.75, 1e-6
 """The constants of the index's own BM25."""
-COLUMNS = 6
-"""So many the index has; the number of words in each stands in `sz`, in as many bytes as it needs."""
+INDEXED = 6
+"""So many columns the index has; the number of words in each stands in `sz`, in as many bytes as it needs."""
 # In one row each: at each row others may take the interpreter.
 SIZES = """
 SELECT json_group_array(id), group_concat(hex(sz), '') FROM words_docsize WHERE {among}
@@ -56,7 +56,9 @@ class Census:
         self._reserve(int(living.max(initial=0)) + 1)
         self._lengths[living] = lengths(bytes.fromhex(sizes or ""))
         for space, members in rows(connection, SPACES.format(among=among), values):
-            self._spaces[np.array(orjson.loads(members), np.int64)] = space
+            places = np.array(orjson.loads(members), np.int64)
+            self._reserve(int(places.max()) + 1)  # in a damaged database the index may not have them all
+            self._spaces[places] = space
         self.count = int(np.count_nonzero(self._lengths))
         self._mean = self._lengths.sum() / max(1, self.count)
         self.edition += 1
@@ -88,7 +90,7 @@ def lengths(sizes: bytes) -> Numbers:
     while len(followed):  # a byte counts 128 times as much for each that follows in its number
         values[followed] <<= 7
         followed, by = followed[~is_last[followed + by]], by + 1
-    ends = np.flatnonzero(is_last)[COLUMNS - 1 :: COLUMNS]
+    ends = np.flatnonzero(is_last)[INDEXED - 1 :: INDEXED]
     starts = np.concatenate([np.zeros(1, np.int64), ends + 1])[: len(ends)]
     summed: Numbers = np.add.reduceat(values, starts)
     return summed

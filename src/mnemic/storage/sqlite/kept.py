@@ -43,6 +43,11 @@ class _Kept(Generic[T]):
             self._told |= self._read(connection, missing)
         return {number: self._told[number] for number in numbers if number in self._told}
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was read yet."""
+        return not self._told
+
     def drop(self, numbers: Sequence[int]) -> None:
         """Forget what was read of these."""
         for number in numbers:
@@ -68,7 +73,8 @@ class KnownTraits:
         """Forget what has changed. Mere use changes no trait."""
         sequence = journal.last(connection)[0]
         if sequence != self._sequence:
-            self._kept.drop(journal.reworded(connection, self._sequence) if self._sequence else ())
+            if not self._kept.is_empty:
+                self._kept.drop(journal.reworded(connection, self._sequence))
             self._sequence = sequence
 
 

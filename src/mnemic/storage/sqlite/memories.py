@@ -54,6 +54,9 @@ INSERT INTO memory ({_LIST}) VALUES ({", ".join("?" * len(COLUMNS))})
 BY_ID = f"""
 SELECT {_LIST} FROM memory WHERE id = ?
 """
+NEWEST = """
+SELECT coalesce(max(id), 0) FROM memory
+"""
 BY_IDS = f"""
 SELECT {_LIST} FROM memory WHERE id IN (SELECT value FROM json_each(?))
 """

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial, reduce
 
@@ -17,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
+from mnemic.model.memory import Memory
 from mnemic.model.values import State
 from mnemic.storage.sqlite import journal, memories, words
 from mnemic.storage.sqlite.census import Census, Numbers, Scores
@@ -26,11 +28,15 @@ from mnemic.storage.sqlite.words import BODY, PARTS, PRIVATE, SUMMARY, TAGS, TIT
 
 Phrase = tuple[str, ...]
 """The tokens of a word, which are mostly one."""
+Change = tuple[int, dict[str, float]]
+"""A memory that has changed, and how often it holds each token now, weighed by column."""
 
 MOST_KEPT = 1_000_000
 """So many pairs of a word and a memory are kept, at 24 bytes each."""
 LONG = 20_000
-"""Of a word that stands in so many places nobody wants to know where, only to how many memories that comes."""
+"""A word that stands in so many places is only read where for a question that searches by it, not to count it."""
+FEW, MANY = 100, 500
+"""So many changes at once, or one after another, are followed; after more it takes less to begin anew."""
 COLUMNS = {"body": BODY, "title": TITLE, "summary": SUMMARY, "tags": TAGS, "parts": PARTS}
 """What a word counts in each; most stand in the first."""
 WEIGHTS = np.array(list(COLUMNS.values()))
@@ -82,6 +88,14 @@ class Posting:
         holds = self.memories.take(places, mode="clip") == wanted
         return holds, places[holds]
 
+    def changed(self, late: Sequence[int], now: Mapping[int, float]) -> tuple[Numbers, Scores]:
+        """Who holds it how often, when of the memories in *late* none but those in *now* do."""
+        stays = ~np.isin(self.memories, late)
+        numbers = np.concatenate([self.memories[stays], np.array(list(now), np.int64)])
+        times = np.concatenate([self.times[stays], np.array(list(now.values()), np.float64)])
+        order = np.argsort(numbers, kind="stable")
+        return numbers[order], times[order]
+
 
 class Postings:
     """What the index says of the words that were asked for last. One instance a store, safe between threads."""
@@ -90,7 +104,7 @@ class Postings:
         self._lock = threading.Lock()
         self._sequence = 0
         self._census = Census()
-        self._changes: list[tuple[int, frozenset[str]]] = []
+        self._changes: list[Change] = []
         self._kept: OrderedDict[Phrase, Posting] = OrderedDict()
         self._size = 0
 
@@ -98,10 +112,10 @@ class Postings:
         self, connection: apsw.Connection, terms: Sequence[str], namespace_ids: Sequence[int] | None
     ) -> tuple[Numbers, Scores]:
         """The memories that hold any of *terms* and live in one of these namespaces, by number; the BM25 of each."""
-        phrases = [_phrase(connection, term) for term in terms]
+        phrases = [tuple(words.stem(connection, term)) for term in terms]
         with self._lock:
-            postings = self._of(connection, phrases, self._read)
-            found, bm25 = _summed([(one.memories, self._bm25(one)) for one in postings if one])
+            postings = self._of(connection, phrases)
+            found, bm25 = _summed([(one.memories, self._bm25(one)) for one in postings])
             if namespace_ids is None:
                 return found, bm25
             here = self._census.lives_in(found, namespace_ids)
@@ -112,53 +126,56 @@ class Postings:
     ) -> list[dict[int, float]]:
         """For each term, what it adds to the BM25 of those of these memories that hold it."""
         wanted = np.array(memory_ids, np.int64)
-        phrases = [_phrase(connection, term) for term in terms]
+        phrases = [tuple(words.stem(connection, term)) for term in terms]
         with self._lock:
-            postings = self._of(connection, phrases, self._read)
-            return [self._adds(one, wanted) for one in postings if one]
+            return [self._among(one, wanted) for one in self._of(connection, phrases)]
 
     def holders(self, connection: apsw.Connection, tokens: Iterable[str]) -> dict[str, int]:
         """How many memories hold each of *tokens*, but for those that stand in very many places."""
-        asked = list(tokens)
-        with self._lock:
-            postings = self._of(connection, [(token,) for token in asked], self._read_if_short)
-        return {token: len(one.memories) for token, one in zip(asked, postings, strict=True) if one}
+        with self._lock, self._now(connection):
+            found = {
+                token: self._brought_up((token,)) or self._read_if_short(connection, token)
+                for token in tokens
+            }
+        return {token: len(one.memories) for token, one in found.items() if one}
 
-    def _of(
-        self,
-        connection: apsw.Connection,
-        phrases: Sequence[Phrase],
-        read: Callable[[apsw.Connection, Phrase], Posting | None],
-    ) -> list[Posting | None]:
-        """What is known of each of *phrases* as of now; what is not kept is *read*, all at one moment."""
+    def _of(self, connection: apsw.Connection, phrases: Sequence[Phrase]) -> list[Posting]:
+        """What is known of each of *phrases* as of now."""
         if journal.last(connection)[0] == self._sequence:
-            kept = [self._current(phrase) for phrase in phrases]
-            if all(kept):
+            kept = [one for phrase in phrases if (one := self._brought_up(phrase))]
+            if len(kept) == len(phrases):
                 return kept
+        with self._now(connection):
+            return [self._brought_up(phrase) or self._read(connection, phrase) for phrase in phrases]
+
+    @contextmanager
+    def _now(self, connection: apsw.Connection) -> Iterator[None]:
+        """All that is read in the block is of one moment, whose changes are known."""
         connection.execute(PLACES_TABLE)  # not in the moment, which is rolled back
         with one_moment(connection):
             self._follow(connection)
-            found = [self._current(phrase) or read(connection, phrase) for phrase in phrases]
+            yield
         self._let_go()
-        return found
 
     def _follow(self, connection: apsw.Connection) -> None:
-        """Hear of what has changed. After so many changes that this takes too long, everything is read anew."""
+        """Hear of what has changed."""
         sequence = journal.last(connection)[0]
         if sequence == self._sequence:
             return
-        is_first = self._sequence == 0
-        changed = [] if is_first else list(dict.fromkeys(journal.reworded(connection, self._sequence)))
-        if is_first or (len(self._changes) + len(changed)) * 100 > self._census.count:
-            self._census = Census()
-            self._census.take_in_all(connection)
-            self._kept.clear()
-            self._changes.clear()
-            self._size = 0
+        changed = list(dict.fromkeys(journal.reworded(connection, self._sequence))) if self._sequence else []
+        if not self._sequence or len(changed) > FEW or len(self._changes) + len(changed) > MANY:
+            self._begin_anew(connection)
         elif changed:
             self._census.take_in(connection, changed)
-            self._changes += _tokens(connection, changed)
+            self._changes += _changes(connection, changed)
         self._sequence = sequence
+
+    def _begin_anew(self, connection: apsw.Connection) -> None:
+        self._census = Census()
+        self._census.take_in_all(connection)
+        self._changes.clear()
+        self._kept.clear()
+        self._size = 0
 
     def _bm25(self, posting: Posting) -> Scores:
         if posting.adds is None or posting.edition != self._census.edition:
@@ -166,23 +183,24 @@ class Postings:
             posting.edition = self._census.edition
         return posting.adds
 
-    def _adds(self, posting: Posting, wanted: Numbers) -> dict[int, float]:
+    def _among(self, posting: Posting, wanted: Numbers) -> dict[int, float]:
         holds, places = posting.among(wanted)
         adds = self._bm25(posting)[places]
         return dict(zip(wanted[holds].tolist(), adds.tolist(), strict=True))
 
-    def _current(self, phrase: Phrase) -> Posting | None:
-        """What is kept of *phrase*, if no memory that has changed since held it or holds it now."""
+    def _brought_up(self, phrase: Phrase) -> Posting | None:
+        """What is kept of *phrase*, with the changes since; None if it has to be read, as a phrase that changed has."""
         kept = self._kept.get(phrase)
         if kept is None:
             return None
-        late = self._changes[kept.seen :]
-        if any(tokens.issuperset(phrase) for _, tokens in late):
-            return None
-        if late:
-            if kept.among(np.array([number for number, _ in late]))[0].any():
+        late = dict(self._changes[kept.seen :])
+        holding = {number: held for number, held in late.items() if held.keys() >= {*phrase}}
+        if holding or (late and kept.among(np.array(list(late), np.int64))[0].any()):
+            if len(phrase) != 1:
                 return None
-            kept.seen = len(self._changes)
+            now = {number: held[phrase[0]] for number, held in holding.items()}
+            kept = self._put(phrase, *kept.changed(list(late), now))
+        kept.seen = len(self._changes)
         self._kept.move_to_end(phrase)
         return kept
 
@@ -193,17 +211,21 @@ class Postings:
         places = reduce(partial(np.intersect1d, assume_unique=True), begins) if begins else NONE
         return self._keep(phrase, places >> OFFSET_BITS)
 
-    def _read_if_short(self, connection: apsw.Connection, phrase: Phrase) -> Posting | None:
-        held_in = _numbers(connection, FIRST_HELD_IN, phrase[0], LONG)
-        return self._keep(phrase, held_in) if len(held_in) < LONG else None
+    def _read_if_short(self, connection: apsw.Connection, token: str) -> Posting | None:
+        held_in = _numbers(connection, FIRST_HELD_IN, token, LONG)
+        return self._keep((token,), held_in) if len(held_in) < LONG else None
 
     def _keep(self, phrase: Phrase, held_in: Numbers) -> Posting:
         """What the columns it is *held_in* say of *phrase*, from now on."""
+        if any(PRIVATE in token for token in phrase):
+            held_in = held_in[held_in >= 0]
+        weights = WEIGHTS[held_in & ((1 << COLUMN_BITS) - 1)]
+        return self._put(phrase, *_totals(held_in >> COLUMN_BITS, weights))
+
+    def _put(self, phrase: Phrase, memories: Numbers, times: Scores) -> Posting:
         if gone := self._kept.pop(phrase, None):
             self._size -= gone.size
-        weights = WEIGHTS[held_in & ((1 << COLUMN_BITS) - 1)]
-        fresh = Posting(*_totals(held_in >> COLUMN_BITS, weights), len(self._changes))
-        self._kept[phrase] = fresh
+        self._kept[phrase] = fresh = Posting(memories, times, len(self._changes))
         self._size += fresh.size
         return fresh
 
@@ -214,25 +236,24 @@ class Postings:
             self._size -= gone.size
 
 
-def _phrase(connection: apsw.Connection, term: str) -> Phrase:
-    return tuple(words.stem(connection, term))
-
-
-def _tokens(connection: apsw.Connection, changed: Sequence[int]) -> list[tuple[int, frozenset[str]]]:
-    """The tokens of each memory that has *changed*; of one that has left, none."""
+def _changes(connection: apsw.Connection, changed: Sequence[int]) -> list[Change]:
+    """What the memories that have *changed* hold now; one that has left holds nothing."""
     found = memories.many(connection, changed)
     living = {memory.id: memory for memory in found if memory.state is State.LIVING}
-    texts = (
-        " ".join(words.row_of(living[number], 0)[1:-1]) if number in living else "" for number in changed
-    )
-    return [
-        (number, frozenset(words.stem(connection, text))) for number, text in zip(changed, texts, strict=True)
-    ]
+    return [(number, _held(connection, living[number]) if number in living else {}) for number in changed]
+
+
+def _held(connection: apsw.Connection, memory: Memory) -> dict[str, float]:
+    _, title, summary, tags, body, parts, _ = words.row_of(memory, 0)
+    held: dict[str, float] = {}
+    for text, weight in ((body, BODY), (title, TITLE), (summary, SUMMARY), (tags, TAGS), (parts, PARTS)):
+        for token in words.stem(connection, text):
+            held[token] = held.get(token, 0.0) + weight
+    return held
 
 
 def _numbers(connection: apsw.Connection, sql: str, token: str, *values: int) -> Numbers:
-    numbers = np.array(orjson.loads(value(connection, sql, (token, *values))), np.int64)
-    return numbers[numbers >= 0] if PRIVATE in token else numbers
+    return np.array(orjson.loads(value(connection, sql, (token, *values))), np.int64)
 
 
 def _summed(postings: Sequence[tuple[Numbers, Scores]]) -> tuple[Numbers, Scores]:

@@ -16,7 +16,7 @@ from typing import Any
 import apsw
 
 from mnemic.model.search import Filter
-from mnemic.storage.sqlite import journal
+from mnemic.storage.sqlite import journal, memories
 from mnemic.storage.sqlite.memories import as_json, where
 from mnemic.storage.sqlite.rows import row, rows, value
 
@@ -42,9 +42,6 @@ WHOLE = """
 SELECT m.id, concat_ws(char(10), m.title, m.kind, (
   SELECT group_concat(s.text, char(10)) FROM statement s WHERE s.memory_id = m.id AND s.until IS NULL))
 FROM memory m WHERE m.id IN (SELECT value FROM json_each(?))
-"""
-NEWEST = """
-SELECT coalesce(max(id), 0) FROM memory
 """
 # NOT INDEXED: by number, so that nothing has to be sorted and whoever stops early has not paid for the rest.
 IDS_AFTER = """
@@ -165,7 +162,7 @@ class Rarity:
 
     def rarest(self, connection: apsw.Connection, some: set[str]) -> list[str]:
         """Those of *some* grams that stand in the fewest texts."""
-        newest = int(value(connection, NEWEST))
+        newest = int(value(connection, memories.NEWEST))
         if newest > 2 * self._sampled_to:
             self._counts, self._sampled_to = _sampled(connection), newest
         return sorted(some, key=lambda gram: (self._counts[gram], gram))[:RAREST]
@@ -179,5 +176,5 @@ def _sampled(connection: apsw.Connection) -> Counter[str]:
 
 def spread(connection: apsw.Connection, count: int) -> list[int]:
     """About *count* numbers of memories, evenly over all there have been."""
-    newest = int(value(connection, NEWEST))
+    newest = int(value(connection, memories.NEWEST))
     return list(range(1, newest + 1, max(1, newest // count)))

@@ -52,6 +52,8 @@ SELECT count(*) FROM words_docsize
 """
 WEIGHED = 300
 """So many of the best by words are weighed by their merits too."""
+LONGEST_TOKEN = 32_768
+"""So many bytes of a token the index keeps."""
 FREQUENT = 1_000
 MOST_COUNTED = 100_000
 VOCABULARY = """
@@ -75,7 +77,9 @@ ALL_TERMS = """
 SELECT term, doc FROM temp.vocabulary WHERE length(term) BETWEEN ? AND ?
 """
 Holders = Callable[[apsw.Connection, Iterable[str]], dict[str, int]]
-"""Tells how many memories hold each of some tokens, if it has read who they are."""
+"""Finds who holds each of some tokens, and tells how many they are; of a token that stands everywhere it does not."""
+FEW = 16
+"""Of so many tokens it is worth knowing who holds them: a question has them, and asks that next."""
 _COLUMNS = "{title summary tags body parts}"
 PRIVATE = "\ue000"
 """A letter to the index, and in no word that anybody asks for by chance: what a namespace is called begins with it."""
@@ -186,10 +190,13 @@ def _query(
 def stem(connection: apsw.Connection, term: str) -> list[str]:
     """The tokens the index holds for *term*."""
     tokenizer = connection.fts5_tokenizer(TOKENIZER[0], list(TOKENIZER[1:]))
-    tokens = tokenizer(
+    found = tokenizer(
         term.encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False, include_colocated=False
     )
-    return cast("list[str]", tokens)
+    tokens = cast("list[str]", found)
+    if len(term) <= LONGEST_TOKEN // 4:
+        return tokens
+    return [token.encode()[:LONGEST_TOKEN].decode(errors="ignore") for token in tokens]
 
 
 class Frequencies:
@@ -216,7 +223,7 @@ class Frequencies:
     def of(
         self, connection: apsw.Connection, terms: Iterable[str], holders: Holders | None
     ) -> dict[str, int]:
-        """In how many memories each term stands; of a phrase, its rarest word. Who knows *holders* is asked first."""
+        """In how many memories each term stands; of a phrase, its rarest word. By *holders*, if they can be asked."""
         sequence = journal.last(connection)[0]
         total = self._total_at(connection, sequence)
         # What a transaction sees may be taken back.
@@ -249,12 +256,12 @@ class Frequencies:
 
 
 def _counted(connection: apsw.Connection, tokens: Sequence[str], holders: Holders | None) -> dict[str, int]:
-    counts = dict.fromkeys(tokens, 0) | (holders(connection, tokens) if holders else {})
-    others = [token for token in tokens if not counts[token]]
-    if others:
-        connection.execute(VOCABULARY)
-        counts |= dict(rows(connection, THESE_TERMS, (as_json(others),)))
-    return counts
+    told = holders(connection, tokens) if holders and len(tokens) <= FEW else {}
+    others = [token for token in tokens if token not in told]
+    if not others:
+        return told
+    connection.execute(VOCABULARY)
+    return {**dict.fromkeys(others, 0), **told, **dict(rows(connection, THESE_TERMS, (as_json(others),)))}
 
 
 def spellings(connection: apsw.Connection, term: str, limit: int) -> list[str]:

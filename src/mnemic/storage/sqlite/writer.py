@@ -117,6 +117,8 @@ BEGINNING = f"""
 SELECT sequence, at, ({memories.FIRST_END}), EXISTS ({memories.NAMES}) FROM journal ORDER BY sequence DESC LIMIT 1
 """
 
+FARTHEST = 1_000_000
+"""So far beyond all others the number of a memory from elsewhere may lie."""
 USE = ("accessed_at", "access_count", "days_used")
 JOURNALED = tuple(name for name in memories.COLUMNS if name not in ("id", *USE))
 ALL_FIELDS = attrgetter(*memories.COLUMNS)
@@ -272,7 +274,7 @@ class SqliteWriter(SqliteReader):
     def take_in(self, memory: Memory, *, is_checked: bool = False) -> Memory:
         """See Writer."""
         fields = dict(zip(memories.COLUMNS, ALL_FIELDS(memory), strict=True))
-        if memory.id and memories.one(self._connection, memory.id) is not None:
+        if memory.id and (self._is_far(memory.id) or memories.one(self._connection, memory.id)):
             fields["id"] = 0
         texts = [statement.text for statement in memory.statements]
         # A savepoint writes out the words that wait in the index, each time: a third of the whole work.
@@ -282,6 +284,10 @@ class SqliteWriter(SqliteReader):
         with self._connection:
             taken = self._insert(fields, texts)
         return taken  # noqa: RET504 - a driver's context manager might swallow, as far as types can tell
+
+    def _is_far(self, number: int) -> bool:
+        """Whether *number* lies so far beyond all others that columns by number would fill the memory."""
+        return number > FARTHEST and number > value(self._connection, memories.NEWEST) + FARTHEST
 
     def _insert(self, fields: dict[str, Any], texts: Sequence[str]) -> Memory:
         """A new row with these *fields*, under the next number if that is 0."""
