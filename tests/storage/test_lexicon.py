@@ -189,6 +189,16 @@ def test_it_is_all_the_same_whether_changes_are_followed(engine, folder, store, 
         agree(answers(store), first_answers(engine, folder))
 
 
+def test_the_last_of_several_changes_counts(engine, folder, store):
+    """Even if nobody asked for the word in between, only for another."""
+    for text in ("amber amber", "birch"):
+        with store.write(operation="x", actor="x", at=START) as tx:
+            tx.change(tx.memory(7), title="t", texts=(text,), tags=(), summary=None, state=State.LIVING)
+        store.read().words(("jade",), Filter(), every=False, limit=5)
+    assert 7 not in answers(store)[0]
+    agree(answers(store), first_answers(engine, folder))
+
+
 def test_a_word_longer_than_the_index_keeps_is_found(engine, folder, store):
     long = "x" * 40_000
     with store.write(operation="x", actor="x", at=START) as tx:
