@@ -40,15 +40,14 @@ class Census:
         self._lengths: Scores = np.zeros(1024, np.float64)
         self._spaces = np.zeros(1024, np.int32)
 
-    def take_in_all(self, connection: apsw.Connection) -> None:
-        """Look at all memories, none of which is known yet."""
-        self._note(connection, EVERYONE)
-
-    def take_in(self, connection: apsw.Connection, changed: Sequence[int]) -> None:
-        """Look again at the memories that have *changed*."""
-        known = np.array([number for number in changed if number < len(self._lengths)], np.int64)
-        self._lengths[known] = 0
-        self._note(connection, THESE, as_json(list(changed)))
+    def take_in(self, connection: apsw.Connection, changed: Sequence[int] | None) -> None:
+        """Look at the memories that have *changed*, or at all if that is not known."""
+        if changed is None:
+            self._note(connection, EVERYONE)
+        elif changed:
+            known = np.array([number for number in changed if number < len(self._lengths)], np.int64)
+            self._lengths[known] = 0
+            self._note(connection, THESE, as_json(list(changed)))
 
     def _note(self, connection: apsw.Connection, among: str, *values: str) -> None:
         [(numbers, sizes)] = rows(connection, SIZES.format(among=among), values)

@@ -36,7 +36,7 @@ MOST_KEPT = 1_000_000
 LONG = 20_000
 """A word that stands in so many places is only read where for a question that searches by it, not to count it."""
 FEW, MANY = 100, 500
-"""So many changes at once, or one after another, are followed; after more it takes less to begin anew."""
+"""So many changes at once, or one after another, are followed; after more it takes less to read the words again."""
 COLUMNS = {"body": BODY, "title": TITLE, "summary": SUMMARY, "tags": TAGS, "parts": PARTS}
 """What a word counts in each; most stand in the first."""
 WEIGHTS = np.array(list(COLUMNS.values()))
@@ -163,19 +163,14 @@ class Postings:
         if sequence == self._sequence:
             return
         changed = list(dict.fromkeys(journal.reworded(connection, self._sequence))) if self._sequence else []
-        if not self._sequence or len(changed) > FEW or len(self._changes) + len(changed) > MANY:
-            self._begin_anew(connection)
-        elif changed:
-            self._census.take_in(connection, changed)
+        self._census.take_in(connection, changed if self._sequence else None)
+        if len(changed) > FEW or len(self._changes) + len(changed) > MANY:
+            self._changes.clear()
+            self._kept.clear()
+            self._size = 0
+        else:
             self._changes += _changes(connection, changed)
         self._sequence = sequence
-
-    def _begin_anew(self, connection: apsw.Connection) -> None:
-        self._census = Census()
-        self._census.take_in_all(connection)
-        self._changes.clear()
-        self._kept.clear()
-        self._size = 0
 
     def _bm25(self, posting: Posting) -> Scores:
         if posting.adds is None or posting.edition != self._census.edition:
