@@ -426,7 +426,10 @@ class Reader(Protocol):
     def beginning(
         self, statement_ids: Sequence[int], characters: int, holds: Callable[[str], bool]
     ) -> list[int]:
-        """Those of these statements whose first *characters* pass *holds*, which must always say the same of a text."""
+        """Those of these statements whose first *characters* pass *holds*.
+
+        What that says of a text must never change, since it is kept; so no function that is made for the question.
+        """
 
     def neighbours_in_session(self, memory_ids: Sequence[int]) -> dict[int, tuple[int, ...]]:
         """For each of these memories that belongs to a session: the living ones right before and after it."""

@@ -6,15 +6,11 @@ from collections.abc import Sequence
 
 import apsw
 import numpy as np
-import numpy.typing as npt
 import orjson
 
+from mnemic.storage.sqlite.arrays import Flags, Numbers, Scores
 from mnemic.storage.sqlite.memories import as_json
 from mnemic.storage.sqlite.rows import rows
-
-Numbers = npt.NDArray[np.int64]
-Scores = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 
 K1, B, LEAST_IDF = 1.2, 0.75, 1e-6
 """The constants of the index's own BM25."""

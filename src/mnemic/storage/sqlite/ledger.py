@@ -13,7 +13,7 @@ import numpy.typing as npt
 from mnemic.model.values import DAY, Tier
 from mnemic.storage.base import Match, Weights
 from mnemic.storage.sqlite import journal
-from mnemic.storage.sqlite.census import Numbers, Scores
+from mnemic.storage.sqlite.arrays import Numbers, Scores
 from mnemic.storage.sqlite.connection import one_moment
 from mnemic.storage.sqlite.memories import MERITS, SOME_MERITS, as_json
 from mnemic.storage.sqlite.postings import best

@@ -9,7 +9,7 @@ import apsw
 import numpy as np
 
 from mnemic.storage.base import Match, Weights
-from mnemic.storage.sqlite.census import Numbers, Scores
+from mnemic.storage.sqlite.arrays import Numbers, Scores
 from mnemic.storage.sqlite.ledger import Ledger
 from mnemic.storage.sqlite.postings import Postings, best
 

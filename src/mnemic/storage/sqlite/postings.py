@@ -15,13 +15,13 @@ from functools import partial, reduce
 
 import apsw
 import numpy as np
-import numpy.typing as npt
 import orjson
 
 from mnemic.model.memory import Memory
 from mnemic.model.values import State
 from mnemic.storage.sqlite import journal, memories, words
-from mnemic.storage.sqlite.census import Census, Numbers, Scores
+from mnemic.storage.sqlite.arrays import Flags, Numbers, Scores
+from mnemic.storage.sqlite.census import Census
 from mnemic.storage.sqlite.connection import one_moment
 from mnemic.storage.sqlite.rows import value
 from mnemic.storage.sqlite.words import BODY, PARTS, PRIVATE, SUMMARY, TAGS, TITLE
@@ -80,7 +80,7 @@ class Posting:
         """As how many pairs of a word and a memory it counts; a word that nobody holds takes room too."""
         return len(self.memories) + 25
 
-    def among(self, wanted: Numbers) -> tuple[npt.NDArray[np.bool_], Numbers]:
+    def among(self, wanted: Numbers) -> tuple[Flags, Numbers]:
         """Which of *wanted* hold it, and the places of these."""
         if not len(self.memories):
             return np.zeros(len(wanted), np.bool_), wanted[:0]

@@ -9,12 +9,12 @@ import numkong
 import numpy as np
 import numpy.typing as npt
 
+from mnemic.storage.sqlite.arrays import Flags, Int8
+
 if TYPE_CHECKING:
     from mnemic.embedding.base import Vectors
 
-Int8 = npt.NDArray[np.int8]
 Bits = npt.NDArray[np.uint8]
-Flags = npt.NDArray[np.bool_]
 Distances = npt.NDArray[np.uint16]
 
 BLOCK, PART = 8192, 512

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from mnemic.storage.base import Nearness
 from mnemic.storage.sqlite import journal
+from mnemic.storage.sqlite.arrays import Flags, Int8, Numbers
 from mnemic.storage.sqlite.connection import one_moment
 from mnemic.storage.sqlite.memories import as_json
 from mnemic.storage.sqlite.rows import Row, row, rows
@@ -22,10 +23,6 @@ from mnemic.storage.sqlite.sieve import Sieve
 
 if TYPE_CHECKING:
     from mnemic.embedding.base import Vectors
-
-Int8 = npt.NDArray[np.int8]
-Numbers = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 
 UNSEEN = -2.0
 """Less than any cosine."""
