@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import uuid
 from dataclasses import replace
 
@@ -144,6 +145,30 @@ def test_the_past_cannot_be_changed(store, tmp_path):
     with pytest.raises(Denied, match="past"):
         past.backup(tmp_path / "copy.db")
     assert not (tmp_path / "copy.db").exists()
+
+
+def test_many_threads_look_back_at_once(store, eventful):
+    past = store.at(5)
+    then = whole(past)
+    failures = []
+
+    def look():
+        try:
+            for _ in range(50):
+                assert whole(past) == then
+                found(past, "apple")
+                past.read().words(["apple", "sour"], Filter(), every=False, limit=5)
+                past.sequence_at(START + 2)
+        except Exception as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=look) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert failures == []
 
 
 def test_what_is_looked_at_is_not_moved_by_later_changes(store):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import FunctionType, GeneratorType
 from typing import Any, NoReturn
 
 import apsw
@@ -70,10 +73,35 @@ SELECT sequence, batch, at, actor, operation, subject, subject_id FROM present.j
 """
 
 
+def _taking_turns(reader: type[SqliteReader]) -> type[SqliteReader]:
+    """*reader* with every public method of its family waiting until nobody else reads."""
+    for name, method in vars(SqliteReader).items():
+        if isinstance(method, FunctionType) and not name.startswith("_"):
+            setattr(reader, name, _in_turn(method))
+    return reader
+
+
+def _in_turn(method: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(method)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with self._store.reading:
+            answer = method(self, *args, **kwargs)
+            # What comes one by one would come when the turn is over.
+            return iter(list(answer)) if isinstance(answer, GeneratorType) else answer
+
+    return call
+
+
+@_taking_turns
+class PastReader(SqliteReader):
+    """A Reader of the past, which has one connection for all threads."""
+
+
 class PastStore(OpenedStore):
     """A Store that can only be read. Making one costs; asking it again does not."""
 
     def __init__(self, path: Path, sequence: int, model: str | None):
+        self.reading = threading.RLock()
         with our_errors(path.name):
             super().__init__(path, empty_database())
             self._seen, self._waiting = rebuild(self._writer, path, sequence)
@@ -87,6 +115,19 @@ class PastStore(OpenedStore):
         if self._waiting and value(present, WAITING.format(of=""), (sequence,)) != self._waiting:
             return False
         return present.execute(PURGED_SINCE, (self._seen,)).fetchone() is None
+
+    def read(self) -> SqliteReader:
+        """See Store."""
+        return PastReader(self, self._connection())
+
+    def sequence(self) -> int:
+        """See Store."""
+        return self._sequence
+
+    def sequence_at(self, moment: Moment) -> int:
+        """See Store."""
+        with self.reading:
+            return super().sequence_at(moment)
 
     @contextmanager
     def snapshot(self) -> Iterator[SqliteReader]:
