@@ -18,3 +18,12 @@ def test_words_that_nobody_holds_are_not_kept_forever(store, monkeypatch):
         assert not len(memories)
     assert 0 < len(kept._kept) <= 1_000 / 25
     connection.close()
+
+
+def test_a_damaged_index_answers_with_what_it_has(store):
+    put(store, *(a_draft(f"heron {number}") for number in range(1_030)))
+    connection = connect(store.path, durable=False)
+    connection.execute("DELETE FROM words WHERE rowid > 1000")
+    memories, _ = Postings().ranked(connection, ["heron"], [1])
+    assert len(memories) == 1_000
+    connection.close()

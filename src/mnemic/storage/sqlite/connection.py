@@ -89,9 +89,16 @@ def closed() -> MnemicError:
 
 def in_our_words(reader: type[T]) -> type[T]:
     """*reader* with every public method raising our errors for the driver's."""
-    for name, method in list(vars(reader).items()):
+    return each_method(reader, reader, translated)
+
+
+def each_method(
+    reader: type[T], family: type, changed: Callable[[Callable[..., Any]], Callable[..., Any]]
+) -> type[T]:
+    """*reader* with every public method of *family* as *changed* makes it."""
+    for name, method in list(vars(family).items()):
         if isinstance(method, FunctionType) and not name.startswith("_"):
-            setattr(reader, name, translated(method))
+            setattr(reader, name, changed(method))
     return reader
 
 

@@ -306,7 +306,8 @@ class OpenedStore:
 
     def openings(self, characters: int, holds: Callable[[str], bool]) -> Openings:
         """What is known of the first *characters* of statements: whether they pass *holds*."""
-        return self._openings.setdefault((characters, holds), Openings(characters, holds))
+        known = self._openings.get((characters, holds))
+        return known or self._openings.setdefault((characters, holds), Openings(characters, holds))
 
     def matrix(self, connection: apsw.Connection) -> Matrix | None:
         """The vectors of the model in use, up to date; None while it has none."""

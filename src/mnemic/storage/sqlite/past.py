@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import FunctionType, GeneratorType
+from types import GeneratorType
 from typing import Any, NoReturn
 
 import apsw
@@ -18,7 +18,7 @@ from mnemic.model.search import Filter
 from mnemic.model.values import Moment
 from mnemic.storage.base import Progress
 from mnemic.storage.sqlite import checking, edges, memories, words
-from mnemic.storage.sqlite.connection import our_errors
+from mnemic.storage.sqlite.connection import each_method, our_errors
 from mnemic.storage.sqlite.memories import as_json
 from mnemic.storage.sqlite.opened import OpenedStore, empty_database
 from mnemic.storage.sqlite.reader import SqliteReader
@@ -73,15 +73,9 @@ SELECT sequence, batch, at, actor, operation, subject, subject_id FROM present.j
 """
 
 
-def _taking_turns(reader: type[SqliteReader]) -> type[SqliteReader]:
-    """*reader* with every public method of its family waiting until nobody else reads."""
-    for name, method in vars(SqliteReader).items():
-        if isinstance(method, FunctionType) and not name.startswith("_"):
-            setattr(reader, name, _in_turn(method))
-    return reader
-
-
 def _in_turn(method: Callable[..., Any]) -> Callable[..., Any]:
+    """*method* of a reader, waiting until nobody else reads."""
+
     @functools.wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         with self._store.reading:
@@ -92,9 +86,11 @@ def _in_turn(method: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-@_taking_turns
 class PastReader(SqliteReader):
     """A Reader of the past, which has one connection for all threads."""
+
+
+each_method(PastReader, SqliteReader, _in_turn)
 
 
 class PastStore(OpenedStore):
