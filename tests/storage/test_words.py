@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import replace
 
 import pytest
 
@@ -42,6 +43,40 @@ def test_a_title_made_from_the_body_does_not_count_twice(store):
     made, chosen = put(store, a_draft("heron in the pond", title="heron"), a_draft("pond", title="heron (2)"))
     put(store, *(a_draft(f"filler {number}") for number in range(20)))
     assert found(store, "heron") == [chosen.id, made.id]
+
+
+@pytest.mark.parametrize("every", [True, False])
+def test_every_namespace_is_searched_however_large(store, every):
+    small = put(store, *(a_draft(f"blue sky {number}", namespace="small") for number in range(2)))
+    large = put(store, *(a_draft(f"blue sea {number}", namespace="large") for number in range(60)))
+    change(store, large[0], state=State.FORGOTTEN)
+    for namespaces, living in {
+        ("small",): small,
+        ("large",): large[1:],
+        ("small", "large"): [*small, *large[1:]],
+        ("small", "none"): small,
+        ("none",): [],
+    }.items():
+        wanted = Filter(namespaces=namespaces)
+        ids = {memory.id for memory in living}
+        seen = store.read().words(["blue"], wanted, every=every, limit=100)
+        assert {number for number, _ in seen} == ids
+        among = replace(wanted, kinds=(small[0].kind,))
+        assert store.read().words(["blue"], among, every=every, limit=100) == seen
+        assert {
+            number for number, _ in store.read().words(["blue", "sky"], wanted, every=True, limit=100)
+        } == {memory.id for memory in living if memory in small}
+
+
+def test_a_namespace_may_become_large(store):
+    [first, *_] = put(
+        store, a_draft("blue sky"), *(a_draft(f"{number}", namespace="x") for number in range(39))
+    )
+    wanted = Filter(namespaces=(first.namespace,))
+    assert [number for number, _ in store.read().words(["blue"], wanted, every=True, limit=9)] == [first.id]
+    more = put(store, *(a_draft(f"blue {number}") for number in range(5)))
+    seen = store.read().words(["blue"], wanted, every=True, limit=9)
+    assert {number for number, _ in seen} == {first.id, *(memory.id for memory in more)}
 
 
 def test_words_are_found_in_other_forms_and_without_their_accents(store):

@@ -326,7 +326,8 @@ class SqliteReader:
             return []
         if lexicon := self._lexicon(wanted, every):
             return lexicon.best(self._holding(lexicon, terms, wanted, spaces), limit)
-        return words.search(self._connection, terms, wanted, spaces, every=every, limit=limit)
+        by_word = self._searched_by_word(spaces, wanted, every=every)
+        return words.search(self._connection, terms, wanted, by_word, every=every, limit=limit)
 
     def each_word(
         self, terms: Sequence[str], wanted: Filter, memory_ids: Sequence[int]
@@ -349,7 +350,19 @@ class SqliteReader:
         if lexicon := self._lexicon(wanted, every):
             holding = self._holding(lexicon, terms, wanted, spaces)
             return lexicon.weighed(self._connection, holding, weights, limit)
-        return words.matches(self._connection, terms, wanted, spaces, every=every, limit=limit)
+        by_word = self._searched_by_word(spaces, wanted, every=every)
+        return words.matches(self._connection, terms, wanted, by_word, every=every, limit=limit)
+
+    def _searched_by_word(
+        self, spaces: Sequence[int] | None, wanted: Filter, *, every: bool
+    ) -> Sequence[int] | None:
+        """These namespaces, if they should be searched for by their own word in the index.
+
+        BM25 would count all who live in a large one. Those who hold every word are few, and their rows soon looked at.
+        """
+        if spaces is None or (wanted.is_plain and not every):
+            return spaces
+        return spaces if self._store.frequencies.is_small(self._connection, spaces) else None
 
     def _lexicon(self, wanted: Filter, every: bool, *, is_question: bool = True) -> Lexicon | None:
         """What is kept in memory of the words, if it can answer this."""
