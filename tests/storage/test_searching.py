@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import uuid
 
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from mnemic.model.memory import Draft
 from mnemic.model.search import Filter
 from mnemic.model.values import DAY, HOUR, State, Tier
+from mnemic.storage.sqlite import opened
 from support import START, WordEmbedder, a_draft, embed_all, open_store, put
 
 WORDS = ["amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heron"]
@@ -21,9 +23,18 @@ PAIRS = [(kind, key) for kind in (*KINDS, "none") for key in ("about", "of", "no
 EMBEDDER = WordEmbedder(window=40)
 
 
-@pytest.fixture(scope="module")
-def library(engine, tmp_path_factory):
-    """A store of 150 memories of all sorts, with vectors for most, and the memories as it holds them."""
+@pytest.fixture(scope="module", params=[3, math.inf], ids=["kept in memory", "asked anew"])
+def library(engine, tmp_path_factory, request):
+    """A store of 150 memories of all sorts, with vectors for most, and the memories as it holds them.
+
+    What it is asked is soon kept in memory, or never.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(opened, "WORTH_KEEPING", request.param)
+        yield from filled(engine, tmp_path_factory)
+
+
+def filled(engine, tmp_path_factory):
     store = open_store(engine, tmp_path_factory.mktemp("library"))
     store.use_model(EMBEDDER.name)
     chance = random.Random(7)
@@ -65,6 +76,8 @@ def passes(memory, wanted):
     return (
         (wanted.namespaces is None or memory.namespace in wanted.namespaces)
         and (wanted.kinds is None or memory.kind in wanted.kinds)
+        and (wanted.ids is None or memory.id in wanted.ids)
+        and (wanted.not_kinds is None or memory.kind not in wanted.not_kinds)
         and not any(memory.kind == kind and key in memory.metadata for kind, key in wanted.without or ())
         and (wanted.tags is None or bool(set(wanted.tags) & set(memory.tags)))
         and (wanted.tier is None or memory.tier is wanted.tier)
@@ -84,10 +97,13 @@ def some(values):
 
 
 days = st.none() | st.integers(0, 10).map(lambda back: START - back * DAY)
+numbers = st.none() | st.sets(st.integers(1, 160), max_size=80).map(tuple)
 filters = st.builds(
     Filter,
     namespaces=some((*NAMESPACES, "nowhere")),
+    ids=numbers,
     kinds=some((*KINDS, "none")),
+    not_kinds=some((*KINDS, "none")),
     without=some(PAIRS),
     tags=some((*TAGS, "none")),
     tier=st.none() | st.sampled_from(list(Tier)),
@@ -105,7 +121,9 @@ one_filter = st.one_of(
     *(
         st.builds(Filter, **{name: strategy})
         for name, strategy in {
+            "ids": numbers,
             "kinds": some(KINDS),
+            "not_kinds": some(KINDS),
             "without": some(PAIRS),
             "tags": some(TAGS),
             "tier": st.sampled_from(list(Tier)),

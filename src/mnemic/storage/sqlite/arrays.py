@@ -1,6 +1,9 @@
-"""The kinds of arrays that are kept in memory."""
+"""The kinds of arrays that are kept in memory, and how memories are picked in them."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -9,3 +12,30 @@ Numbers = npt.NDArray[np.int64]
 Scores = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 Int8 = npt.NDArray[np.int8]
+
+
+def among(column: npt.NDArray[Any], numbers: Sequence[int]) -> Flags:
+    """Where *column* has one of *numbers*. A comparison for each of a few takes a tenth of the time of a look-up."""
+    if len(numbers) > 3:
+        return np.isin(column, numbers)
+    found: Flags = np.zeros(len(column), np.bool_)
+    for number in numbers:
+        found |= column == number
+    return found
+
+
+def flagged(numbers: Sequence[int], size: int) -> Flags:
+    """True in the places of *numbers*, of *size* places; what lies beyond has none."""
+    flags: Flags = np.zeros(size, np.bool_)
+    places = np.array(numbers, np.int64)
+    flags[places[places < size]] = True
+    return flags
+
+
+def resized(flags: Flags, size: int) -> Flags:
+    """*flags* in *size* places: of what lies beyond them nothing is known, so it is not meant."""
+    if len(flags) >= size:
+        return flags[:size]
+    larger: Flags = np.zeros(size, np.bool_)
+    larger[: len(flags)] = flags
+    return larger

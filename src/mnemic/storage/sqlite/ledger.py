@@ -1,8 +1,13 @@
-"""What speaks for each memory whatever the question, in columns: to weigh hundreds of matches takes one step."""
+"""What is told of each memory whatever the question, in columns.
+
+To weigh thousands of matches takes one step, and so does it to find which of all memories pass a filter: their rows
+would be read one by one, a tenth of a second at 100,000.
+"""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -10,21 +15,29 @@ import apsw
 import numpy as np
 import numpy.typing as npt
 
+from mnemic.model.search import Filter
 from mnemic.model.values import DAY, Tier
 from mnemic.storage.base import Match, Weights
 from mnemic.storage.sqlite import journal
-from mnemic.storage.sqlite.arrays import Numbers, Scores
+from mnemic.storage.sqlite.arrays import Flags, Numbers, Scores, among, flagged
 from mnemic.storage.sqlite.connection import one_moment
-from mnemic.storage.sqlite.memories import MERITS, SOME_MERITS, as_json
+from mnemic.storage.sqlite.memories import MERITS, as_json
 from mnemic.storage.sqlite.postings import best
-from mnemic.storage.sqlite.rows import Row, rows
+from mnemic.storage.sqlite.rows import Row, column, rows
 
 STRETCH = 4096
+ENTRIES = """
+SELECT id, priority, confidence, access_count, tier, updated_at, created_at, kind, coalesce(session_id, 0) FROM memory
+"""
+SOME_ENTRIES = ENTRIES + "WHERE id IN (SELECT value FROM json_each(?))"
+TAGGED = """
+SELECT memory_id FROM tag WHERE name IN (SELECT value FROM json_each(?))
+"""
 TIERS = {str(tier): code for code, tier in enumerate(Tier)}
 
 
 class Ledger:
-    """The merits of all memories, each in the place of its number. One instance a store, safe between threads.
+    """What stands in the rows of all memories, each in the place of its number. One a store, safe between threads.
 
     Who follows the journal hears of everything but mere counting, so a memory may have been used more often than
     stands here. That decides at most who is looked at: what is answered is read anew.
@@ -33,6 +46,8 @@ class Ledger:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._sequence = 0
+        self._codes: dict[str, int] = {}
+        self._judged: tuple[Filter, int, Flags] | None = None
         self._reserve(1024)
 
     def _reserve(self, capacity: int) -> None:
@@ -41,9 +56,21 @@ class Ledger:
         self._uses = np.zeros(capacity, np.float64)
         self._tiers = np.zeros(capacity, np.int8)
         self._changes = np.zeros(capacity, np.int64)
+        self._births = np.zeros(capacity, np.int64)
+        self._kinds = np.zeros(capacity, np.int32)
+        self._sessions = np.zeros(capacity, np.int64)
 
     def _columns(self) -> tuple[npt.NDArray[Any], ...]:
-        return (self._priorities, self._confidences, self._uses, self._tiers, self._changes)
+        return (
+            self._priorities,
+            self._confidences,
+            self._uses,
+            self._tiers,
+            self._changes,
+            self._births,
+            self._kinds,
+            self._sessions,
+        )
 
     def best(
         self, connection: apsw.Connection, memories: Numbers, bm25: Scores, weights: Weights, limit: int
@@ -53,9 +80,56 @@ class Ledger:
             self._follow(connection)
             chosen = best(self._weighed(memories, bm25, weights), limit)
             words = dict(zip(memories[chosen].tolist(), bm25[chosen].tolist(), strict=True))
-            found = rows(connection, SOME_MERITS, (as_json(list(words)),))
+            found = rows(connection, MERITS, (as_json(list(words)),))
             self._uses[[row[0] for row in found]] = [row[3] for row in found]
         return [Match(row[0], words[row[0]], *row[1:]) for row in found]
+
+    def passing(self, connection: apsw.Connection, wanted: Filter) -> Flags:
+        """Which memories pass *wanted*, in the places of their numbers.
+
+        The state, the namespace and what is left out are not looked at: whoever searches knows the living by those.
+        """
+        with self._lock:
+            self._follow(connection)
+            # Words and vectors are searched for the same one after the other.
+            if self._judged is None or self._judged[:2] != (wanted, self._sequence):
+                self._judged = wanted, self._sequence, self._passing(connection, wanted)
+            return self._judged[2]
+
+    def _passing(self, connection: apsw.Connection, wanted: Filter) -> Flags:
+        passing: Flags = np.ones(len(self._tiers), np.bool_)
+        for flags in self._conditions(connection, wanted):
+            passing &= flags
+        return passing
+
+    def _conditions(self, connection: apsw.Connection, wanted: Filter) -> Iterator[Flags]:
+        """Which memories each field of *wanted* that is set lets pass."""
+        if wanted.kinds is not None:
+            yield among(self._kinds, self._coded(wanted.kinds))
+        if wanted.not_kinds is not None:
+            yield ~among(self._kinds, self._coded(wanted.not_kinds))
+        if wanted.tier is not None:
+            yield self._tiers == TIERS[wanted.tier]
+        if wanted.session_ids is not None:
+            yield among(self._sessions, wanted.session_ids)
+        if wanted.tags is not None:
+            yield flagged(column(connection, TAGGED, (as_json(wanted.tags),)), len(self._tiers))
+        if wanted.ids is not None:
+            yield flagged(wanted.ids, len(self._tiers))
+        bounds: tuple[tuple[npt.NDArray[Any], float | None, float | None], ...] = (
+            (self._priorities, wanted.min_priority, None),
+            (self._confidences, wanted.min_confidence, wanted.max_confidence),
+            (self._births, wanted.since, wanted.until),
+        )
+        for values, least, most in bounds:
+            if least is not None:
+                yield values >= least
+            if most is not None:
+                yield values <= most
+
+    def _coded(self, kinds: Sequence[str]) -> list[int]:
+        """The codes of *kinds*; one that no memory is of has none."""
+        return [self._codes[kind] for kind in kinds if kind in self._codes]
 
     def _follow(self, connection: apsw.Connection) -> None:
         """Take in what has changed since the last time."""
@@ -65,9 +139,9 @@ class Ledger:
             sequence = journal.last(connection)[0]
             if self._sequence:
                 changed = as_json(journal.changed(connection, self._sequence))
-                self._note(rows(connection, SOME_MERITS, (changed,)))
+                self._note(rows(connection, SOME_ENTRIES, (changed,)))
             else:
-                cursor = connection.execute(MERITS)
+                cursor = connection.execute(ENTRIES)
                 while some := list(islice(cursor, STRETCH)):
                     self._note(some)
         self._sequence = sequence
@@ -75,7 +149,9 @@ class Ledger:
     def _note(self, found: list[Row]) -> None:
         if not found:
             return
-        numbers, priorities, confidences, uses, tiers, changes = zip(*found, strict=True)
+        numbers, priorities, confidences, uses, tiers, changes, births, kinds, sessions = zip(
+            *found, strict=True
+        )
         places = np.array(numbers)
         if (largest := int(places.max())) >= len(self._tiers):
             self._grow(max(largest + 1, 2 * len(self._tiers)))
@@ -84,6 +160,9 @@ class Ledger:
         self._uses[places] = uses
         self._tiers[places] = [TIERS[tier] for tier in tiers]
         self._changes[places] = changes
+        self._births[places] = births
+        self._kinds[places] = [self._codes.setdefault(kind, len(self._codes)) for kind in kinds]
+        self._sessions[places] = sessions
 
     def _grow(self, capacity: int) -> None:
         kept = self._columns()

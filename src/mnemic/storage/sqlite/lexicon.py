@@ -1,4 +1,4 @@
-"""Ranked answers to words from memory: postings say who holds them, the ledger what else speaks for each."""
+"""Ranked answers to words from memory: postings say who holds them, the ledger what else is told of each."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import NamedTuple
 import apsw
 import numpy as np
 
+from mnemic.model.search import Filter
 from mnemic.storage.base import Match, Weights
-from mnemic.storage.sqlite.arrays import Numbers, Scores
+from mnemic.storage.sqlite.arrays import Flags, Numbers, Scores, resized
 from mnemic.storage.sqlite.ledger import Ledger
 from mnemic.storage.sqlite.postings import Postings, best
 
@@ -33,15 +34,24 @@ class Lexicon:
         connection: apsw.Connection,
         terms: Sequence[str],
         namespace_ids: Sequence[int] | None,
+        wanted: Filter,
         *,
         without: Sequence[int],
     ) -> Holding:
-        """Who holds any of *terms* in one of these namespaces, but those that are to be left out."""
+        """Who holds any of *terms* in one of these namespaces and passes, but those that are to be left out."""
         memories, bm25 = self._postings.ranked(connection, terms, namespace_ids)
-        if not without:
+        if wanted.is_plain and not without:
             return Holding(memories, bm25)
         stays = ~np.isin(memories, without)
+        if not wanted.is_plain:
+            # Whoever was purged a moment ago may still be among them, and in the ledger no more.
+            size = int(memories.max(initial=0)) + 1
+            stays &= resized(self.passing(connection, wanted), size)[memories]
         return Holding(memories[stays], bm25[stays])
+
+    def passing(self, connection: apsw.Connection, wanted: Filter) -> Flags:
+        """Which of the living pass *wanted*, in the places of their numbers."""
+        return self._ledger.passing(connection, wanted)
 
     def each_word(
         self, connection: apsw.Connection, terms: Sequence[str], memory_ids: Sequence[int]

@@ -62,8 +62,8 @@ SELECT {_LIST} FROM memory WHERE id IN (SELECT value FROM json_each(?))
 """
 MERITS = """
 SELECT id, priority, confidence, access_count, tier, updated_at FROM memory
+WHERE id IN (SELECT value FROM json_each(?))
 """
-SOME_MERITS = MERITS + "WHERE id IN (SELECT value FROM json_each(?))"
 # NOT INDEXED: by number, so that nothing has to be sorted to find where a page ends.
 PAGE = f"""
 SELECT {_LIST} FROM memory m NOT INDEXED WHERE m.id > :after AND {{conditions}} ORDER BY m.id LIMIT :limit

@@ -16,7 +16,7 @@ from mnemic.model.access import Grant, Token
 from mnemic.model.graph import Direction, Edge, Entity, Link, Relation
 from mnemic.model.journal import Change, Subject
 from mnemic.model.memory import Memory
-from mnemic.model.search import Filter, Order
+from mnemic.model.search import LIVING_ONLY, Filter, Order
 from mnemic.model.session import Session
 from mnemic.model.uids import spelled
 from mnemic.model.values import HOUR, Moment, State
@@ -366,7 +366,7 @@ class SqliteReader:
 
     def _lexicon(self, wanted: Filter, every: bool, *, is_question: bool = True) -> Lexicon | None:
         """What is kept in memory of the words, if it can answer this."""
-        if every or not wanted.is_plain:
+        if every or wanted.states != LIVING_ONLY:
             return None
         return self._store.lexicon(self._connection, is_question=is_question)
 
@@ -374,7 +374,7 @@ class SqliteReader:
         self, lexicon: Lexicon, terms: Sequence[str], wanted: Filter, spaces: Sequence[int] | None
     ) -> Holding:
         without = self._left_out(wanted)
-        return lexicon.holding(self._connection, terms, spaces, without=without)
+        return lexicon.holding(self._connection, terms, spaces, wanted, without=without)
 
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
         """See Reader."""
@@ -415,11 +415,14 @@ class SqliteReader:
         matrix = self._store.matrix(self._connection)
         if matrix is None or limit < 1:
             return []
-        if wanted.is_plain:
+        lexicon = self._lexicon(wanted, every=False, is_question=False)
+        if wanted.is_plain or lexicon:
+            passing = None if wanted.is_plain or not lexicon else lexicon.passing(self._connection, wanted)
             return matrix.nearest(
                 vector,
                 limit,
                 namespace_ids=self._namespace_ids(wanted),
+                passing=passing,
                 without=self._left_out(wanted),
                 at_least=at_least,
             )
@@ -586,7 +589,7 @@ class SqliteReader:
 
     def merits(self, memory_ids: Sequence[int]) -> dict[int, Merit]:
         """See Reader."""
-        found = rows(self._connection, memories.SOME_MERITS, (as_json(list(memory_ids)),))
+        found = rows(self._connection, memories.MERITS, (as_json(list(memory_ids)),))
         return {one[0]: Merit._make(one[1:]) for one in found}
 
     def reputes(self, memory_ids: Sequence[int]) -> dict[int, Repute]:

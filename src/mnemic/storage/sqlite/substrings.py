@@ -51,7 +51,7 @@ MATCHING = """
 SELECT rowid FROM gram WHERE gram MATCH ? AND rowid > ? ORDER BY rowid
 """
 TEXTS = """
-SELECT m.id, m.title, m.kind, s.text FROM json_each(:ids) j CROSS JOIN memory m ON m.id = j.value
+SELECT m.id, m.title, m.kind, s.text FROM json_each(:candidates) j CROSS JOIN memory m ON m.id = j.value
 LEFT JOIN statement s ON s.memory_id = m.id AND s.until IS NULL
 WHERE {conditions}
 ORDER BY m.id
@@ -148,7 +148,8 @@ def _numbers(connection: apsw.Connection, sql: str, values: Any) -> Iterator[int
 def _holding(connection: apsw.Connection, needle: str, wanted: Filter, memory_ids: list[int]) -> list[int]:
     """Those of *memory_ids* that pass and whose title, kind or a statement holds *needle*, which is lower case."""
     conditions, values = where(wanted)
-    found = rows(connection, TEXTS.format(conditions=conditions), values | {"ids": as_json(memory_ids)})
+    values["candidates"] = as_json(memory_ids)
+    found = rows(connection, TEXTS.format(conditions=conditions), values)
     holding = (number for number, *texts in found if any(text and needle in text.lower() for text in texts))
     return list(dict.fromkeys(holding))
 

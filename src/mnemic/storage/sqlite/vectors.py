@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from mnemic.storage.base import Nearness
 from mnemic.storage.sqlite import journal
-from mnemic.storage.sqlite.arrays import Flags, Int8, Numbers
+from mnemic.storage.sqlite.arrays import Flags, Int8, Numbers, among, flagged, resized
 from mnemic.storage.sqlite.connection import one_moment
 from mnemic.storage.sqlite.memories import as_json
 from mnemic.storage.sqlite.rows import Row, row, rows
@@ -180,12 +180,16 @@ class Matrix:
         *,
         namespace_ids: Sequence[int] | None = None,
         only: Sequence[int] | None = None,
+        passing: Flags | None = None,
         without: Sequence[int] = (),
         at_least: float = -math.inf,
     ) -> list[Nearness]:
-        """The best memories by their best passage among those that may be seen and are *at_least* so near."""
+        """The best memories by their best passage among those that may be seen and are *at_least* so near.
+
+        *passing* says which may, in the places of their numbers.
+        """
         with self._lock:
-            seen = self._seen(namespace_ids, only, without)
+            seen = self._seen(namespace_ids, self._allowed(only, passing), without)
             likely = self._likely(vector, seen, limit, at_least)
             found = self._best(vector, likely, limit)
             if len(found) < limit and likely is not seen and at_least < TELLING:
@@ -211,18 +215,24 @@ class Matrix:
         sums /= np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-9)
         return dict(zip(numbers.tolist(), sums, strict=True))
 
+    def _allowed(self, only: Sequence[int] | None, passing: Flags | None) -> Flags | None:
+        """Which rows belong to memories that are asked for; None when none is by its number."""
+        if only is not None:
+            return self._of(only)
+        return None if passing is None else self._rows(resized(passing, self._newest_memory + 1))
+
     def _seen(
-        self, namespace_ids: Sequence[int] | None, only: Sequence[int] | None, without: Sequence[int]
+        self, namespace_ids: Sequence[int] | None, allowed: Flags | None, without: Sequence[int]
     ) -> Flags | None:
         """Which rows a search may see; None when that is all of them."""
         count = self._count
-        if namespace_ids is None and only is None and not without and not self._dead:
+        if namespace_ids is None and allowed is None and not without and not self._dead:
             return None
         seen = self._alive[:count].copy()
         if namespace_ids is not None:
-            seen &= _among(self._namespaces[:count], namespace_ids)
-        if only is not None:
-            seen &= self._of(only)
+            seen &= among(self._namespaces[:count], namespace_ids)
+        if allowed is not None:
+            seen &= allowed
         if without:
             seen &= ~self._of(without)
         return seen
@@ -230,9 +240,10 @@ class Matrix:
     def _of(self, memory_ids: Sequence[int]) -> Flags:
         """Which rows belong to one of these memories."""
         # By a place for each memory, whatever the order of the rows: `isin` looks first how it might go about it.
-        wanted = np.zeros(self._newest_memory + 1, np.bool_)
-        numbers = np.array(memory_ids, np.int64)
-        wanted[numbers[numbers <= self._newest_memory]] = True
+        return self._rows(flagged(memory_ids, self._newest_memory + 1))
+
+    def _rows(self, wanted: Flags) -> Flags:
+        """Which rows belong to a memory that is *wanted*, by the place of its number."""
         flags: Flags = wanted.take(self._memories[: self._count])
         return flags
 
@@ -272,16 +283,6 @@ class Matrix:
             self._lengths[rows] * np.float32(np.linalg.norm(query.astype(np.float32)))
         )
         return cosines
-
-
-def _among(column: npt.NDArray[np.int32], numbers: Sequence[int]) -> Flags:
-    """Where *column* has one of *numbers*. A comparison for each of a few takes a tenth of the time of a look-up."""
-    if len(numbers) > 3:
-        return np.isin(column, numbers)
-    among = np.zeros(len(column), np.bool_)
-    for number in numbers:
-        among |= column == number
-    return among
 
 
 def left(
