@@ -8,28 +8,30 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from typing import Any
 
 import apsw
 import numpy as np
 import numpy.typing as npt
+import orjson
 
 from mnemic.model.search import Filter
 from mnemic.model.values import DAY, Tier
 from mnemic.storage.base import Match, Weights
 from mnemic.storage.sqlite import journal
 from mnemic.storage.sqlite.arrays import Flags, Numbers, Scores, among, flagged
+from mnemic.storage.sqlite.census import EVERYONE, THESE
 from mnemic.storage.sqlite.connection import one_moment
 from mnemic.storage.sqlite.memories import MERITS, as_json
 from mnemic.storage.sqlite.postings import best
-from mnemic.storage.sqlite.rows import Row, column, rows
+from mnemic.storage.sqlite.rows import column, rows
 
-STRETCH = 4096
-ENTRIES = """
-SELECT id, priority, confidence, access_count, tier, updated_at, created_at, kind, coalesce(session_id, 0) FROM memory
+NUMERIC = ("priority", "confidence", "access_count", "updated_at", "created_at", "coalesce(session_id, 0)")
+# A column at once, all in one row: a tuple for each memory would take a third longer.
+ENTRIES = f"""
+SELECT {", ".join(f"json_group_array({field})" for field in ("id", *NUMERIC, "tier", "kind"))}
+FROM memory WHERE {{among}}
 """
-SOME_ENTRIES = ENTRIES + "WHERE id IN (SELECT value FROM json_each(?))"
 TAGGED = """
 SELECT memory_id FROM tag WHERE name IN (SELECT value FROM json_each(?))
 """
@@ -54,23 +56,23 @@ class Ledger:
         self._priorities = np.zeros(capacity, np.float64)
         self._confidences = np.zeros(capacity, np.float64)
         self._uses = np.zeros(capacity, np.float64)
-        self._tiers = np.zeros(capacity, np.int8)
         self._changes = np.zeros(capacity, np.int64)
         self._births = np.zeros(capacity, np.int64)
-        self._kinds = np.zeros(capacity, np.int32)
         self._sessions = np.zeros(capacity, np.int64)
+        self._tiers = np.zeros(capacity, np.int8)
+        self._kinds = np.zeros(capacity, np.int32)
 
     def _columns(self) -> tuple[npt.NDArray[Any], ...]:
-        return (
+        """All of them, in the order of ENTRIES."""
+        numeric = (
             self._priorities,
             self._confidences,
             self._uses,
-            self._tiers,
             self._changes,
             self._births,
-            self._kinds,
             self._sessions,
         )
+        return (*numeric, self._tiers, self._kinds)
 
     def best(
         self, connection: apsw.Connection, memories: Numbers, bm25: Scores, weights: Weights, limit: int
@@ -138,31 +140,21 @@ class Ledger:
         with one_moment(connection):
             sequence = journal.last(connection)[0]
             if self._sequence:
-                changed = as_json(journal.changed(connection, self._sequence))
-                self._note(rows(connection, SOME_ENTRIES, (changed,)))
+                self._note(connection, THESE, as_json(journal.changed(connection, self._sequence)))
             else:
-                cursor = connection.execute(ENTRIES)
-                while some := list(islice(cursor, STRETCH)):
-                    self._note(some)
+                self._note(connection, EVERYONE)
         self._sequence = sequence
 
-    def _note(self, found: list[Row]) -> None:
-        if not found:
-            return
-        numbers, priorities, confidences, uses, tiers, changes, births, kinds, sessions = zip(
-            *found, strict=True
-        )
-        places = np.array(numbers)
-        if (largest := int(places.max())) >= len(self._tiers):
+    def _note(self, connection: apsw.Connection, among: str, *values: str) -> None:
+        [found] = rows(connection, ENTRIES.format(among=among), values)
+        numbers, *told, tiers, kinds = map(orjson.loads, found)
+        places = np.array(numbers, np.int64)
+        if (largest := int(places.max(initial=0))) >= len(self._tiers):
             self._grow(max(largest + 1, 2 * len(self._tiers)))
-        self._priorities[places] = priorities
-        self._confidences[places] = confidences
-        self._uses[places] = uses
-        self._tiers[places] = [TIERS[tier] for tier in tiers]
-        self._changes[places] = changes
-        self._births[places] = births
-        self._kinds[places] = [self._codes.setdefault(kind, len(self._codes)) for kind in kinds]
-        self._sessions[places] = sessions
+        told.append([TIERS[tier] for tier in tiers])
+        told.append([self._codes.setdefault(kind, len(self._codes)) for kind in kinds])
+        for kept, entries in zip(self._columns(), told, strict=True):
+            kept[places] = entries
 
     def _grow(self, capacity: int) -> None:
         kept = self._columns()
