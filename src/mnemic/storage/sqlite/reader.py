@@ -215,7 +215,7 @@ class SqliteReader:
         self, wanted: Filter, *, limit: int, offset: int = 0, order: Order = Order.PRIORITY
     ) -> list[int]:
         """See Reader."""
-        conditions, values = memories.where(wanted)
+        conditions, values = self._where(wanted)
         sql = SELECT_IDS.format(conditions=conditions, order=ORDERS[order])
         return column(self._connection, sql, {**values, "limit": limit, "offset": offset})
 
@@ -229,13 +229,13 @@ class SqliteReader:
 
     def standings(self, wanted: Filter) -> list[Standing]:
         """See Reader."""
-        conditions, values = memories.where(wanted)
+        conditions, values = self._where(wanted)
         found = rows(self._connection, STANDINGS.format(conditions=conditions), values)
         return list(map(Standing._make, found))
 
     def tally(self, wanted: Filter) -> dict[str, int]:
         """See Reader."""
-        conditions, values = memories.where(wanted)
+        conditions, values = self._where(wanted)
         return dict(rows(self._connection, TALLY.format(conditions=conditions), values))
 
     def unlinked(
@@ -362,7 +362,15 @@ class SqliteReader:
         """
         if spaces is None or (wanted.is_plain and not every):
             return spaces
-        return spaces if self._store.frequencies.is_small(self._connection, spaces) else None
+        return None if self._is_large(spaces) else spaces
+
+    def _is_large(self, spaces: Sequence[int]) -> bool:
+        return not self._store.frequencies.is_small(self._connection, spaces)
+
+    def _where(self, wanted: Filter) -> tuple[str, dict[str, Any]]:
+        """The condition for *wanted* over all there are, and its parameters."""
+        spaces = self._namespace_ids(wanted)
+        return memories.where(wanted, is_large=self._is_large(spaces) if spaces else False)
 
     def _lexicon(self, wanted: Filter, every: bool, *, is_question: bool = True) -> Lexicon | None:
         """What is kept in memory of the words, if it can answer this."""
@@ -426,7 +434,7 @@ class SqliteReader:
                 without=self._left_out(wanted),
                 at_least=at_least,
             )
-        conditions, values = memories.where(wanted)
+        conditions, values = self._where(wanted)
         allowed = column(self._connection, ALL_IDS.format(conditions=conditions), values)
         return matrix.nearest(vector, limit, only=allowed, at_least=at_least)
 
