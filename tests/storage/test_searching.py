@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnemic.model.memory import Draft
-from mnemic.model.search import Filter
+from mnemic.model.search import Filter, Order
 from mnemic.model.values import DAY, HOUR, State, Tier
 from mnemic.storage.sqlite import opened
 from support import START, WordEmbedder, a_draft, embed_all, open_store, put
@@ -63,6 +63,7 @@ def a_random_draft(chance, number, sessions):
         kind=chance.choice(KINDS),
         tags=tuple(chance.sample(TAGS, chance.randint(0, 2))),
         priority=chance.randint(1, 10),
+        confidence=chance.choice([0.0, 0.5, 0.7, 1.0]),
         tier=chance.choice(list(Tier)),
         session_id=chance.choice([None, *sessions]),
         metadata=chance.choice([{}, {"about": 1}, {"of": None, "x": [2]}]),
@@ -148,6 +149,28 @@ def test_a_selection_is_what_passes(library, wanted):
     expected = {memory.id for memory in memories if passes(memory, wanted)}
     selected = store.read().select(wanted, limit=1000)
     assert len(selected) == len(set(selected)) and set(selected) == expected
+
+
+ORDERS = {
+    Order.PRIORITY: lambda memory: (-memory.priority, -memory.updated_at, memory.id),
+    Order.NEWEST: lambda memory: (-memory.created_at, -memory.id),
+    Order.CONFIDENCE: lambda memory: (-memory.confidence, -memory.created_at, -memory.id),
+    Order.USE: lambda memory: (-memory.access_count, -memory.created_at, -memory.id),
+}
+
+
+@settings(max_examples=150)
+@given(
+    wanted=any_filter,
+    order=st.sampled_from(list(Order)),
+    limit=st.sampled_from([0, 1, 7, 500]),
+    offset=st.sampled_from([0, 3, 200]),
+)
+def test_a_selection_is_in_order(library, wanted, order, limit, offset):
+    store, memories = library
+    expected = sorted((memory for memory in memories if passes(memory, wanted)), key=ORDERS[order])
+    selected = store.read().select(wanted, limit=limit, offset=offset, order=order)
+    assert selected == [memory.id for memory in expected][offset : offset + limit]
 
 
 @settings(max_examples=150)

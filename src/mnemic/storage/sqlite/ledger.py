@@ -1,7 +1,7 @@
 """What is told of each memory whatever the question, in columns.
 
-To weigh thousands of matches takes one step, and so does it to find which of all memories pass a filter: their rows
-would be read one by one, a tenth of a second at 100,000.
+To weigh thousands of matches takes one step, and so does it to find which of all memories pass a filter and which of
+these come first: their rows would be read one by one, a tenth of a second at 100,000.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
-from mnemic.model.search import Filter
+from mnemic.model.search import Filter, Order
 from mnemic.model.values import DAY, Tier
 from mnemic.storage.base import Match, Weights
 from mnemic.storage.sqlite import journal
@@ -26,10 +26,19 @@ from mnemic.storage.sqlite.memories import MERITS, as_json
 from mnemic.storage.sqlite.postings import best
 from mnemic.storage.sqlite.rows import column, rows
 
-NUMERIC = ("priority", "confidence", "access_count", "updated_at", "created_at", "coalesce(session_id, 0)")
+NUMERIC = (
+    "priority",
+    "confidence",
+    "access_count",
+    "updated_at",
+    "created_at",
+    "coalesce(session_id, 0)",
+    "state = 'living'",
+)
+NAMED = ("tier", "kind", "namespace")
 # A column at once, all in one row: a tuple for each memory would take a third longer.
 ENTRIES = f"""
-SELECT {", ".join(f"json_group_array({field})" for field in ("id", *NUMERIC, "tier", "kind"))}
+SELECT {", ".join(f"json_group_array({field})" for field in ("id", *NUMERIC, *NAMED))}
 FROM memory WHERE {{among}}
 """
 TAGGED = """
@@ -59,8 +68,10 @@ class Ledger:
         self._changes = np.zeros(capacity, np.int64)
         self._births = np.zeros(capacity, np.int64)
         self._sessions = np.zeros(capacity, np.int64)
+        self._living: Flags = np.zeros(capacity, np.bool_)
         self._tiers = np.zeros(capacity, np.int8)
         self._kinds = np.zeros(capacity, np.int32)
+        self._spaces = np.zeros(capacity, np.int32)
 
     def _columns(self) -> tuple[npt.NDArray[Any], ...]:
         """All of them, in the order of ENTRIES."""
@@ -71,8 +82,9 @@ class Ledger:
             self._changes,
             self._births,
             self._sessions,
+            self._living,
         )
-        return (*numeric, self._tiers, self._kinds)
+        return (*numeric, self._tiers, self._kinds, self._spaces)
 
     def best(
         self, connection: apsw.Connection, memories: Numbers, bm25: Scores, weights: Weights, limit: int
@@ -97,6 +109,33 @@ class Ledger:
             if self._judged is None or self._judged[:2] != (wanted, self._sequence):
                 self._judged = wanted, self._sequence, self._passing(connection, wanted)
             return self._judged[2]
+
+    def select(
+        self,
+        connection: apsw.Connection,
+        wanted: Filter,
+        order: Order,
+        *,
+        without: Sequence[int],
+        limit: int,
+        offset: int,
+    ) -> list[int]:
+        """The living that pass, but those to be left out, in this *order*. Not by use, which is not heard of."""
+        with self._lock:
+            self._follow(connection)
+            chosen = self._living & self._passing(connection, wanted) & ~flagged(without, len(self._living))
+            if wanted.namespaces is not None:
+                chosen &= among(self._spaces, self._coded(wanted.namespaces))
+            numbers = np.flatnonzero(chosen)
+            match order:
+                case Order.NEWEST:
+                    found = first((self._births,), numbers[::-1], offset + limit)
+                case Order.CONFIDENCE:
+                    found = first((self._confidences, self._births), numbers[::-1], offset + limit)
+                case _:
+                    found = first((self._priorities, self._changes), numbers, offset + limit)
+        listed: list[int] = found[offset:].tolist()
+        return listed
 
     def _passing(self, connection: apsw.Connection, wanted: Filter) -> Flags:
         passing: Flags = np.ones(len(self._tiers), np.bool_)
@@ -129,9 +168,9 @@ class Ledger:
             if most is not None:
                 yield values <= most
 
-    def _coded(self, kinds: Sequence[str]) -> list[int]:
-        """The codes of *kinds*; one that no memory is of has none."""
-        return [self._codes[kind] for kind in kinds if kind in self._codes]
+    def _coded(self, names: Sequence[str]) -> list[int]:
+        """The codes of kinds or namespaces; one that no memory has is none."""
+        return [self._codes[name] for name in names if name in self._codes]
 
     def _follow(self, connection: apsw.Connection) -> None:
         """Take in what has changed since the last time."""
@@ -147,14 +186,17 @@ class Ledger:
 
     def _note(self, connection: apsw.Connection, among: str, *values: str) -> None:
         [found] = rows(connection, ENTRIES.format(among=among), values)
-        numbers, *told, tiers, kinds = map(orjson.loads, found)
+        numbers, *told, tiers, kinds, spaces = map(orjson.loads, found)
         places = np.array(numbers, np.int64)
         if (largest := int(places.max(initial=0))) >= len(self._tiers):
             self._grow(max(largest + 1, 2 * len(self._tiers)))
         told.append([TIERS[tier] for tier in tiers])
-        told.append([self._codes.setdefault(kind, len(self._codes)) for kind in kinds])
+        told += [[self._code(name) for name in names] for names in (kinds, spaces)]
         for kept, entries in zip(self._columns(), told, strict=True):
             kept[places] = entries
+
+    def _code(self, name: str) -> int:
+        return self._codes.setdefault(name, len(self._codes))
 
     def _grow(self, capacity: int) -> None:
         kept = self._columns()
@@ -174,3 +216,17 @@ class Ledger:
             + 1.0 / (1.0 + weights.aging * days)
         )
         return weighed
+
+
+def first(keys: Sequence[npt.NDArray[Any]], places: Numbers, limit: int) -> Numbers:
+    """The *limit* of *places* with the largest keys, largest first; what is equal stays as it stands."""
+    if limit < 1:
+        return places[:0]
+    if limit < len(places):
+        key = keys[0][places]
+        least = np.partition(key, -limit)[-limit]
+        above, level = places[key > least], places[key == least]
+        left = limit - len(above)
+        places = np.concatenate([above, first(keys[1:], level, left) if keys[1:] else level[:left]])
+    order = np.lexsort([-key[places] for key in reversed(keys)])
+    return places[order]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import apsw
 import numpy as np
 
-from mnemic.model.search import Filter
+from mnemic.model.search import Filter, Order
 from mnemic.storage.base import Match, Weights
 from mnemic.storage.sqlite.arrays import Flags, Numbers, Scores, resized
 from mnemic.storage.sqlite.ledger import Ledger
@@ -52,6 +52,19 @@ class Lexicon:
     def passing(self, connection: apsw.Connection, wanted: Filter) -> Flags:
         """Which of the living pass *wanted*, in the places of their numbers."""
         return self._ledger.passing(connection, wanted)
+
+    def select(
+        self,
+        connection: apsw.Connection,
+        wanted: Filter,
+        order: Order,
+        *,
+        without: Sequence[int],
+        limit: int,
+        offset: int,
+    ) -> list[int]:
+        """The living that pass, but those to be left out, in this *order*. Not by use, which is not heard of."""
+        return self._ledger.select(connection, wanted, order, without=without, limit=limit, offset=offset)
 
     def each_word(
         self, connection: apsw.Connection, terms: Sequence[str], memory_ids: Sequence[int]

@@ -215,6 +215,11 @@ class SqliteReader:
         self, wanted: Filter, *, limit: int, offset: int = 0, order: Order = Order.PRIORITY
     ) -> list[int]:
         """See Reader."""
+        if order is not Order.USE and (lexicon := self._lexicon(wanted, every=False)):
+            without = self._left_out(wanted)
+            return lexicon.select(
+                self._connection, wanted, order, without=without, limit=limit, offset=offset
+            )
         conditions, values = self._where(wanted)
         sql = SELECT_IDS.format(conditions=conditions, order=ORDERS[order])
         return column(self._connection, sql, {**values, "limit": limit, "offset": offset})
