@@ -11,7 +11,7 @@ import pytest
 
 from mnemic.model.journal import USE
 from mnemic.model.memory import Draft
-from mnemic.model.search import Filter
+from mnemic.model.search import Filter, Order
 from mnemic.model.values import DAY, HOUR, State, Tier
 from mnemic.storage.base import Weights
 from mnemic.storage.sqlite import postings, words
@@ -39,6 +39,15 @@ QUESTIONS = [
     (("delta",), Filter(min_priority=4, min_confidence=0.2, max_confidence=0.9)),
     (("ember",), Filter(ids=(*range(1, 500, 3), 10_000))),
     (("amber",), Filter(kinds=("unknown",))),
+]
+LISTED = [
+    Filter(),
+    Filter(namespaces=("work", "unknown"), alive_at=START),
+    Filter(states=frozenset(State), alive_at=START, kinds=("note", "fact")),
+    Filter(states=frozenset({State.FORGOTTEN, State.ARCHIVED}), since=START - 8 * DAY),
+    Filter(without=(("note", "none"),), tags=("amber", "birch")),
+    Filter(states=frozenset({State.FORGOTTEN}), without=(("note", "none"),)),
+    Filter(states=frozenset()),
 ]
 WEIGHTS = Weights(
     priority=0.5, use=0.1, most_uses=50, confidence=2.0, tiers={Tier.LONG: 3.0}, aging=0.1, now=START
@@ -161,6 +170,34 @@ def change(store, chance):
                 tx.change(memory, kind=chance.choice(KINDS), tags=tuple(chance.sample(WORDS, 2)))
             case 6:
                 tx.change(memory, priority=chance.randint(1, 10), tier=chance.choice(list(Tier)))
+
+
+def listings(ask):
+    """What *ask* says of all rows: who comes first, how many there are."""
+    told = [
+        ask(lambda reader, w=wanted, o=order: reader.select(w, limit=30, order=o))
+        for wanted in LISTED
+        for order in Order
+    ]
+    told += [ask(lambda reader, w=wanted: reader.tally(w)) for wanted in LISTED]
+    return told + [
+        ask(lambda reader, s=spaces: reader.counts(s, START))
+        for spaces in (None, ("work", "home"), ("unknown",))
+    ]
+
+
+def test_every_change_of_a_row_is_seen(engine, folder, store):
+    def straight(question):
+        fresh = open_store(engine, folder)
+        try:
+            return question(fresh.read())
+        finally:
+            fresh.close()
+
+    chance = random.Random(19)
+    for _ in range(12):
+        change(store, chance)
+        assert listings(lambda question: question(store.read())) == listings(straight)
 
 
 def test_another_process_is_heard(engine, folder, store):

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import orjson
 
 from mnemic.model.search import Filter, Order
-from mnemic.model.values import DAY, Tier
+from mnemic.model.values import DAY, Moment, State, Tier
 from mnemic.storage.base import Match, Weights
 from mnemic.storage.sqlite import journal
 from mnemic.storage.sqlite.arrays import Flags, Numbers, Scores, among, flagged
@@ -26,6 +26,7 @@ from mnemic.storage.sqlite.memories import MERITS, as_json
 from mnemic.storage.sqlite.postings import best
 from mnemic.storage.sqlite.rows import column, rows
 
+NEVER = 1 << 62
 NUMERIC = (
     "priority",
     "confidence",
@@ -33,9 +34,9 @@ NUMERIC = (
     "updated_at",
     "created_at",
     "coalesce(session_id, 0)",
-    "state = 'living'",
+    f"coalesce(expires_at, {NEVER})",
 )
-NAMED = ("tier", "kind", "namespace")
+NAMED = ("state", "tier", "kind", "namespace")
 # A column at once, all in one row: a tuple for each memory would take a third longer.
 ENTRIES = f"""
 SELECT {", ".join(f"json_group_array({field})" for field in ("id", *NUMERIC, *NAMED))}
@@ -45,6 +46,10 @@ TAGGED = """
 SELECT memory_id FROM tag WHERE name IN (SELECT value FROM json_each(?))
 """
 TIERS = {str(tier): code for code, tier in enumerate(Tier)}
+STATES = {str(state): code for code, state in enumerate(State)}
+COUNTED = frozenset(State) - {State.NAMED}
+GONE = -1
+"""The state of what there is no longer, or never was."""
 
 
 class Ledger:
@@ -68,7 +73,8 @@ class Ledger:
         self._changes = np.zeros(capacity, np.int64)
         self._births = np.zeros(capacity, np.int64)
         self._sessions = np.zeros(capacity, np.int64)
-        self._living: Flags = np.zeros(capacity, np.bool_)
+        self._ends = np.zeros(capacity, np.int64)
+        self._states = np.full(capacity, GONE, np.int8)
         self._tiers = np.zeros(capacity, np.int8)
         self._kinds = np.zeros(capacity, np.int32)
         self._spaces = np.zeros(capacity, np.int32)
@@ -82,9 +88,9 @@ class Ledger:
             self._changes,
             self._births,
             self._sessions,
-            self._living,
+            self._ends,
         )
-        return (*numeric, self._tiers, self._kinds, self._spaces)
+        return (*numeric, self._states, self._tiers, self._kinds, self._spaces)
 
     def best(
         self, connection: apsw.Connection, memories: Numbers, bm25: Scores, weights: Weights, limit: int
@@ -99,10 +105,7 @@ class Ledger:
         return [Match(row[0], words[row[0]], *row[1:]) for row in found]
 
     def passing(self, connection: apsw.Connection, wanted: Filter) -> Flags:
-        """Which memories pass *wanted*, in the places of their numbers.
-
-        The state, the namespace and what is left out are not looked at: whoever searches knows the living by those.
-        """
+        """Which memories pass *wanted*, in the places of their numbers; what it is to be `without` is not looked at."""
         with self._lock:
             self._follow(connection)
             # Words and vectors are searched for the same one after the other.
@@ -120,13 +123,10 @@ class Ledger:
         limit: int,
         offset: int,
     ) -> list[int]:
-        """The living that pass, but those to be left out, in this *order*. Not by use, which is not heard of."""
+        """Those that pass and are not to be left out, in this *order*. Not by use, which is not heard of."""
         with self._lock:
             self._follow(connection)
-            chosen = self._living & self._passing(connection, wanted) & ~flagged(without, len(self._living))
-            if wanted.namespaces is not None:
-                chosen &= among(self._spaces, self._coded(wanted.namespaces))
-            numbers = np.flatnonzero(chosen)
+            numbers = self._chosen(connection, wanted, without)
             match order:
                 case Order.NEWEST:
                     found = first((self._births,), numbers[::-1], offset + limit)
@@ -137,14 +137,57 @@ class Ledger:
         listed: list[int] = found[offset:].tolist()
         return listed
 
+    def tally(self, connection: apsw.Connection, wanted: Filter, *, without: Sequence[int]) -> dict[str, int]:
+        """How many there are of each kind, of those that pass and are not to be left out."""
+        with self._lock:
+            self._follow(connection)
+            codes, counts = np.unique(
+                self._kinds[self._chosen(connection, wanted, without)], return_counts=True
+            )
+            names = list(self._codes)
+        return {names[code]: count for code, count in zip(codes.tolist(), counts.tolist(), strict=True)}
+
+    def groups(
+        self, connection: apsw.Connection, namespaces: tuple[str, ...] | None, now: Moment
+    ) -> list[tuple[str, str, str, str, int]]:
+        """How many there are of each state, namespace, kind and tier together; mere names do not count.
+
+        What has expired by *now* but is not yet collected has left as far as anyone can see.
+        """
+        with self._lock:
+            self._follow(connection)
+            numbers = self._chosen(connection, Filter(states=COUNTED, namespaces=namespaces), ())
+            states = self._states[numbers].astype(np.int64)
+            states[(states == STATES["living"]) & (self._ends[numbers] <= now)] = STATES["archived"]
+            names, tiers, known = list(self._codes), list(TIERS), list(STATES)
+            many = len(names)
+            together = (states * many + self._spaces[numbers]) * many + self._kinds[numbers]
+            found, counts = np.unique(together * len(tiers) + self._tiers[numbers], return_counts=True)
+        groups = []
+        for code, count in zip(found.tolist(), counts.tolist(), strict=True):
+            rest, tier = divmod(code, len(tiers))
+            rest, kind = divmod(rest, many)
+            state, space = divmod(rest, many)
+            groups.append((known[state], names[space], names[kind], tiers[tier], count))
+        return groups
+
+    def _chosen(self, connection: apsw.Connection, wanted: Filter, without: Sequence[int]) -> Numbers:
+        passing = self._passing(connection, wanted)
+        passing[[number for number in without if number < len(passing)]] = False
+        return np.flatnonzero(passing)
+
     def _passing(self, connection: apsw.Connection, wanted: Filter) -> Flags:
-        passing: Flags = np.ones(len(self._tiers), np.bool_)
+        passing = among(self._states, [STATES[state] for state in wanted.states])
         for flags in self._conditions(connection, wanted):
             passing &= flags
         return passing
 
     def _conditions(self, connection: apsw.Connection, wanted: Filter) -> Iterator[Flags]:
         """Which memories each field of *wanted* that is set lets pass."""
+        if wanted.namespaces is not None:
+            yield among(self._spaces, self._coded(wanted.namespaces))
+        if wanted.alive_at is not None:
+            yield self._ends > wanted.alive_at
         if wanted.kinds is not None:
             yield among(self._kinds, self._coded(wanted.kinds))
         if wanted.not_kinds is not None:
@@ -179,18 +222,20 @@ class Ledger:
         with one_moment(connection):
             sequence = journal.last(connection)[0]
             if self._sequence:
-                self._note(connection, THESE, as_json(journal.changed(connection, self._sequence)))
+                changed = journal.changed(connection, self._sequence)
+                self._states[[number for number in changed if number < len(self._states)]] = GONE
+                self._note(connection, THESE, as_json(changed))
             else:
                 self._note(connection, EVERYONE)
         self._sequence = sequence
 
     def _note(self, connection: apsw.Connection, among: str, *values: str) -> None:
         [found] = rows(connection, ENTRIES.format(among=among), values)
-        numbers, *told, tiers, kinds, spaces = map(orjson.loads, found)
+        numbers, *told, states, tiers, kinds, spaces = map(orjson.loads, found)
         places = np.array(numbers, np.int64)
         if (largest := int(places.max(initial=0))) >= len(self._tiers):
             self._grow(max(largest + 1, 2 * len(self._tiers)))
-        told.append([TIERS[tier] for tier in tiers])
+        told += [[STATES[state] for state in states], [TIERS[tier] for tier in tiers]]
         told += [[self._code(name) for name in names] for names in (kinds, spaces)]
         for kept, entries in zip(self._columns(), told, strict=True):
             kept[places] = entries

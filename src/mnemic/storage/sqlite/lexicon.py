@@ -8,9 +8,9 @@ from typing import NamedTuple
 import apsw
 import numpy as np
 
-from mnemic.model.search import Filter, Order
+from mnemic.model.search import Filter
 from mnemic.storage.base import Match, Weights
-from mnemic.storage.sqlite.arrays import Flags, Numbers, Scores, resized
+from mnemic.storage.sqlite.arrays import Numbers, Scores, resized
 from mnemic.storage.sqlite.ledger import Ledger
 from mnemic.storage.sqlite.postings import Postings, best
 
@@ -27,7 +27,7 @@ class Lexicon:
 
     def __init__(self) -> None:
         self._postings = Postings()
-        self._ledger = Ledger()
+        self.ledger = Ledger()
 
     def holding(
         self,
@@ -46,25 +46,8 @@ class Lexicon:
         if not wanted.is_plain:
             # Whoever was purged a moment ago may still be among them, and in the ledger no more.
             size = int(memories.max(initial=0)) + 1
-            stays &= resized(self.passing(connection, wanted), size)[memories]
+            stays &= resized(self.ledger.passing(connection, wanted), size)[memories]
         return Holding(memories[stays], bm25[stays])
-
-    def passing(self, connection: apsw.Connection, wanted: Filter) -> Flags:
-        """Which of the living pass *wanted*, in the places of their numbers."""
-        return self._ledger.passing(connection, wanted)
-
-    def select(
-        self,
-        connection: apsw.Connection,
-        wanted: Filter,
-        order: Order,
-        *,
-        without: Sequence[int],
-        limit: int,
-        offset: int,
-    ) -> list[int]:
-        """The living that pass, but those to be left out, in this *order*. Not by use, which is not heard of."""
-        return self._ledger.select(connection, wanted, order, without=without, limit=limit, offset=offset)
 
     def each_word(
         self, connection: apsw.Connection, terms: Sequence[str], memory_ids: Sequence[int]
@@ -85,4 +68,4 @@ class Lexicon:
         self, connection: apsw.Connection, holding: Holding, weights: Weights, limit: int
     ) -> list[Match]:
         """The *limit* best by their words and their merits together."""
-        return self._ledger.best(connection, *holding, weights, limit)
+        return self.ledger.best(connection, *holding, weights, limit)

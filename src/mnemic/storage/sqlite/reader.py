@@ -54,6 +54,7 @@ from mnemic.storage.sqlite.rows import Row, column, row, rows, value
 
 if TYPE_CHECKING:
     from mnemic.embedding.base import Vectors
+    from mnemic.storage.sqlite.ledger import Ledger
     from mnemic.storage.sqlite.lexicon import Holding, Lexicon
     from mnemic.storage.sqlite.opened import OpenedStore
 
@@ -215,11 +216,10 @@ class SqliteReader:
         self, wanted: Filter, *, limit: int, offset: int = 0, order: Order = Order.PRIORITY
     ) -> list[int]:
         """See Reader."""
-        if order is not Order.USE and (lexicon := self._lexicon(wanted, every=False)):
-            without = self._left_out(wanted)
-            return lexicon.select(
-                self._connection, wanted, order, without=without, limit=limit, offset=offset
-            )
+        ledger = None if order is Order.USE else self._ledger(wanted)
+        if ledger:
+            without = self._left_out(Filter(without=wanted.without))
+            return ledger.select(self._connection, wanted, order, without=without, limit=limit, offset=offset)
         conditions, values = self._where(wanted)
         sql = SELECT_IDS.format(conditions=conditions, order=ORDERS[order])
         return column(self._connection, sql, {**values, "limit": limit, "offset": offset})
@@ -240,6 +240,9 @@ class SqliteReader:
 
     def tally(self, wanted: Filter) -> dict[str, int]:
         """See Reader."""
+        if ledger := self._ledger(wanted):
+            without = self._left_out(Filter(without=wanted.without))
+            return ledger.tally(self._connection, wanted, without=without)
         conditions, values = self._where(wanted)
         return dict(rows(self._connection, TALLY.format(conditions=conditions), values))
 
@@ -293,7 +296,10 @@ class SqliteReader:
         """See Reader."""
         here = Filter(namespaces=None if namespaces is None else tuple(namespaces), alive_at=now)
         spaces = _listed(namespaces)
-        groups = rows(self._connection, COUNTS, {"now": now, "namespaces": spaces})
+        if ledger := self._ledger(here):
+            groups = ledger.groups(self._connection, here.namespaces, now)
+        else:
+            groups = rows(self._connection, COUNTS, {"now": now, "namespaces": spaces})
         living = [group for group in groups if group[0] == State.LIVING]
         return Counts(
             by_state=_summed(groups, 0),
@@ -383,6 +389,16 @@ class SqliteReader:
             return None
         return self._store.lexicon(self._connection, is_question=is_question)
 
+    def _ledger(self, wanted: Filter) -> Ledger | None:
+        """What is kept in memory of the rows, if it can tell who passes: it does not know who has which metadata.
+
+        Of the living those are few and asked for.
+        """
+        if wanted.without is not None and wanted.states != LIVING_ONLY:
+            return None
+        lexicon = self._store.lexicon(self._connection, is_question=True)
+        return lexicon.ledger if lexicon else None
+
     def _holding(
         self, lexicon: Lexicon, terms: Sequence[str], wanted: Filter, spaces: Sequence[int] | None
     ) -> Holding:
@@ -428,9 +444,9 @@ class SqliteReader:
         matrix = self._store.matrix(self._connection)
         if matrix is None or limit < 1:
             return []
-        lexicon = self._lexicon(wanted, every=False, is_question=False)
+        lexicon = None if wanted.is_plain else self._lexicon(wanted, every=False, is_question=False)
         if wanted.is_plain or lexicon:
-            passing = None if wanted.is_plain or not lexicon else lexicon.passing(self._connection, wanted)
+            passing = lexicon.ledger.passing(self._connection, wanted) if lexicon else None
             return matrix.nearest(
                 vector,
                 limit,
