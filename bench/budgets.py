@@ -43,6 +43,7 @@ BUDGETS: dict[str, Callable[[Bench], Iterator[Figure]]] = {
     "recall": finding.recall,
     "semantic": finding.semantic,
     "open": finding.open_by_name,
+    "list": finding.listing,
     "past": finding.past,
     "split": tidying.split,
     "graph": graph.graph,

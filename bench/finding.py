@@ -18,17 +18,22 @@ from mnemic.core.context import Context
 from mnemic.core.entities import visible
 from mnemic.core.history import as_of
 from mnemic.core.memories import open_all, title_of
+from mnemic.core.overview import overview
+from mnemic.core.recall import listing as listed
 from mnemic.core.recall import recall as recall_core
 from mnemic.core.recall import search as search_core
 from mnemic.model.memory import Memory
 from mnemic.model.search import Filter, Hit, Query
 from mnemic.model.values import Moment
+from mnemic.storage.sqlite.opened import WORTH_KEEPING
 from mnemic.storage.sqlite.substrings import BATCH, BATCHES
 
 LIMIT = 10
 WORDS = 3
+LISTINGS = 20
 SMALL = 7
 """A memory of a namespace that holds one in a hundred."""
+EVERYTHING = Filter()
 LARGEST = "global"
 """The namespace that holds nine in ten."""
 
@@ -80,6 +85,14 @@ def recall(bench: Bench) -> Iterator[Figure]:
     largest = bench.sizes[-1]
     small = _recall(bench, largest, namespace(SMALL))
     yield timed(f"recall in a namespace of {largest // 100:,} among {largest:,}", small, 8)
+    one_kind = Filter(kinds=("note",))
+    yield timed(f"recall of one kind over {largest:,}", _recall(bench, largest, wanted=one_kind), 25)
+    lately = Filter(namespaces=(LARGEST,), since=moment_of(largest // 2))
+    yield timed(
+        f"recall of half the time in the largest namespace, {largest:,}",
+        _recall(bench, largest, wanted=lately),
+        25,
+    )
     yield timed(f"recall with a misspelt word over {largest:,}", _recall(bench, largest, misspelt=True))
     yield timed(f"first recall after opening {largest:,}, model loaded", _first_recall(bench, largest), 300)
 
@@ -95,6 +108,23 @@ def open_by_name(bench: Bench) -> Iterator[Figure]:
     for size in bench.sizes[1:]:
         floor, others = _floor_open(bench, size), _reference(bench, size, reference.open_)
         yield timed(f"open by name, {size:,}", one_open(bench, size), 0.2, floor=floor, reference=others)
+
+
+def listing(bench: Bench) -> Iterator[Figure]:
+    """The first ten in the largest namespace, and the store in numbers: at once, and in a process that stays."""
+    for size in bench.sizes[1:]:
+        with copied(bench.stores.ours(size)) as path, open_store(path) as app:
+            here = replace(EVERYTHING, namespaces=(LARGEST,), alive_at=app.ctx.now())
+            ways: dict[str, Callable[[], object]] = {
+                "list": partial(listed, app.ctx, here, limit=LIMIT),
+                "stats": partial(overview, app.ctx),
+            }
+            for name, call in ways.items():
+                yield timed(f"{name}, at once, {size:,}", spent([call]))
+            for question in map(texts.question, range(WORTH_KEEPING)):
+                ask(app.ctx, question)
+            for name, call in ways.items():
+                yield timed(f"{name}, in a process that stays, {size:,}", spent([call] * LISTINGS))
 
 
 def past(bench: Bench) -> Iterator[Figure]:
@@ -127,14 +157,14 @@ def search_words(ctx: Context, words: str, space: str | None = None) -> list[Hit
     return search_core(ctx, _query(ctx, words, space))
 
 
-def ask(ctx: Context, question: str, space: str | None = None) -> None:
+def ask(ctx: Context, question: str, space: str | None = None, wanted: Filter = EVERYTHING) -> None:
     """Recall what answers *question*."""
-    recall_core(ctx, _query(ctx, question, space))
+    recall_core(ctx, _query(ctx, question, space, wanted))
 
 
-def _query(ctx: Context, question: str, space: str | None = None) -> Query:
+def _query(ctx: Context, question: str, space: str | None = None, wanted: Filter = EVERYTHING) -> Query:
     now = ctx.now()
-    wanted = Filter(namespaces=ctx.scope(space), alive_at=now)
+    wanted = replace(wanted, namespaces=wanted.namespaces or ctx.scope(space), alive_at=now)
     return Query(text=question, filter=wanted, limit=LIMIT, now=now)
 
 
@@ -146,11 +176,18 @@ def one_open(bench: Bench, size: int) -> Spent:
         return spent(partial(open_all, app.ctx, [title]) for title in titles)
 
 
-def _recall(bench: Bench, size: int, space: str | None = None, *, misspelt: bool = False) -> Spent:
+def _recall(
+    bench: Bench,
+    size: int,
+    space: str | None = None,
+    *,
+    wanted: Filter = EVERYTHING,
+    misspelt: bool = False,
+) -> Spent:
     with copied(bench.stores.ours(size)) as path, open_store(path, "local") as app:
         make = texts.misspelt_question if misspelt else texts.question
         asked = list(map(make, bench.numbers(size)))
-        return spent(partial(ask, app.ctx, question, space) for question in asked)
+        return spent(partial(ask, app.ctx, question, space, wanted) for question in asked)
 
 
 def _associations(bench: Bench, size: int) -> Spent:
