@@ -18,6 +18,22 @@ def call(ctx, name, **arguments):
     return as_json(MNEMIC.call(ctx, name, arguments))
 
 
+# -- links
+
+
+def test_of_very_many_links_the_strongest_and_newest_are_shown(ctx):
+    call(ctx, "remember", items=[{"text": f"note {number}"} for number in range(70)])
+    for number in range(2, 71):
+        call(ctx, "link", source=1, target=number, type="about", weight=0.9 if number < 8 else 0.5)
+    [hub] = call(ctx, "open", ids=[1])["memories"]
+    assert [link["target"] for link in hub["links"]] == [*range(2, 8), *range(27, 71)]
+    assert hub["links_left"] == 19
+    [leaf] = call(ctx, "open", ids=[2])["memories"]
+    assert len(leaf["links"]) == 1 and "links_left" not in leaf
+    changes = call(ctx, "history", id=1, limit=3)["changes"]
+    assert [change["after"]["target_id"] for change in changes] == [70, 69, 68]
+
+
 # -- sessions and ratings
 
 

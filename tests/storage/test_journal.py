@@ -69,7 +69,7 @@ def test_the_journal_can_be_asked_for_a_part(store):
     assert numbers(limit=0) == []
     assert numbers(after=2) == [3, 4] and numbers(after=4) == []
     assert numbers(subject=Subject.EDGE) == [3]
-    assert numbers(subject=Subject.MEMORY, subject_id=two.id) == [2, 4]
+    assert numbers(subject=Subject.MEMORY, subject_ids=[two.id]) == [2, 4]
     assert numbers(since=START + HOUR) == [3, 4] and numbers(until=START + HOUR) == [1, 2, 3]
     assert numbers(since=START + 1, until=START + HOUR) == [3]
     assert numbers(actor="anna") == [3]

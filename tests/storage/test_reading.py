@@ -429,7 +429,7 @@ def test_sessions_are_numbered_told_and_changed(store):
     assert [one.id for one in reader.latest_sessions(None, limit=5)] == [40, 1]
     assert [one.id for one in reader.latest_sessions(("work",), limit=5)] == [1]
     told = [
-        (change.before, change.after) for change in reader.journal(subject=Subject.SESSION, subject_id=40)
+        (change.before, change.after) for change in reader.journal(subject=Subject.SESSION, subject_ids=[40])
     ]
     assert told[1] == ({"ended_at": None, "summary": None}, {"ended_at": START + HOUR, "summary": "flew"})
 

@@ -198,7 +198,7 @@ class Story:
         elif action == "forget":
             forget(self.ctx, [memory.id])
         elif action == "undo":
-            newest = next(iter(self.store.read().journal(subject_id=memory.id, newest_first=True)))
+            newest = next(iter(self.store.read().journal(subject_ids=[memory.id], newest_first=True)))
             if newest.before is not None:
                 undo(self.ctx, newest.batch)
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mnemic.core.context import Context
-from mnemic.core.memories import is_in_use, locate
+from mnemic.core.memories import in_use, locate
 from mnemic.errors import Invalid, NotFound
 from mnemic.model.graph import Direction, Edge, Neighbourhood
 from mnemic.model.values import State
@@ -153,4 +153,5 @@ def _visible(
 ) -> list[int]:
     """Those of *numbers* not yet known that are living and may be seen, in order."""
     fresh = [number for number in dict.fromkeys(numbers) if number not in known]
-    return [memory.id for memory in reader.memories(fresh) if is_in_use(ctx, memory)]
+    seen = reader.passing(fresh, in_use(ctx))
+    return [number for number in fresh if number in seen]

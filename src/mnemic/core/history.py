@@ -42,11 +42,11 @@ def history(
         return list(islice((change for change in changes if _may_see(ctx, change)), limit))
     memory = locate(reader, ctx, reference)
     links = links_of(reader, ctx, memory)
-    subjects = [(Subject.MEMORY, memory.id), *((Subject.EDGE, edge.id) for edge in links)]
+    subjects = {Subject.MEMORY: [memory.id], Subject.EDGE: [edge.id for edge in links]}
     told = [
         change
-        for subject, number in subjects
-        for change in reader.journal(**asked, subject=subject, subject_id=number, limit=limit)
+        for subject, numbers in subjects.items()
+        for change in reader.journal(**asked, subject=subject, subject_ids=numbers, limit=limit)
     ]
     return sorted(told, key=lambda change: -change.sequence)[:limit]
 
@@ -126,7 +126,7 @@ def _part(reader: Reader, number: int, total: _Sum, last: int) -> str | None:
 
 def _state_at(reader: Reader, number: int, last: int) -> object:
     """The state of a memory after the change *last*: what it was changed from later, else what it is."""
-    for change in reader.journal(after=last, subject=Subject.MEMORY, subject_id=number):
+    for change in reader.journal(after=last, subject=Subject.MEMORY, subject_ids=[number]):
         if change.before and "state" in change.before:
             return change.before["state"]
     memory = reader.memory(number)

@@ -279,6 +279,11 @@ def is_in_use(ctx: Context, memory: Memory) -> bool:
     return memory.state is State.LIVING and alive and ctx.may_see(memory.namespace)
 
 
+def in_use(ctx: Context) -> Filter:
+    """The same said to the store, where nobody needs the memories themselves."""
+    return Filter(namespaces=ctx.granted, alive_at=ctx.now())
+
+
 def known(ctx: Context) -> Filter:
     """What a walk along links may pass: the living and what they have superseded, as far as the caller may see."""
     return Filter(namespaces=ctx.granted, states=KNOWN, alive_at=ctx.now())
@@ -304,7 +309,7 @@ def links_of(reader: Reader, ctx: Context, memory: Memory) -> list[Edge]:
     """The links of *memory* whose other end is living and may be seen."""
     edges = reader.edges([memory.id], Direction.BOTH)
     ends = {edge.target_id if edge.source_id == memory.id else edge.source_id for edge in edges}
-    seen = {end.id for end in reader.memories(sorted(ends)) if is_in_use(ctx, end)}
+    seen = reader.passing(sorted(ends), in_use(ctx))
     return [edge for edge in edges if {edge.source_id, edge.target_id} - {memory.id} <= seen]
 
 

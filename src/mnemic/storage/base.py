@@ -393,7 +393,7 @@ class Reader(Protocol):
         *,
         after: int | None = None,
         subject: Subject | None = None,
-        subject_id: int | None = None,
+        subject_ids: Sequence[int] | None = None,
         since: Moment | None = None,
         until: Moment | None = None,
         actor: str | None = None,

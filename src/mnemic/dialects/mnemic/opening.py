@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
@@ -21,6 +22,13 @@ from mnemic.dialects.mnemic.shapes import (
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Example, Positional, Shape
 
+if TYPE_CHECKING:
+    from mnemic.model.graph import Edge
+    from mnemic.model.memory import Memory
+
+MOST_LINKS = 50
+"""So many links of a memory are shown with it: five thousand would fill a model's attention with nothing else."""
+
 
 class OpenRequest(Request):
     """Which memories to read."""
@@ -38,6 +46,8 @@ class OpenedShape(MemoryShape):
     """A memory with its links."""
 
     links: list[LinkShape] | None = None
+    links_left: int | None = None
+    """How many more there are than are shown: `explore` walks along them."""
 
 
 class OpenReply(Shape):
@@ -58,12 +68,15 @@ def open_(ctx: Context, request: OpenRequest) -> OpenReply:
     """Read memories whole, with their links."""
     ctx = at(ctx, request.as_of)
     opened = memories.open_all(ctx, request.ids, request.namespace)
-    return OpenReply(
-        memories=[
-            OpenedShape.model_construct(
-                None, **dict(shown(memory)), links=[shown_link(edge) for edge in edges] or None
-            )
-            for memory, edges in opened
-        ],
-        count=len(opened),
+    return OpenReply(memories=[_opened(memory, edges) for memory, edges in opened], count=len(opened))
+
+
+def _opened(memory: Memory, edges: Sequence[Edge]) -> OpenedShape:
+    """A memory with its links, of very many the strongest and newest."""
+    strongest = sorted(edges, key=lambda edge: (-edge.weight, -edge.id))[:MOST_LINKS]
+    return OpenedShape.model_construct(
+        None,
+        **dict(shown(memory)),
+        links=[shown_link(edge) for edge in sorted(strongest, key=lambda edge: edge.id)] or None,
+        links_left=len(edges) - len(strongest) or None,
     )

@@ -12,7 +12,7 @@ import apsw
 from mnemic.model.graph import Direction, Edge, Link, Relation
 from mnemic.model.search import Filter
 from mnemic.model.values import State
-from mnemic.storage.sqlite.memories import WALKED_AT_ONCE, as_json, where
+from mnemic.storage.sqlite.memories import STATES, WALKED_AT_ONCE, as_json, where
 from mnemic.storage.sqlite.rows import Row, column, rows
 
 COLUMNS = (
@@ -97,8 +97,8 @@ WHERE e.id > :after AND e.state = 'living' AND e.valid_to IS NULL AND {ends}
 ORDER BY e.id LIMIT :limit
 """
 AT_ANY = """
-e.id IN (SELECT id FROM edge WHERE source_id IN (SELECT value FROM json_each(:ids))
-         UNION ALL SELECT id FROM edge WHERE target_id IN (SELECT value FROM json_each(:ids)))
+e.id IN (SELECT id FROM edge WHERE source_id IN (SELECT value FROM json_each(:at))
+         UNION ALL SELECT id FROM edge WHERE target_id IN (SELECT value FROM json_each(:at)))
 """
 ENDS = {
     Direction.OUT: "source_id {among}",
@@ -122,7 +122,7 @@ def decode(row: Row) -> Edge:
         created_at=row[6],
         valid_from=row[7],
         valid_to=row[8],
-        state=State(row[9]),
+        state=STATES[row[9]],
         updated_at=row[10],
         quality=row[11],
         rating=row[12],
@@ -137,7 +137,7 @@ def named(
     ends, values = _both_ends(replace(wanted, states=wanted.states | {State.NAMED}))
     if at is not None:
         ends.append(AT_ANY)
-        values["ids"] = as_json(list(at))
+        values["at"] = as_json(list(at))
     sql = NAMED.format(ends=" AND ".join(ends))
     values |= {"after": after, "limit": -1 if limit is None else limit}
     return [Relation(*row) for row in rows(connection, sql, values)]

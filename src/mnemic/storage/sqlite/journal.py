@@ -48,7 +48,7 @@ WHERE (subject = 'memory' AND subject_id = :id)
 CONDITIONS = {
     "after": "sequence > :after",
     "subject": "subject = :subject",
-    "subject_id": "subject_id = :subject_id",
+    "subject_ids": "subject_id IN (SELECT value FROM json_each(:subject_ids))",
     "since": "at >= :since",
     "until": "at <= :until",
     "actor": "actor = :actor",
@@ -96,6 +96,8 @@ def read(
 ) -> Iterator[Change]:
     """The changes that pass, with the texts of statements in place of their numbers."""
     given = {name: value for name, value in wanted.items() if value is not None}
+    if "subject_ids" in given:
+        given["subject_ids"] = as_json(list(given["subject_ids"]))
     conditions = " AND ".join(CONDITIONS[name] for name in given) or "TRUE"
     sql = SELECT.format(conditions=conditions, order="DESC" if newest_first else "ASC")
     for row in rows(connection, sql, {**given, "limit": -1 if limit is None else limit}):

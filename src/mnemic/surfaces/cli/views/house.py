@@ -98,6 +98,8 @@ def whole(memory: MemoryShape) -> Iterator[str]:
     if links:
         yield ""
         yield from (link_from(memory.id, link) for link in links)
+    if left := getattr(memory, "links_left", None):
+        yield faint(f"{left:,} more links: mnemic explore {memory.id} --limit N")
 
 
 def particulars(memory: MemoryShape) -> Iterator[tuple[str, str]]:
