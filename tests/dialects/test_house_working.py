@@ -34,6 +34,18 @@ def test_of_very_many_links_the_strongest_and_newest_are_shown(ctx):
     assert [change["after"]["target_id"] for change in changes] == [70, 69, 68]
 
 
+def test_of_very_many_namespaces_and_kinds_the_largest_are_told(ctx):
+    items = [{"text": f"note {n}", "namespace": f"n{n}", "kind": f"k{n}"} for n in range(103)]
+    for some in (items[:60], items[60:]):
+        call(ctx, "remember", items=some)
+    call(ctx, "remember", text="one more", namespace="n102", kind="k102")
+    told = call(ctx, "stats")
+    assert (told["namespaces_left"], told["kinds_left"], told["total"]) == (3, 3, 104)
+    assert told["by_namespace"][0] == {"namespace": "n102", "count": 2} and told["by_kind"]["k102"] == 2
+    assert len(told["by_namespace"]) == len(told["by_kind"]) == 100
+    assert "namespaces_left" not in call(ctx, "stats", namespace="n5")
+
+
 # -- sessions and ratings
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from itertools import islice
+
 from mnemic.core import overview
 from mnemic.core.context import Context
 from mnemic.dialects.mnemic.moments import AsOf, at
@@ -31,13 +34,19 @@ class NamespaceCount(Shape):
     count: int
 
 
+MOST_SHOWN = 100
+"""So many namespaces and kinds are told one by one, the largest."""
+
+
 class StatsReply(Shape):
-    """The store in numbers."""
+    """The store in numbers; of very many namespaces or kinds the largest, and how many more there are."""
 
     total: int
     by_tier: list[TierCount]
     by_namespace: list[NamespaceCount]
+    namespaces_left: int | None = None
     by_kind: dict[str, int]
+    kinds_left: int | None = None
     by_state: dict[str, int]
     expiring_soon: int
     links_count: int
@@ -55,9 +64,11 @@ def stats(ctx: Context, request: StatsRequest) -> StatsReply:
         total=seen.total,
         by_tier=[TierCount(tier=name, count=count) for name, count in seen.by_tier.items()],
         by_namespace=[
-            NamespaceCount(namespace=name, count=count) for name, count in seen.by_namespace.items()
+            NamespaceCount(namespace=name, count=count) for name, count in _largest(seen.by_namespace)
         ],
-        by_kind=dict(seen.by_kind),
+        namespaces_left=_left(seen.by_namespace),
+        by_kind=dict(_largest(seen.by_kind)),
+        kinds_left=_left(seen.by_kind),
         by_state=dict(seen.by_state),
         expiring_soon=seen.expiring_soon,
         links_count=seen.links,
@@ -66,3 +77,11 @@ def stats(ctx: Context, request: StatsRequest) -> StatsReply:
         changes=seen.changes,
         db_size_bytes=seen.size_bytes,
     )
+
+
+def _largest(counts: Mapping[str, int]) -> Iterator[tuple[str, int]]:
+    return islice(counts.items(), MOST_SHOWN)
+
+
+def _left(counts: Mapping[str, int]) -> int | None:
+    return max(0, len(counts) - MOST_SHOWN) or None

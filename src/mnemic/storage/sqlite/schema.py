@@ -74,7 +74,7 @@ CREATE TABLE statement (
     until INTEGER,
     model_id INTEGER
 );
-CREATE INDEX statement_memory ON statement (memory_id);
+CREATE INDEX statement_memory ON statement (memory_id, until);
 CREATE INDEX statement_digest ON statement (digest);
 CREATE INDEX statement_pending ON statement (id) WHERE model_id IS NULL AND until IS NULL;
 

@@ -51,7 +51,7 @@ END_STATEMENT = """
 UPDATE statement SET until = ? WHERE id = ?
 """
 LAST_POSITION = """
-SELECT coalesce(max(position), 0) FROM statement WHERE memory_id = ?
+SELECT coalesce(max(position), 0) FROM statement WHERE memory_id = ? AND until IS NULL
 """
 # A vector stands for a text under its title and summary, by one model: others need a new one.
 EARLIER_TWIN = """
