@@ -10,6 +10,7 @@ import orjson
 
 from mnemic.model.memory import Memory
 from mnemic.model.search import Filter
+from mnemic.model.values import State
 from mnemic.storage import text
 from mnemic.storage.sqlite import edges, memories, substrings, words
 from mnemic.storage.sqlite.rows import column, row, rows, value
@@ -133,14 +134,13 @@ def _journal(connection: apsw.Connection) -> Iterator[str]:
     """The journal, replayed, must give the rows there are."""
     replayed = _replayed(connection, "memory")
     seen = 0
-    for number in column(connection, "SELECT id FROM memory"):
-        memory = memories.one(connection, number)
-        told = replayed.get(number)
+    for memory in memories.walk(connection, Filter(states=frozenset(State))):
+        told = replayed.get(memory.id)
         seen += told is not None
-        if memory is None or told is None:
-            yield f"memory {number} is not in the journal"
+        if told is None:
+            yield f"memory {memory.id} is not in the journal"
         elif [s.id for s in memory.statements] != told.get("statements", []) or not _agrees(memory, told):
-            yield f"memory {number} differs from what the journal says of it"
+            yield f"memory {memory.id} differs from what the journal says of it"
     if seen != len(replayed):
         yield f"{len(replayed) - seen} memories of the journal are missing"
 
@@ -168,9 +168,14 @@ def _replayed(connection: apsw.Connection, subject: str) -> dict[int, dict[str, 
 
 def _agrees(memory: Memory, told: dict[str, Any]) -> bool:
     """Whether each field is what was last told of it; of what was never told, what a memory has from birth."""
-    expected = {name: told.get(name, _plain(NO_FIELDS[name])) for name in JOURNALED}
-    return bool(expected == {name: _plain(getattr(memory, name)) for name in JOURNALED})
+    expected = {name: told.get(name, FROM_BIRTH[name]) for name in JOURNALED}
+    return expected == _plain({name: getattr(memory, name) for name in JOURNALED})
 
 
-def _plain(value: Any) -> Any:
-    return orjson.loads(orjson.dumps(dict(value) if hasattr(value, "keys") else value))
+def _plain(fields: dict[str, Any]) -> dict[str, Any]:
+    """*fields* as the journal has them."""
+    plain: dict[str, Any] = orjson.loads(orjson.dumps(fields, default=dict))
+    return plain
+
+
+FROM_BIRTH = _plain({name: NO_FIELDS[name] for name in JOURNALED})
