@@ -121,7 +121,7 @@ def listing(bench: Bench) -> Iterator[Figure]:
             }
             for name, call in ways.items():
                 yield timed(f"{name}, at once, {size:,}", spent([call]))
-            for question in map(texts.question, range(WORTH_KEEPING)):
+            for question in map(texts.question, range(WORTH_KEEPING + 1)):
                 ask(app.ctx, question)
             for name, call in ways.items():
                 yield timed(f"{name}, in a process that stays, {size:,}", spent([call] * LISTINGS))

@@ -15,7 +15,7 @@ from mnemic.model.search import Filter, Order
 from mnemic.model.values import DAY, HOUR, State, Tier
 from mnemic.storage.base import Weights
 from mnemic.storage.sqlite import postings, words
-from support import START, open_store
+from support import START, open_store, put
 
 WORDS = ["amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heron", "iris", "jade"]
 OTHERS = [*(f"other{number}" for number in range(38)), "read_amber", "\ue0001"]
@@ -198,6 +198,15 @@ def test_every_change_of_a_row_is_seen(engine, folder, store):
     for _ in range(12):
         change(store, chance)
         assert listings(lambda question: question(store.read())) == listings(straight)
+
+
+def test_words_asked_for_before_there_are_any_are_found_later(fresh):
+    store = fresh()
+    for _ in range(5):
+        assert store.read().words(["amber"], Filter(), every=False, limit=9) == []
+    for number in (1, 2):
+        put(store, Draft(namespace="work", title=f"{number}", texts=("amber",), created_at=START))
+        assert len(store.read().words(["amber"], Filter(), every=False, limit=9)) == number
 
 
 def test_another_process_is_heard(engine, folder, store):

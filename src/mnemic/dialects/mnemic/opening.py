@@ -47,7 +47,7 @@ class OpenedShape(MemoryShape):
 
     links: list[LinkShape] | None = None
     links_left: int | None = None
-    """How many more there are than are shown: `explore` walks along them."""
+    """How many more there are than are shown; `explore` shows more of them."""
 
 
 class OpenReply(Shape):

@@ -28,7 +28,7 @@ def flagged(numbers: Sequence[int], size: int) -> Flags:
     """True in the places of *numbers*, of *size* places; what lies beyond has none."""
     flags: Flags = np.zeros(size, np.bool_)
     places = np.array(numbers, np.int64)
-    flags[places[places < size]] = True
+    flags[places[(places >= 0) & (places < size)]] = True
     return flags
 
 

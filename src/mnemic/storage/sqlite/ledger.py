@@ -26,21 +26,21 @@ from mnemic.storage.sqlite.memories import MERITS, as_json
 from mnemic.storage.sqlite.postings import best
 from mnemic.storage.sqlite.rows import column, rows
 
-NEVER = 1 << 62
+NEVER, NO_SESSION = 1 << 62, 0
 NUMERIC = (
     "priority",
     "confidence",
     "access_count",
     "updated_at",
     "created_at",
-    "coalesce(session_id, 0)",
+    f"coalesce(session_id, {NO_SESSION})",
     f"coalesce(expires_at, {NEVER})",
 )
 NAMED = ("state", "tier", "kind", "namespace")
 # A column at once, all in one row: a tuple for each memory would take a third longer.
 ENTRIES = f"""
 SELECT {", ".join(f"json_group_array({field})" for field in ("id", *NUMERIC, *NAMED))}
-FROM memory WHERE {{among}}
+FROM memory WHERE {{which}}
 """
 TAGGED = """
 SELECT memory_id FROM tag WHERE name IN (SELECT value FROM json_each(?))
@@ -98,6 +98,8 @@ class Ledger:
         """The *limit* best of *memories* by their words and merits together, in any order."""
         with self._lock:
             self._follow(connection)
+            known = memories < len(self._tiers)  # who was purged a moment ago may still be among them
+            memories, bm25 = memories[known], bm25[known]
             chosen = best(self._weighed(memories, bm25, weights), limit)
             words = dict(zip(memories[chosen].tolist(), bm25[chosen].tolist(), strict=True))
             found = rows(connection, MERITS, (as_json(list(words)),))
@@ -145,7 +147,7 @@ class Ledger:
                 self._kinds[self._chosen(connection, wanted, without)], return_counts=True
             )
             names = list(self._codes)
-        return {names[code]: count for code, count in zip(codes.tolist(), counts.tolist(), strict=True)}
+        return dict(sorted((names[code], int(count)) for code, count in zip(codes, counts, strict=True)))
 
     def groups(
         self, connection: apsw.Connection, namespaces: tuple[str, ...] | None, now: Moment
@@ -195,7 +197,7 @@ class Ledger:
         if wanted.tier is not None:
             yield self._tiers == TIERS[wanted.tier]
         if wanted.session_ids is not None:
-            yield among(self._sessions, wanted.session_ids)
+            yield among(self._sessions, [number for number in wanted.session_ids if number > NO_SESSION])
         if wanted.tags is not None:
             yield flagged(column(connection, TAGGED, (as_json(wanted.tags),)), len(self._tiers))
         if wanted.ids is not None:
@@ -229,13 +231,20 @@ class Ledger:
                 self._note(connection, EVERYONE)
         self._sequence = sequence
 
-    def _note(self, connection: apsw.Connection, among: str, *values: str) -> None:
-        [found] = rows(connection, ENTRIES.format(among=among), values)
+    def _note(self, connection: apsw.Connection, which: str, *values: str) -> None:
+        [found] = rows(connection, ENTRIES.format(which=which), values)
         numbers, *told, states, tiers, kinds, spaces = map(orjson.loads, found)
         places = np.array(numbers, np.int64)
         if (largest := int(places.max(initial=0))) >= len(self._tiers):
             self._grow(max(largest + 1, 2 * len(self._tiers)))
-        told += [[STATES[state] for state in states], [TIERS[tier] for tier in tiers]]
+        # A row that says what we never wrote is passed over; whoever reads it will be told.
+        told.append(
+            [
+                STATES.get(state, GONE) if tier in TIERS else GONE
+                for state, tier in zip(states, tiers, strict=True)
+            ]
+        )
+        told.append([TIERS.get(tier, 0) for tier in tiers])
         told += [[self._code(name) for name in names] for names in (kinds, spaces)]
         for kept, entries in zip(self._columns(), told, strict=True):
             kept[places] = entries

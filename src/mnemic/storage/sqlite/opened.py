@@ -24,7 +24,7 @@ from mnemic.storage.sqlite.connection import (
     our_errors,
     prepare_file,
 )
-from mnemic.storage.sqlite.kept import KnownTraits, Openings
+from mnemic.storage.sqlite.kept import KnownTraits, Openings, Sizes
 from mnemic.storage.sqlite.migrating import back_up, migrate
 from mnemic.storage.sqlite.reader import SqliteReader
 from mnemic.storage.sqlite.rows import row as first
@@ -100,6 +100,7 @@ class OpenedStore:
         self.frequencies = words.Frequencies()
         self.rarity = substrings.Rarity()
         self.traits = KnownTraits()
+        self.sizes = Sizes()
         self._openings: dict[tuple[int, Callable[[str], bool]], Openings] = {}
         self._words_asked = 0
         self._lexicon: Lexicon | None = None

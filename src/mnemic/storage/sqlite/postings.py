@@ -162,9 +162,11 @@ class Postings:
         sequence = journal.last(connection)[0]
         if sequence == self._sequence:
             return
-        changed = list(dict.fromkeys(journal.reworded(connection, self._sequence))) if self._sequence else []
-        self._census.take_in(connection, changed if self._sequence else None)
-        if len(changed) > FEW or len(self._changes) + len(changed) > MANY:
+        # Before the first change there was nothing to follow, but words may have been asked for.
+        is_first = not self._sequence
+        changed = [] if is_first else list(dict.fromkeys(journal.reworded(connection, self._sequence)))
+        self._census.take_in(connection, None if is_first else changed)
+        if is_first or len(changed) > FEW or len(self._changes) + len(changed) > MANY:
             self._changes.clear()
             self._kept.clear()
             self._size = 0

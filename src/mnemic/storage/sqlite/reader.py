@@ -216,6 +216,7 @@ class SqliteReader:
         self, wanted: Filter, *, limit: int, offset: int = 0, order: Order = Order.PRIORITY
     ) -> list[int]:
         """See Reader."""
+        limit, offset = max(0, limit), max(0, offset)
         ledger = None if order is Order.USE else self._ledger(wanted)
         if ledger:
             without = self._left_out(Filter(without=wanted.without))
@@ -373,15 +374,16 @@ class SqliteReader:
         """
         if spaces is None or (wanted.is_plain and not every):
             return spaces
-        return None if self._is_large(spaces) else spaces
+        return None if self._is_large(wanted) else spaces
 
-    def _is_large(self, spaces: Sequence[int]) -> bool:
-        return not self._store.frequencies.is_small(self._connection, spaces)
+    def _is_large(self, wanted: Filter) -> bool:
+        """Whether it is about namespaces that hold much."""
+        spaces = wanted.namespaces
+        return spaces is not None and not self._store.sizes.is_small(self._connection, spaces)
 
     def _where(self, wanted: Filter) -> tuple[str, dict[str, Any]]:
         """The condition for *wanted* over all there are, and its parameters."""
-        spaces = self._namespace_ids(wanted)
-        return memories.where(wanted, is_large=self._is_large(spaces) if spaces else False)
+        return memories.where(wanted, is_large=self._is_large(wanted))
 
     def _lexicon(self, wanted: Filter, every: bool, *, is_question: bool = True) -> Lexicon | None:
         """What is kept in memory of the words, if it can answer this."""
@@ -396,7 +398,7 @@ class SqliteReader:
         """
         if wanted.without is not None and wanted.states != LIVING_ONLY:
             return None
-        lexicon = self._store.lexicon(self._connection, is_question=True)
+        lexicon = self._store.lexicon(self._connection, is_question=False)
         return lexicon.ledger if lexicon else None
 
     def _holding(

@@ -50,12 +50,6 @@ FROM ({search}) AS found CROSS JOIN memory m ON m.id = found.rowid
 LIVING_COUNT = """
 SELECT count(*) FROM words_docsize
 """
-# As long as it is looked through no further than it has to be.
-SOME_MEMBERS = """
-SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)
-"""
-SMALL = 20
-"""A namespace is small if no more than one memory in so many lives there."""
 WEIGHED = 300
 """So many of the best by words are weighed by their merits too."""
 LONGEST_TOKEN = 32_768
@@ -125,12 +119,8 @@ def match_expression(terms: Sequence[str], namespace_ids: Iterable[int] | None, 
     expression = f"({joined})" if is_plain else f"{_COLUMNS} : ({joined})"
     if namespace_ids is None:
         return expression
-    return f"{_living_in(namespace_ids)} AND {expression}"
-
-
-def _living_in(namespace_ids: Iterable[int]) -> str:
     spaces = " OR ".join(f'"{_token(number)}"' for number in namespace_ids)
-    return f"namespace : ({spaces})"
+    return f"namespace : ({spaces}) AND {expression}"
 
 
 def _quoted(term: str) -> str:
@@ -222,7 +212,6 @@ class Frequencies:
     def __init__(self) -> None:
         self._frequent: dict[str, tuple[int, int]] = {}
         self._rare: dict[str, int] = {}
-        self._small: dict[tuple[int, ...], tuple[bool, int]] = {}
         self._total = self._counted_at = self._sequence = 0
 
     def total(self, connection: apsw.Connection) -> int:
@@ -233,16 +222,6 @@ class Frequencies:
         if abs(sequence - self._counted_at) > self._total / 20:
             self._total, self._counted_at = int(value(connection, LIVING_COUNT)), sequence
         return self._total
-
-    def is_small(self, connection: apsw.Connection, namespace_ids: Sequence[int]) -> bool:
-        """Whether few memories live in these namespaces, looked at again when there are a twentieth more or fewer."""
-        total, spaces = self.total(connection), tuple(namespace_ids)
-        is_small, looked_at = self._small.get(spaces, (True, 0))
-        if abs(total - looked_at) > total / 20:
-            few = total // SMALL
-            is_small = value(connection, SOME_MEMBERS, (_living_in(spaces), few + 1)) <= few
-            self._small[spaces] = is_small, total
-        return is_small
 
     def of(
         self, connection: apsw.Connection, terms: Iterable[str], holders: Holders | None

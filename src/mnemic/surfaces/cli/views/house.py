@@ -99,7 +99,7 @@ def whole(memory: MemoryShape) -> Iterator[str]:
         yield ""
         yield from (link_from(memory.id, link) for link in links)
     if left := getattr(memory, "links_left", None):
-        yield faint(f"{left:,} more links: mnemic explore {memory.id} --limit N")
+        yield faint(f"{left:,} more links; `mnemic explore {memory.id} --limit 500` shows more of them")
 
 
 def particulars(memory: MemoryShape) -> Iterator[tuple[str, str]]:
