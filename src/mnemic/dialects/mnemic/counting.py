@@ -12,6 +12,9 @@ from mnemic.dialects.mnemic.shapes import Namespace, Request
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Shape
 
+MOST_SHOWN = 100
+"""So many namespaces and kinds are told one by one, the largest."""
+
 
 class StatsRequest(Request):
     """Nothing, or a namespace and a moment."""
@@ -32,10 +35,6 @@ class NamespaceCount(Shape):
 
     namespace: str
     count: int
-
-
-MOST_SHOWN = 100
-"""So many namespaces and kinds are told one by one, the largest."""
 
 
 class StatsReply(Shape):

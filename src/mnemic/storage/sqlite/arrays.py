@@ -39,3 +39,17 @@ def resized(flags: Flags, size: int) -> Flags:
     larger: Flags = np.zeros(size, np.bool_)
     larger[: len(flags)] = flags
     return larger
+
+
+def best(limit: int, values: npt.NDArray[Any], *further: npt.NDArray[Any]) -> Numbers:
+    """The places of the *limit* largest *values*, largest first; of equal ones by *further* values, then the first."""
+    places: Numbers = np.arange(len(values))
+    if 0 < limit < len(values):
+        least = np.partition(values, -limit)[-limit]
+        above, level = np.flatnonzero(values > least), np.flatnonzero(values == least)
+        left = limit - len(above)
+        if further:
+            level = level[best(left, *(more[level] for more in further))]
+        places = np.concatenate([above, level[:left]])
+    order = np.lexsort([-every[places] for every in (*further[::-1], values)])
+    return places[order[: max(0, limit)]]

@@ -19,11 +19,10 @@ from mnemic.model.search import Filter, Order
 from mnemic.model.values import DAY, Moment, State, Tier
 from mnemic.storage.base import Match, Weights
 from mnemic.storage.sqlite import journal
-from mnemic.storage.sqlite.arrays import Flags, Numbers, Scores, among, flagged
+from mnemic.storage.sqlite.arrays import Flags, Numbers, Scores, among, best, flagged
 from mnemic.storage.sqlite.census import EVERYONE, THESE
 from mnemic.storage.sqlite.connection import one_moment
 from mnemic.storage.sqlite.memories import MERITS, as_json
-from mnemic.storage.sqlite.postings import best
 from mnemic.storage.sqlite.rows import column, rows
 
 NEVER, NO_SESSION = 1 << 62, 0
@@ -100,7 +99,7 @@ class Ledger:
             self._follow(connection)
             known = memories < len(self._tiers)  # who was purged a moment ago may still be among them
             memories, bm25 = memories[known], bm25[known]
-            chosen = best(self._weighed(memories, bm25, weights), limit)
+            chosen = best(limit, self._weighed(memories, bm25, weights))
             words = dict(zip(memories[chosen].tolist(), bm25[chosen].tolist(), strict=True))
             found = rows(connection, MERITS, (as_json(list(words)),))
             self._uses[[row[0] for row in found]] = [row[3] for row in found]
@@ -129,14 +128,15 @@ class Ledger:
         with self._lock:
             self._follow(connection)
             numbers = self._chosen(connection, wanted, without)
-            match order:
-                case Order.NEWEST:
-                    found = first((self._births,), numbers[::-1], offset + limit)
-                case Order.CONFIDENCE:
-                    found = first((self._confidences, self._births), numbers[::-1], offset + limit)
-                case _:
-                    found = first((self._priorities, self._changes), numbers, offset + limit)
-        listed: list[int] = found[offset:].tolist()
+            if order is not Order.PRIORITY:
+                numbers = numbers[::-1]  # of equal ones the last made comes first
+            keys = {
+                Order.PRIORITY: (self._priorities, self._changes),
+                Order.NEWEST: (self._births,),
+                Order.CONFIDENCE: (self._confidences, self._births),
+            }[order]
+            found = best(offset + limit, *(key[numbers] for key in keys))
+        listed: list[int] = numbers[found[offset:]].tolist()
         return listed
 
     def tally(self, connection: apsw.Connection, wanted: Filter, *, without: Sequence[int]) -> dict[str, int]:
@@ -270,17 +270,3 @@ class Ledger:
             + 1.0 / (1.0 + weights.aging * days)
         )
         return weighed
-
-
-def first(keys: Sequence[npt.NDArray[Any]], places: Numbers, limit: int) -> Numbers:
-    """The *limit* of *places* with the largest keys, largest first; what is equal stays as it stands."""
-    if limit < 1:
-        return places[:0]
-    if limit < len(places):
-        key = keys[0][places]
-        least = np.partition(key, -limit)[-limit]
-        above, level = places[key > least], places[key == least]
-        left = limit - len(above)
-        places = np.concatenate([above, first(keys[1:], level, left) if keys[1:] else level[:left]])
-    order = np.lexsort([-key[places] for key in reversed(keys)])
-    return places[order]

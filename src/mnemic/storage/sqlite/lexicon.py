@@ -10,9 +10,9 @@ import numpy as np
 
 from mnemic.model.search import Filter
 from mnemic.storage.base import Match, Weights
-from mnemic.storage.sqlite.arrays import Numbers, Scores, resized
+from mnemic.storage.sqlite.arrays import Numbers, Scores, best, resized
 from mnemic.storage.sqlite.ledger import Ledger
-from mnemic.storage.sqlite.postings import Postings, best
+from mnemic.storage.sqlite.postings import Postings
 
 
 class Holding(NamedTuple):
@@ -61,7 +61,7 @@ class Lexicon:
 
     def best(self, holding: Holding, limit: int) -> list[tuple[int, float]]:
         """The *limit* best by their words, best first."""
-        chosen = best(holding.bm25, limit)
+        chosen = best(limit, holding.bm25)
         return list(zip(holding.memories[chosen].tolist(), holding.bm25[chosen].tolist(), strict=True))
 
     def weighed(

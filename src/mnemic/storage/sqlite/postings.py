@@ -266,13 +266,3 @@ def _totals(numbers: Numbers, values: Scores) -> tuple[Numbers, Scores]:
     np.not_equal(numbers[1:], numbers[:-1], out=is_first[1:])
     firsts = np.flatnonzero(is_first)
     return numbers[firsts], np.add.reduceat(values, firsts)
-
-
-def best(scores: Scores, limit: int) -> Numbers:
-    """The places of the *limit* best, best first; of equal ones the first."""
-    if limit >= len(scores):
-        return np.argsort(-scores, kind="stable")
-    least = np.partition(scores, len(scores) - limit)[len(scores) - limit]
-    above, level = np.flatnonzero(scores > least), np.flatnonzero(scores == least)
-    chosen = np.sort(np.concatenate([above, level[: limit - len(above)]]))
-    return chosen[np.argsort(-scores[chosen], kind="stable")]

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from mnemic.storage.base import Nearness
 from mnemic.storage.sqlite import journal
-from mnemic.storage.sqlite.arrays import Flags, Int8, Numbers, among, flagged, resized
+from mnemic.storage.sqlite.arrays import Flags, Int8, Numbers, among, best, flagged, resized
 from mnemic.storage.sqlite.connection import one_moment
 from mnemic.storage.sqlite.memories import as_json
 from mnemic.storage.sqlite.rows import Row, row, rows
@@ -305,12 +305,12 @@ def _best(
     """The *limit* best memories: passages best first, the first of each memory counts."""
     wanted = limit + limit // 4
     while True:
-        best = _top(similarity, wanted)
-        chosen = best if isinstance(rows, slice) else rows[best]
+        places = best(wanted, similarity)
+        chosen = places if isinstance(rows, slice) else rows[places]
         found: dict[int, Nearness] = {}
         # Whole columns become lists at once: a number of numpy's costs more than all else done with it here.
         for memory, statement, near in zip(
-            memories[chosen].tolist(), statements[chosen].tolist(), similarity[best].tolist(), strict=True
+            memories[chosen].tolist(), statements[chosen].tolist(), similarity[places].tolist(), strict=True
         ):
             if near == UNSEEN:
                 break
@@ -319,13 +319,3 @@ def _best(
         if len(found) >= limit or wanted >= len(similarity):
             return list(found.values())[:limit]
         wanted *= 4
-
-
-def _top(values: npt.NDArray[np.float32], count: int) -> Numbers:
-    """The places of the *count* largest values, largest first; equal values by place."""
-    if count < len(values):
-        places = np.sort(np.argpartition(-values, count)[:count])
-    else:
-        places = np.arange(len(values))
-    order: Numbers = places[np.argsort(-values[places], kind="stable")]
-    return order
