@@ -53,7 +53,7 @@ def test_no_texts_give_no_vectors(embedder):
     "question, near, far",
     [
         ("What is my cat called?", "Anna adopted a cat named Biscuit", "The server listens on port 8080"),
-        ("When is the meeting?", "The review was moved to Thursday at ten", "Garlic and olive oil, simmered"),
+        ("When is the review?", "The meeting was moved to Thursday at ten", "Garlic and olive oil, simmered"),
         ("Which database do we use?", "We chose PostgreSQL for the team store", "She ran her first marathon"),
     ],
 )
