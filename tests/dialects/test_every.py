@@ -138,7 +138,7 @@ def test_a_name_that_is_taken_is_merged_with(known):
 def test_a_relation_to_a_mere_name_is_kept_and_has_its_number(speak):
     speak.ok("create_entities", entities=[ANNA])
     [made] = speak.ok("create_relations", relations=[{**KNOWS, "context": "school"}])["relations"]
-    assert {**KNOWS, "id": made["id"]} == made
+    assert {**KNOWS, "id": made["id"], "context": "school"} == made
     assert speak.ok("read_graph")["relations"] == [KNOWS]
     [opened] = speak.ok("open_nodes", names=["Anna"])["entities"]
     assert opened["relations"][0]["context"] == "school"

@@ -131,6 +131,11 @@ def test_an_entity_that_is_none_is_told_in_pydantics_words(known, ctx, entity):
     assert everything(ctx.store) == before
 
 
+def test_an_empty_name_is_told_as_a_text_that_is_too_short(known):
+    told = error(known, "create_entities", entities=[{"name": ""}])
+    assert "String should have at least 1 character [type=string_too_short" in told
+
+
 def test_an_entity_without_a_name_is_told_as_documented(known):
     assert error(known, "create_entities", entities=[{"entityType": "Project"}]) == (
         "1 validation error for EntityInput\nname\n"
@@ -362,6 +367,28 @@ def test_a_relation_that_is_not_there_cannot_end(known):
     assert error(known, "end_relation", relation_id=404) == "Relation with id=404 not found"
 
 
+def test_numbers_may_be_any_that_the_document_does_not_forbid(known):
+    assert error(known, "end_relation", relation_id=-1) == "Relation with id=-1 not found"
+    said = known.ok("add_reflection", target_type="entity", target_id=-1, content="Tea")["result"]
+    assert said["target_id"] == -1
+    twice = known.ok("find_duplicate_observations", entity_name="Bob", threshold=1.1, containment_threshold=2)
+    assert twice["duplicate_pairs"] == []
+    for days in (-1e300, -1, 1e9, 1e300):
+        assert known.ok("consolidation_report", stale_days=days)["summary"]["total_entities"] == 2
+
+
+def test_arguments_of_later_versions_are_taken_as_they_stand_there_by_default(known):
+    known.ok("add_observations", name="Anna", observations=["x"], kind="generic", supersedes=None)
+    told = known.ok("open_nodes", names=["Anna"], kinds=None, include_superseded=False)["entities"]
+    assert told[0]["observations"] == ["kind", "x"]
+    assert known("add_observations", name="Anna", observations=["y"], kind="hallazgo").is_error
+
+
+def test_the_context_of_a_relation_is_told(known):
+    [made] = known.ok("create_relations", relations=[{**KNOWS, "context": "from school"}])["relations"]
+    assert made["context"] == "from school"
+
+
 # -- searching and opening
 
 
@@ -381,6 +408,13 @@ def test_a_search_by_meaning_tells_its_score(known):
     assert first["name"] == "Anna" and first["observations"] == ["kind"]
     assert set(first["scoring"]) == {"importance", "temporal_factor", "cooc_boost"}
     assert first["limbic_score"] > 0 and "distance" in first and "routing_strategy" in first
+
+
+def test_hundreds_of_new_observations_take_part_in_the_next_search(speak):
+    many = [an_entity(f"Shelf {shelf}", *(f"book {n} of {shelf}" for n in range(90))) for shelf in range(4)]
+    speak.ok("create_entities", entities=[*many, an_entity("Stage", "a violin plays tonight")])
+    [first, *_] = speak.ok("search_semantic", query="violin concert")["results"]
+    assert first["name"] == "Stage" and first["distance"] < 1
 
 
 # -- migrate
@@ -404,6 +438,24 @@ def test_a_file_of_the_reference_is_taken_in(ctx, tmp_path):
     before = everything(ctx.store)
     assert speak.ok("migrate", source_path=str(path))["relations_imported"] == 0
     assert everything(ctx.store) == before
+
+
+def test_a_relation_before_its_ends_and_what_has_no_name_are_passed_over(ctx, tmp_path):
+    path = tmp_path / "memory.jsonl"
+    lines = [
+        {"type": "relation", **KNOWS},
+        {"type": "entity", **ANNA},
+        {"type": "entity", **BOB},
+        {"type": "entity", **an_entity("")},
+        {"type": "relation", **a_relation("Anna", "Bob", "")},
+        {"type": "relation", **a_relation("Bob", "Anna", "knows")},
+    ]
+    path.write_text("\n".join(map(json.dumps, lines)))
+    speak = Speaker(MCP_MEMORY, replace(ctx, roots=(tmp_path.resolve(),)))
+    told = speak.ok("migrate", source_path=str(path))
+    assert told == {"entities_imported": 2, "relations_imported": 1, "errors": 0, "skipped": 3}
+    # By now the ends are there.
+    assert speak.ok("migrate", source_path=str(path))["relations_imported"] == 1
 
 
 def test_a_file_that_may_not_or_cannot_be_read_is_told(ctx, tmp_path):
@@ -512,6 +564,14 @@ def test_the_report_counts_what_it_lists(speak, clock):
     }
 
 
+def test_a_part_that_bears_the_title_of_a_reflection_leaves_it_alone(known):
+    known.ok("add_reflection", target_type="global", content="Age")
+    parts = [{"name": "Age", "entity_type": "Part", "observations": ["old"]}]
+    known.ok("execute_entity_split", entity_name="Bob", approved_splits=parts)
+    assert plain(opened(known, "Age")) == {"name": "Age", "entityType": "Part", "observations": ["old"]}
+    assert [one["content"] for one in known.ok("search_reflections", query="Age")["results"]] == ["Age"]
+
+
 # -- reflections
 
 
@@ -535,6 +595,7 @@ def test_a_reflection_is_kept_and_found_again(known):
     [hit] = known.ok("search_reflections", query="what calms with tea")["results"]
     assert {**told, "score": hit["score"]} == hit and hit["score"] > 0
     assert known.ok("search_reflections", query="tea", author="sofia") == {"results": []}
+    assert known.ok("search_reflections", query="tea", author="", mood="")["results"]
     assert known.ok("search_nodes", query="tea") == {"entities": []}, "a thought is no entity"
 
 
@@ -576,7 +637,9 @@ def test_a_reflection_that_is_none_is_told(known, arguments, told):
 @pytest.mark.parametrize("embedder", [None, AbsentEmbedder()], ids=["none", "absent"])
 def test_what_needs_the_model_says_so(ctx, known, tool, arguments, embedder):
     told = error(Speaker(MCP_MEMORY, replace(ctx, embedder=embedder)), tool, **arguments)
-    assert told.startswith("Embedding model not available.")
+    assert told == (
+        "Embedding model not available. Run 'python scripts/download_model.py' to download the model first."
+    )
 
 
 @pytest.mark.parametrize(

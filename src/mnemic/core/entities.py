@@ -92,10 +92,11 @@ def visible(ctx: Context) -> Filter:
 def entity(reader: Reader, ctx: Context, name: str) -> Memory | None:
     """The entity called exactly *name*."""
     found = titled(reader, ctx, name)
-    return None if found is None or _is_hidden(found) else found
+    return None if found is None or is_hidden(found) else found
 
 
-def _is_hidden(memory: Memory) -> bool:
+def is_hidden(memory: Memory) -> bool:
+    """Whether *memory* is about others and no entity."""
     return any(memory.kind == kind and key in memory.metadata for kind, key in HIDDEN)
 
 
@@ -131,14 +132,15 @@ def _create(tx: Writer, ctx: Context, sketch: Sketch, taken: Taken) -> tuple[Mem
         kind=sketch.kind,
         metadata=sketch.metadata,
     )
-    _make_way(tx, ctx, sketch.name)
+    make_way(tx, ctx.home(), sketch.name)
     return tx.add(draft, uid=ctx.new_uid()), None
 
 
-def _make_way(tx: Writer, ctx: Context, name: str) -> None:
+def make_way(tx: Writer, namespace: str, name: str) -> None:
     """Give a memory that is no entity another title if it bears *name*: its title was made up, a name was chosen."""
-    for memory in tx.memories(tx.ids_titled(name, (ctx.home(),))):
-        tx.change(memory, title=tx.unused_title(memory.namespace, name))
+    for memory in tx.memories(tx.ids_titled(name, (namespace,))):
+        if is_hidden(memory):
+            tx.change(memory, title=tx.unused_title(namespace, name))
 
 
 def _changed(tx: Writer, known: Memory, sketch: Sketch, taken: Taken) -> Memory:
@@ -205,7 +207,7 @@ class _Ends:
         if self._known.get(name) is None:
             self._known[name] = self._found(name)
         if self._known[name] is None and self._may_dangle:
-            _make_way(self._tx, self._ctx, name)
+            make_way(self._tx, self._ctx.home(), name)
             self._known[name] = self._tx.named(self._ctx.home(), name)
         return self._known[name]
 
@@ -379,7 +381,7 @@ def links_at(ctx: Context, memory_ids: Sequence[int]) -> dict[int, list[Link]]:
 
 def _stands(ctx: Context, memory: Memory) -> bool:
     """Whether a relation to *memory* is shown: it is an entity in use, or no more than a name."""
-    if _is_hidden(memory):
+    if is_hidden(memory):
         return False
     return is_in_use(ctx, memory) or (memory.state is State.NAMED and ctx.may_see(memory.namespace))
 

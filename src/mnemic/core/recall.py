@@ -21,10 +21,12 @@ if TYPE_CHECKING:
 
 EMBEDDED_ON_THE_WAY = 32
 """So many waiting statements are embedded before a recall; a larger backlog is left to the worker."""
-WAITED_FOR = 256
+WAITED_FOR = 2_048
 """So many where only vectors can answer."""
 CHARACTERS_EACH = 1_000
 """So long may they be on average: it is the length that takes time, about a second for thirty thousand."""
+MOST_CHARACTERS = 256_000
+"""So long may they be together."""
 CHARACTERS_PER_TOKEN = 4
 HYBRID, KEYWORD, RERANKED = "hybrid", "keyword", "hybrid+rerank"
 
@@ -97,7 +99,8 @@ def catch_up(ctx: Context, wanted: Filter, at_most: int = EMBEDDED_ON_THE_WAY) -
     if waiting > at_most:
         return waiting
     try:
-        done = embed_pending(ctx, at_most, wanted, characters=at_most * CHARACTERS_EACH)
+        room = min(at_most * CHARACTERS_EACH, MOST_CHARACTERS)
+        done = embed_pending(ctx, at_most, wanted, characters=room)
         return max(0, waiting - done)
     except (Unavailable, *PASSED_OVER):  # no model, no room, or a look at the past, which takes no vectors
         return waiting

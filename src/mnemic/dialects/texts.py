@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 
 
 def storable(text: str) -> str:
@@ -19,3 +19,4 @@ def storable(text: str) -> str:
 
 
 Words = Annotated[str, AfterValidator(storable)]
+SomeWords = Annotated[str, Field(min_length=1), AfterValidator(storable)]

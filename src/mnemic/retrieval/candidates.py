@@ -55,10 +55,10 @@ def gather(reader: Reader, query: Query, vector: Vectors | None, depth: int) -> 
 
 
 def ranked(reader: Reader, query: Query, vector: Vectors | None, depth: int) -> dict[int, Candidate]:
-    """The *depth* nearest and the *depth* best that hold every word, with their places; none if nothing is near."""
-    nearest = [] if vector is None else reader.nearest(vector, query.filter, limit=depth)
-    if vector is None or not nearest:
+    """The *depth* nearest and the *depth* best that hold every word, with their places; none without a vector."""
+    if vector is None:
         return {}
+    nearest = reader.nearest(vector, query.filter, limit=depth)
     terms = tuple(dict.fromkeys(text.words(query.text)))[:MAX_TERMS]
     by_words = dict(reader.words(terms, query.filter, every=True, limit=depth))
     near_ranks = {found.memory_id: rank for rank, found in enumerate(nearest, 1)}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import orjson
 from pydantic import BaseModel, Field
@@ -154,6 +154,8 @@ class AddObservations(Given):
         list[Words] | list[GivenObservations],
         Field(description="Texts to add to the entity called name, or objects for several entities"),
     ]
+    kind: Literal["generic"] = "generic"
+    supersedes: None = None
 
 
 @SHARED.operation(title="Add observations", idempotent=True)
@@ -308,6 +310,8 @@ class OpenNodes(Given):
     """What to open."""
 
     names: Annotated[list[Words], Field(description="The exact names of the entities")]
+    kinds: None = None
+    include_superseded: bool = False
 
 
 @SHARED.operation(title="Open nodes", read_only=True, idempotent=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -31,12 +31,13 @@ from mnemic.dialects.mcp_memory.vocabulary import (
 )
 from mnemic.dialects.objects import Reply, answer
 from mnemic.dialects.operation import Shape
-from mnemic.dialects.texts import Words
+from mnemic.dialects.texts import SomeWords, Words
 from mnemic.errors import Invalid
-from mnemic.formats.graphs import NO_JSON, linked, read_lines
+from mnemic.formats.graphs import NO_FIELDS, NO_JSON, Flaw, Record, linked, read_lines
 from mnemic.model.graph import Sketch, Triple
 
 Model = TypeVar("Model", bound=BaseModel)
+DANGLING = "between entities that are not there yet"
 
 
 class EntityInput(BaseModel):
@@ -44,7 +45,7 @@ class EntityInput(BaseModel):
 
     model_config = ConfigDict(defer_build=True)
 
-    name: Annotated[Words, Field(min_length=1)]
+    name: SomeWords
     entityType: Words = GENERIC
     observations: list[Words] = []
     status: Words | None = None
@@ -55,9 +56,9 @@ class RelationInput(BaseModel):
 
     model_config = ConfigDict(defer_build=True)
 
-    source: Annotated[Words, Field(alias="from", min_length=1)]
-    target: Annotated[Words, Field(alias="to", min_length=1)]
-    relationType: Annotated[Words, Field(min_length=1)]
+    source: Annotated[SomeWords, Field(alias="from")]
+    target: Annotated[SomeWords, Field(alias="to")]
+    relationType: SomeWords
     context: Words | None = None
 
     def triple(self) -> Triple:
@@ -127,8 +128,9 @@ def related(one: core.Related) -> dict[str, Any]:
     """What became of one relation that was to be created."""
     if one.edge is None:
         return {"error": str(not_found(one.missing[0]))}
+    context = {"context": one.edge.reason} if one.edge.reason is not None else {}
     known = {"error": "Relation already exists"} if one.is_known else {}
-    return {"id": one.edge.id, **linked(one.triple), **known}
+    return {"id": one.edge.id, **linked(one.triple), **context, **known}
 
 
 class GivenObservations(Shape):
@@ -146,6 +148,9 @@ class AddObservations(Shape):
         list[Words] | list[GivenObservations],
         Field(description="texts to add; without name, objects with entityName and contents"),
     ]
+    # Later versions know kinds of observations, and some that supersede others.
+    kind: Literal["generic"] = "generic"
+    supersedes: None = None
 
 
 @MCP_MEMORY.operation(title="Add observations", idempotent=True)
@@ -279,6 +284,9 @@ class OpenNodes(Shape):
     """What to open."""
 
     names: Annotated[list[Words], Field(description="exact names")]
+    # As in AddObservations.
+    kinds: None = None
+    include_superseded: bool = False
 
 
 @MCP_MEMORY.operation(title="Open nodes", read_only=True, idempotent=True)
@@ -321,11 +329,28 @@ def migrate(ctx: Context, request: Migrate) -> Reply:
     text = readable(ctx, Path(request.source_path), "source_path").decode(
         "utf-8-sig", errors="surrogateescape"
     )
-    taken = core.take_in(ctx, read_lines(text), may_dangle=False, kind=GENERIC)
-    dangling = sum(1 for one in taken.related if one.missing)
+    taken = core.take_in(ctx, _acceptable(ctx, read_lines(text)), may_dangle=False, kind=GENERIC)
     return answer(
         entities_imported=len(taken.made),
         relations_imported=sum(1 for one in taken.related if one.edge and not one.is_known),
         errors=sum(1 for flaw in taken.flaws if flaw.what == NO_JSON),
-        skipped=len(taken.flaws) + dangling,
+        skipped=len(taken.flaws),
     )
+
+
+def _acceptable(ctx: Context, records: Iterable[Record]) -> Iterator[Record]:
+    """*records* without what has no name, and without relations whose ends come later or never."""
+    reader, named = ctx.store.read(), set[str]()
+    for record in records:
+        match record:
+            case Sketch(name="") | Triple(type=""):
+                yield Flaw("a line", NO_FIELDS)
+            case Sketch(name=name):
+                named.add(name)
+                yield record
+            case Triple(source=source, target=target) if any(
+                end not in named and core.entity(reader, ctx, end) is None for end in (source, target)
+            ):
+                yield Flaw("a line", DANGLING)
+            case _:
+                yield record

@@ -38,7 +38,7 @@ class AddReflection(Shape):
         Words | None, Field(description="frustracion, satisfaccion, curiosidad, duda or insight")
     ] = None
     target_id: Annotated[
-        int | None, Field(ge=0, lt=2**63, description="id of the entity or relation it is about")
+        int | None, Field(ge=-(2**63), lt=2**63, description="id of the entity or relation it is about")
     ] = None
 
 
@@ -90,9 +90,9 @@ def search_reflections(ctx: Context, request: SearchReflections) -> Reply:
             ctx,
             request.query,
             limit=request.limit,
-            author=request.author,
-            mood=request.mood,
-            target_type=request.target_type,
+            author=request.author or None,
+            mood=request.mood or None,
+            target_type=request.target_type or None,
         )
     return answer(
         results=[

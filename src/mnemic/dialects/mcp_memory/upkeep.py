@@ -23,7 +23,7 @@ from mnemic.dialects.mcp_memory.vocabulary import (
 )
 from mnemic.dialects.objects import Reply, answer
 from mnemic.dialects.operation import Shape
-from mnemic.dialects.texts import Words
+from mnemic.dialects.texts import SomeWords, Words
 from mnemic.errors import NotFound
 from mnemic.model.memory import Memory
 from mnemic.model.values import DAY, Moment
@@ -92,7 +92,7 @@ def propose_entity_split(ctx: Context, request: Named) -> Reply:
 class ApprovedSplit(Shape):
     """A part to be made."""
 
-    name: Annotated[Words, Field(min_length=1)]
+    name: SomeWords
     entity_type: Words
     observations: list[Words]
 
@@ -154,9 +154,9 @@ def find_split_candidates(ctx: Context, request: Nothing) -> Reply:
 class FindDuplicates(Named):
     """Where to look, and how alike is alike."""
 
-    threshold: Annotated[float, Field(ge=0, le=1, description="least cosine")] = 0.85
+    threshold: Annotated[float, Field(description="least cosine")] = 0.85
     containment_threshold: Annotated[
-        float, Field(ge=0, le=1, description="least share of a short text's words in one twice as long")
+        float, Field(description="least share of a short text's words in one twice as long")
     ] = 0.7
 
 
@@ -189,7 +189,7 @@ def find_duplicate_observations(ctx: Context, request: FindDuplicates) -> Reply:
 class ConsolidationReport(Shape):
     """What counts as stale."""
 
-    stale_days: Annotated[float, Field(ge=0, le=MAX_DAYS, description="days without a use")] = 90.0
+    stale_days: Annotated[float, Field(description="days without a use")] = 90.0
 
 
 @MCP_MEMORY.operation(title="Consolidation report", read_only=True, idempotent=True)
@@ -199,7 +199,7 @@ def consolidation_report(ctx: Context, request: ConsolidationReport) -> Reply:
         ctx,
         visible(ctx),
         THRESHOLDS,
-        stale_after=round(request.stale_days * DAY),
+        stale_after=round(max(-MAX_DAYS, min(request.stale_days, MAX_DAYS)) * DAY),
         is_archived=lambda memory: memory.metadata.get(STATUS) == ARCHIVED,
         label=LABEL,
     )
@@ -247,7 +247,7 @@ class EndRelation(Shape):
     """Which relation."""
 
     relation_id: Annotated[
-        int, Field(ge=0, lt=2**63, description="its id, from create_relations or open_nodes")
+        int, Field(ge=-(2**63), lt=2**63, description="its id, from create_relations or open_nodes")
     ]
 
 

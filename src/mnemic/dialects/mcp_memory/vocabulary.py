@@ -30,8 +30,7 @@ STATUS = "status"
 INVERSES = {"contiene": "parte_de", "parte_de": "contiene"}
 INTERNAL = "internal"
 NO_MODEL = (
-    "Embedding model not available. Run 'python scripts/download_model.py' to download the model first. "
-    "In Mnemic, `mnemic doctor` says what is missing."
+    "Embedding model not available. Run 'python scripts/download_model.py' to download the model first."
 )
 
 
