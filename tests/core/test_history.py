@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from mnemic.core import sessions
 from mnemic.core.graph import end_link, explore, link
 from mnemic.core.history import difference, has_changed_since, history, undo, undo_since
 from mnemic.core.memories import (
@@ -196,6 +197,60 @@ def test_everything_since_a_moment_can_be_taken_back(story, clock):
     undo_since(story, moment)
     assert living(story.store) == before, "takings back are taken back too"
     assert story.store.check() == []
+
+
+def test_what_was_changed_often_is_taken_back_by_one_change_and_but_once(story, clock):
+    moment, before = clock(), living(story.store)
+    clock.advance(minutes=1)
+    for number in range(20):
+        revise(story, "one", Revision(text=f"version {number}"))
+    sequence = story.store.sequence()
+    assert len(undo_since(story, moment)) == 20
+    assert living(story.store) == before and story.store.sequence() == sequence + 1
+    assert undo_since(story, moment) == [] and story.store.sequence() == sequence + 1
+
+
+def test_titles_that_were_exchanged_are_given_back(story, clock):
+    moment, before = clock(), living(story.store)
+    clock.advance(minutes=1)
+    for old, new in (("one", "aside"), ("two", "one"), ("aside", "two"), ("three", "aside")):
+        revise(story, old, Revision(title=new))
+    forget(story, ["aside"])
+    kept(story, "another", title="three")
+    undo_since(story, moment)
+    assert living(story.store) == before
+    assert story.store.check() == []
+
+
+def test_a_dry_run_says_what_cannot_be_taken_back(story):
+    revise(story, "one", Revision(text="changed"))
+    first = story.store.sequence()
+    revise(story, "one", Revision(text="changed again"))
+    before = everything(story.store)
+    with pytest.raises(Conflict, match="has changed since"):
+        undo(story, first, dry_run=True)
+    assert everything(story.store) == before
+
+
+@pytest.mark.parametrize("taking_back", [undo, undo_since])
+def test_what_became_of_a_session_is_taken_back(ctx, clock, taking_back):
+    def take_back(moment):
+        taking_back(ctx, ctx.store.sequence() if taking_back is undo else moment)
+
+    started = clock.advance(minutes=1)
+    clock.advance(minutes=1)
+    number = sessions.start(ctx, topic="herons").session.id
+    kept(ctx, "the heron stands in the pond")
+    ending = clock.advance(minutes=1)
+    clock.advance(minutes=1)
+    ended = sessions.end(ctx, number, summary="all seen")
+    take_back(ending)
+    session = ctx.store.read().session_numbered(number)
+    assert session.ended_at is None and session.summary is None
+    assert ctx.store.read().memory(ended.episode.id).state is State.FORGOTTEN
+    if taking_back is undo_since:
+        take_back(started)
+        assert ctx.store.read().session_numbered(number).ended_at is not None, "it can only be ended"
 
 
 def test_since_the_present_there_is_nothing_to_take_back(story, clock):

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Any
 
 from mnemic.core.context import Context
 from mnemic.core.memories import links_of, locate
 from mnemic.errors import Conflict, Denied, NotFound
+from mnemic.model.graph import Edge
 from mnemic.model.journal import Change, Subject
 from mnemic.model.memory import Memory
+from mnemic.model.session import Session
 from mnemic.model.values import Moment, State, Tier
 from mnemic.storage.base import Reader, Writer
 
@@ -95,14 +98,16 @@ def difference(ctx: Context, since: Moment, until: Moment) -> Difference:
 
 @dataclass(slots=True)
 class _Sum:
-    """What the changes to a memory come to: its fields before the first of them and after the last."""
+    """What the changes to one thing come to: its fields before the first of them and after the last."""
 
     is_born: bool
     before: dict[str, object] = field(default_factory=dict)
     after: dict[str, object] = field(default_factory=dict)
     is_purged: bool = False
+    changes: list[int] = field(default_factory=list)
 
     def add(self, change: Change) -> None:
+        self.changes.append(change.sequence)
         self.is_purged = change.after is None
         for name, value in (change.before or {}).items():
             self.before.setdefault(name, value)
@@ -169,69 +174,129 @@ def _may_see(ctx: Context, change: Change) -> bool:
     return bool(found) and all(ctx.may_see(memory.namespace) for memory in found)
 
 
+class _Rehearsed(Exception):
+    """What was done is to be rolled back: it was tried, so that what would happen can be told."""
+
+
 def undo(ctx: Context, sequence: int, *, dry_run: bool = False) -> list[int]:
     """Take back the change with this number and what was done together with it: the numbers undone."""
-    with ctx.write("undo") as tx:
+    undone: list[int] = []
+    with suppress(_Rehearsed), ctx.write("undo") as tx:
         one = next(tx.journal(after=sequence - 1, limit=1), None)
         if one is None or one.sequence != sequence or not _may_see(ctx, one):
             raise NotFound(f"No change {sequence}")
-        together = [change for change in tx.journal(after=one.batch - 1) if change.batch == one.batch]
+        together = list(takewhile(lambda change: change.batch == one.batch, tx.journal(after=one.batch - 1)))
         if not all(_may_see(ctx, change) or change.subject is Subject.SESSION for change in together):
             raise Denied(f"Change {sequence} was made together with others that this token may not touch.")
-        return _take_back(tx, ctx, together[::-1], dry_run)
+        for change in reversed(together):
+            _reverse(tx, ctx, change)
+        undone += [change.sequence for change in reversed(together)]
+        if dry_run:
+            raise _Rehearsed
+    return undone
 
 
 def undo_since(ctx: Context, moment: Moment, *, dry_run: bool = False) -> list[int]:
-    """Take back everything that was changed after *moment*, newest first: the numbers undone."""
-    with ctx.write("undo") as tx:
-        after = ctx.store.sequence_at(moment)
-        changes = [change for change in tx.journal(after=after, newest_first=True) if _may_see(ctx, change)]
-        return _take_back(tx, ctx, changes, dry_run)
+    """Let everything stand again as it did at *moment*: the numbers of the changes undone, newest first.
+
+    Each memory, link and session is changed once, however often it was changed since, and not if it stands so already.
+    """
+    undone: list[int] = []
+    with suppress(_Rehearsed), ctx.write("undo") as tx:
+        sums: dict[tuple[Subject, int], _Sum] = {}
+        for change in tx.journal(after=ctx.store.sequence_at(moment)):
+            if _may_see(ctx, change):
+                total = sums.pop((change.subject, change.subject_id), None) or _Sum(change.before is None)
+                total.add(change)
+                sums[change.subject, change.subject_id] = total  # last of all: it was changed last
+        for total in sums.values():
+            if total.is_purged:
+                raise _purged(total.changes[-1])
+        while sums:
+            (subject, number), total = sums.popitem()
+            if subject is Subject.MEMORY:
+                _clear_title(tx, number, total, sums)
+            if _stand_again(tx, ctx, subject, number, total):
+                undone += total.changes
+        if dry_run:
+            raise _Rehearsed
+    return sorted(undone, reverse=True)
 
 
-def _take_back(tx: Writer, ctx: Context, changes: Sequence[Change], dry_run: bool) -> list[int]:
-    if not dry_run:
-        for change in changes:
-            _reverse(tx, ctx, change)
-    return [change.sequence for change in changes]
+def _purged(sequence: int) -> Conflict:
+    return Conflict(f"Change {sequence} cannot be taken back: what it touched was purged")
+
+
+def _clear_title(tx: Writer, number: int, total: _Sum, others: Mapping[tuple[Subject, int], _Sum]) -> None:
+    """Let another that has to be taken back yet give up the title that this memory had."""
+    memory = tx.memory(number)
+    if memory is None or total.is_born:
+        return
+    namespace = str(total.before.get("namespace", memory.namespace))
+    title = str(total.before.get("title", memory.title))
+    for holder in tx.memories(tx.ids_titled(title, (namespace,))):
+        if holder.id != number and (theirs := others.get((Subject.MEMORY, holder.id))):
+            theirs.before.setdefault("title", title)
+            tx.change(holder, title=tx.unused_title(namespace, title))
+
+
+def _stand_again(tx: Writer, ctx: Context, subject: Subject, number: int, total: _Sum) -> bool:
+    """Let one thing stand as it did before these changes; whether it did not."""
+    thing = _thing(tx, subject, number, total.changes[-1])
+    if total.is_born:
+        return _take_away(tx, ctx, thing, total.changes[0])
+    present = _present(thing, total.before)
+    if all(present[name] == value for name, value in total.before.items() if name not in UNTRACKED):
+        return False
+    _change(tx, thing, total.before)
+    return True
 
 
 def _reverse(tx: Writer, ctx: Context, change: Change) -> None:
     if change.after is None:
-        raise Conflict(f"Change {change.sequence} cannot be taken back: what it touched was purged")
-    match change.subject:
-        case Subject.MEMORY:
-            _reverse_memory(tx, ctx, change, change.after)
-        case Subject.EDGE:
-            _reverse_edge(tx, change, change.after)
-
-
-def _reverse_memory(tx: Writer, ctx: Context, change: Change, after: Mapping[str, object]) -> None:
-    memory = tx.memory(change.subject_id)
-    if memory is None:
-        raise Conflict(
-            f"Change {change.sequence} cannot be taken back: memory {change.subject_id} was purged"
-        )
+        raise _purged(change.sequence)
+    thing = _thing(tx, change.subject, change.subject_id, change.sequence)
     if change.before is None:
-        if memory.state is State.FORGOTTEN:
-            return
-        tx.change(
-            memory, state=State.FORGOTTEN, state_reason=f"undo of {change.sequence}", state_at=ctx.now()
-        )
+        _take_away(tx, ctx, thing, change.sequence)
         return
-    _refuse_overtaken(change, _present(memory, after), after)
-    tx.change(memory, **typed(change.before))
+    _refuse_overtaken(change, _present(thing, change.after), change.after)
+    _change(tx, thing, change.before)
 
 
-def _reverse_edge(tx: Writer, change: Change, after: Mapping[str, object]) -> None:
-    edge = tx.edge(change.subject_id)
-    if edge is None:
-        raise Conflict(f"Change {change.sequence} cannot be taken back: its link was purged")
-    if change.before is None:
-        tx.change_edge(edge, state=State.FORGOTTEN)
-        return
-    _refuse_overtaken(change, {name: getattr(edge, name) for name in after}, after)
-    tx.change_edge(edge, **typed(change.before))
+def _thing(tx: Writer, subject: Subject, number: int, sequence: int) -> Memory | Edge | Session:
+    """What a change was about, as it is now."""
+    ways: dict[Subject, Callable[[int], Memory | Edge | Session | None]] = {
+        Subject.MEMORY: tx.memory,
+        Subject.EDGE: tx.edge,
+        Subject.SESSION: tx.session_numbered,
+    }
+    thing = ways[subject](number)
+    if thing is None:
+        raise _purged(sequence)
+    return thing
+
+
+def _take_away(tx: Writer, ctx: Context, thing: Memory | Edge | Session, sequence: int) -> bool:
+    """Take back that *thing* came to be; whether it was still there. A session ends."""
+    match thing:
+        case Session():
+            return tx.change_session(thing, ended_at=thing.ended_at or ctx.now()) is not thing
+        case Edge():
+            return tx.change_edge(thing, state=State.FORGOTTEN) is not thing
+        case Memory(state=State.FORGOTTEN):
+            return False
+    tx.change(thing, state=State.FORGOTTEN, state_reason=f"undo of {sequence}", state_at=ctx.now())
+    return True
+
+
+def _change(tx: Writer, thing: Memory | Edge | Session, fields: Mapping[str, object]) -> None:
+    match thing:
+        case Session():
+            tx.change_session(thing, **fields)
+        case Edge():
+            tx.change_edge(thing, **typed(fields))
+        case Memory():
+            tx.change(thing, **typed(fields))
 
 
 def _refuse_overtaken(change: Change, present: Mapping[str, object], after: Mapping[str, object]) -> None:
@@ -243,21 +308,14 @@ def _refuse_overtaken(change: Change, present: Mapping[str, object], after: Mapp
             )
 
 
-def _present(memory: Memory, names: Iterable[str]) -> dict[str, object]:
-    """The fields of *memory* in the form the journal tells them."""
+def _present(thing: Memory | Edge | Session, names: Iterable[str]) -> dict[str, object]:
+    """Fields of *thing* in the form the journal tells them."""
     told: dict[str, object] = {}
     for name in names:
-        if name == "statements":
-            told[name] = memory.texts
-        else:
-            value = getattr(memory, name)
-            told[name] = (
-                list(value)
-                if isinstance(value, tuple)
-                else dict(value)
-                if isinstance(value, Mapping)
-                else value
-            )
+        value = thing.texts if isinstance(thing, Memory) and name == "statements" else getattr(thing, name)
+        told[name] = (
+            list(value) if isinstance(value, tuple) else dict(value) if isinstance(value, Mapping) else value
+        )
     return told
 
 
