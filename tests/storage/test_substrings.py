@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import uuid
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from itertools import count
 
 import pytest
@@ -235,3 +237,13 @@ def test_whatever_is_done_what_holds_is_found(story, acts, needle, wanted):
     for act in acts:
         story.act(*act)
     assert story.store.read().ids_containing(needle, wanted) == naive(story.store, needle, wanted)
+
+
+def test_a_search_does_not_wait_for_whoever_writes(store, engine, tmp_path):
+    put(store, *(a_draft(f"heron {number}") for number in range(MANY)))
+    with (
+        closing(open_store(engine, tmp_path)) as other,
+        ThreadPoolExecutor() as pool,
+        other.write(operation="test", actor="test", at=START),
+    ):
+        assert len(pool.submit(found, store, "heron").result(60)) == MANY

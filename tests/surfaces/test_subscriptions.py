@@ -37,6 +37,13 @@ def test_a_change_is_told_once_however_much_changed(store, watched, told):
     assert told == ["a://one"] * 2
 
 
+def test_a_store_that_cannot_be_asked_has_nothing_to_tell(store, watched, told):
+    watched.add("a://one")
+    store.close()
+    watched.look()
+    assert told == []
+
+
 def test_what_was_before_is_not_told(store, watched, told):
     put(store, a_draft("one"))
     watched.add("a://one")

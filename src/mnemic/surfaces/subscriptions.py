@@ -87,7 +87,13 @@ class Subscriptions:
             self._wanted.pop(listen, None)
 
     def look(self) -> None:
-        """Tell, if there is anything to tell."""
+        """Tell, if there is anything to tell; while the store cannot be asked there is not."""
+        try:
+            self._look()
+        except MnemicError as error:
+            log.warning("subscriptions: %s", error)
+
+    def _look(self) -> None:
         with self._lock:
             if not self._is_needed or self._store.sequence() == self._seen:
                 return
@@ -118,7 +124,4 @@ class Subscriptions:
 
     def _watch(self) -> None:
         while not self._stopped.wait(LOOK_SECONDS):
-            try:
-                self.look()
-            except MnemicError as error:
-                log.warning("subscriptions: %s", error)
+            self.look()

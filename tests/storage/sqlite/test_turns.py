@@ -43,6 +43,20 @@ def test_a_thread_may_take_its_turn_again(two):
         pass
 
 
+def test_a_turn_that_is_taken_need_not_be_waited_for(two):
+    one, other = two
+    with one:
+        assert not other.try_acquire()
+        assert one.try_acquire(), "one's own may be taken again"
+        one.release()
+        assert not other.try_acquire()
+    assert other.try_acquire()
+    assert not one.try_acquire()
+    other.release()
+    assert one.try_acquire()
+    one.release()
+
+
 def test_whoever_waits_too_long_goes_on_and_leaves_no_lock_behind(two, monkeypatch):
     monkeypatch.setattr(turns, "QUEUE_SECONDS", 0.1)
     one, other = two

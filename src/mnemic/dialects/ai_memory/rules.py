@@ -232,7 +232,7 @@ def query(value: Any, field: str = "query") -> str:
 
 
 def wanted_tags(value: Any) -> tuple[str, ...]:
-    """*value* as the tag, or the tags, that a memory must have."""
+    """*value* as the tag, or the tags, of which a memory must have one."""
     return tags([value] if isinstance(value, str) else value)
 
 

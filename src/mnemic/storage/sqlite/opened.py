@@ -250,20 +250,21 @@ class OpenedStore:
         return int(row[0])
 
     def index_substrings(self) -> None:
-        """Bring the index of substrings nearer to the newest change; where that cannot be, it stays behind."""
+        """Bring the index of substrings nearer to the newest change; while others write, it stays behind."""
         with suppress(Busy, StoreUnusable):
             for _ in range(substrings.BATCHES):
-                if not substrings.is_behind(self._connection()):
+                if not substrings.is_behind(self._connection()) or not self.writing.try_acquire():
                     return
-                self._index_some_substrings()
+                try:
+                    self._index_some_substrings()
+                finally:
+                    self.writing.release()
                 time.sleep(BREATH_SECONDS)
 
     def _index_some_substrings(self) -> None:
         """One step of the index, in a transaction of its own so that others come between."""
-        with self.writing:
-            # Whoever searches inside a transaction of theirs has it open on this connection.
-            if self._writer.in_transaction:
-                return
+        # Whoever searches inside a transaction of theirs has it open on this connection.
+        if not self._writer.in_transaction:
             with self.write(operation="index", actor="mnemic", at=0, durable=False):
                 substrings.catch_up(self._writer)
 

@@ -41,8 +41,19 @@ class Turns:
         """Wait for one's turn."""
         self.threads.acquire()
         self._depth += 1
-        if self._depth == 1 and self._opened():
-            self._queue()
+        if self._depth == 1 and self._opened() and not self._locked():
+            assert self._file is not None
+            _Wait(self._file).at_most(QUEUE_SECONDS)
+
+    def try_acquire(self) -> bool:
+        """Take one's turn if that is possible at once; whether it was."""
+        if not self.threads.acquire(blocking=False):
+            return False
+        if self._depth or not self._opened() or self._locked():
+            self._depth += 1
+            return True
+        self.threads.release()
+        return False
 
     def release(self) -> None:
         """Let the next one in."""
@@ -66,14 +77,16 @@ class Turns:
                 self._path = None
         return self._file is not None
 
-    def _queue(self) -> None:
+    def _locked(self) -> bool:
+        """Lock the file now, if nobody else has; where it cannot be locked at all, it need not be."""
         assert self._file is not None
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            _Wait(self._file).at_most(QUEUE_SECONDS)
+            return False
         except OSError:
             self.close()
+        return True
 
 
 class _Wait:

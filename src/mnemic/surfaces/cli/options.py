@@ -45,7 +45,9 @@ id_argument = click.argument("id", type=WORDS, metavar="ID")
 in_namespace = click.option("-n", "--namespace", type=WORDS, metavar="NAME", help="In this namespace only.")
 of_tier = click.option("-t", "--tier", type=TIER, help="Of this tier only.")
 of_kinds = click.option("--kinds", multiple=True, type=WORDS, metavar="KIND,...", help="Of these kinds only.")
-with_tags = click.option("--tags", multiple=True, type=WORDS, metavar="TAG,...", help="With all these tags.")
+with_tags = click.option(
+    "--tags", multiple=True, type=WORDS, metavar="TAG,...", help="With any of these tags."
+)
 since = click.option("--since", type=WORDS, metavar="TIME", help="From then on: 2026-01-31 or 7d.")
 until = click.option("--until", type=WORDS, metavar="TIME", help="Until then.")
 as_of = click.option("--as-of", type=WORDS, metavar="TIME", help="As the store stood then.")
