@@ -262,6 +262,12 @@ class SqliteWriter(SqliteReader):
         self._connection.execute(journal.APPEND, entry)
         self._place.next += 1
 
+    def journal_as(self, *, operation: str, actor: str, at: Moment) -> None:
+        """See Writer."""
+        self._put_marks()
+        self._operation, self._actor, self._given_at = operation, actor, at
+        vars(self).pop("_place", None)
+
     # -- memories
 
     def add(self, draft: Draft, *, uid: str) -> Memory:
@@ -518,6 +524,7 @@ class SqliteWriter(SqliteReader):
         created_at: Moment | None = None,
         state: State = State.LIVING,
         quality: float | None = None,
+        id: int | None = None,
         **ratings: Any,
     ) -> Edge:
         """See Writer."""
@@ -536,7 +543,7 @@ class SqliteWriter(SqliteReader):
             **ratings,
         )
         values = [getattr(edge, name) for name in edges.COLUMNS]
-        self._connection.execute(edges.INSERT, [None, *values[1:]])
+        self._connection.execute(edges.INSERT, [id, *values[1:]])
         made = replace(edge, id=self._connection.last_insert_rowid())
         after = {
             name: value
