@@ -233,11 +233,6 @@ class SqliteWriter(SqliteReader):
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
 
-    @property
-    def at(self) -> Moment:
-        """The moment this transaction is journaled under."""
-        return self._place.at
-
     @functools.cached_property
     def _place(self) -> _Place:
         """Where in the journal we stand, read when it is first needed."""
