@@ -145,6 +145,10 @@ class Remembering:
                 self._known[text] = self._embedder.embed([text])[0]
         return np.stack([self._known[text] for text in wanted])
 
+    def close(self) -> None:
+        """See Embedder."""
+        self._embedder.close()
+
 
 def _call(ctx: Context, name: str, tool: str, **arguments: object) -> None:
     spoken = dialect(name)

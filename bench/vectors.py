@@ -73,6 +73,10 @@ class CachedEmbedder:
             len(keys), self.dimension
         )
 
+    def close(self) -> None:
+        """Let go of what the model behind the cache holds."""
+        self._inner.close()
+
     def _computed(self, missing: dict[bytes, str]) -> dict[bytes, bytes]:
         vectors: Iterable[Vectors] = self._inner.embed(list(missing.values())) if missing else ()
         rows = {

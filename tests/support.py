@@ -85,6 +85,9 @@ class WordEmbedder:
         )
         return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9).astype(np.float32)
 
+    def close(self) -> None:
+        """Nothing."""
+
     def _sum(self, text: str) -> np.ndarray:
         words = re.findall(r"\w+", text.lower()) or [""]
         return np.sum([self._vector(word) for word in words], axis=0)

@@ -136,6 +136,7 @@ class Memories:
 
     def open(self, reference: int | str) -> Memory:
         """The memory meant, whole."""
+        must_fit("open", ids=[reference])
         return memories.open_all(self._ctx, [reference])[0][0]
 
     def revise(self, reference: int | str, revision: Revision) -> Memory:
@@ -154,10 +155,12 @@ class Memories:
         self, *references: int | str, reason: str | None = None, fate: Fate = Fate.FORGOTTEN
     ) -> list[Memory]:
         """Take memories out of use, move them into the archive, or delete them for good."""
+        must_fit("forget", ids=references, reason=reason)
         return memories.forget(self._ctx, references, reason=reason, fate=fate)
 
     def restore(self, *references: int | str) -> list[Memory]:
         """Bring memories back."""
+        must_fit("restore", ids=references)
         return memories.restore(self._ctx, references)
 
     def link(
@@ -175,6 +178,7 @@ class Memories:
 
     def end_link(self, source: int | str, target: int | str, type: str = "related_to") -> Edge:
         """End a link."""
+        must_fit("link", source=source, target=target, type=type, end=True)
         return graph.end_link(self._ctx, source, target, type)
 
     def explore(
@@ -192,18 +196,22 @@ class Memories:
 
     def path(self, source: int | str, target: int | str) -> Neighbourhood:
         """The shortest way between two memories."""
+        must_fit("explore", id=source, to=target)
         return graph.path(self._ctx, source, target)
 
     def start_session(self, topic: str | None = None) -> Started:
         """Begin a session; what is remembered from now on belongs to it."""
+        must_fit("session", action="start", topic=topic)
         return sessions.begin(self._ctx, topic)
 
     def end_session(self, summary: str | None = None, *, number: int | None = None) -> Ended:
         """End the session that is open, or that of this *number*; its memories become part of an episode."""
+        must_fit("session", action="end", id=number, summary=summary)
         return sessions.end_open(self._ctx, number, summary)
 
     def resume_session(self, number: int | None = None, *, limit: int = 15) -> Resumed:
         """What there is to go on with; the session of this *number*, if one is given, is open again."""
+        must_fit("session", action="resume", id=number, limit=limit)
         if number is not None:
             sessions.take_up(self._ctx, number)
         return sessions.resume(self._ctx, limit, others=None)
@@ -212,6 +220,7 @@ class Memories:
         self, user: str | None = None, agent: str | None = None, *, topic: str | None = None
     ) -> Memory:
         """Keep what was said in the open session, which begins if there is none."""
+        must_fit("session", action="log", user=user, agent=agent, topic=topic)
         return sessions.log(self._ctx, user, agent, topic=topic)[1]
 
     def rate(
@@ -237,10 +246,12 @@ class Memories:
 
     def undo(self, change: int) -> list[int]:
         """Take back a change and what was done together with it."""
+        must_fit("undo", change=change)
         return history.undo(self._ctx, change)
 
     def undo_since(self, when: str) -> list[int]:
         """Take back everything since a moment."""
+        must_fit("undo", since=when)
         return history.undo_since(self._ctx, self._moment(when, "when"))
 
     def as_of(self, when: str) -> Memories:
@@ -263,12 +274,17 @@ LIMITED = ("text", "title", "kind", "tags", "namespace", "tier", "confidence", "
 """The fields of a note that the house's `remember` has limits for."""
 PARTS = {
     "explore": "exploring",
+    "forget": "leaving",
     "history": "changing",
     "link": "linking",
+    "open": "opening",
     "rate": "rating",
     "recall": "finding",
     "remember": "remembering",
+    "restore": "leaving",
     "revise": "revising",
+    "session": "working",
+    "undo": "changing",
     "verify": "verifying",
 }
 """Where the house declares the tools whose limits hold here too: only what is called is loaded."""

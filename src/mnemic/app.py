@@ -73,9 +73,12 @@ class App:
         self.close()
 
     def close(self) -> None:
-        """Let go of the store, and of those that workspaces looked into."""
+        """Let go of the store, of those that workspaces looked into, and of the servers that were asked."""
         self.ctx.shelf.clear()
         self.ctx.store.close()
+        for model in (self.ctx.embedder, self.ctx.language):
+            if model is not None:
+                model.close()
 
 
 def open_app(settings: Settings, *, actor: str = "mnemic") -> App:

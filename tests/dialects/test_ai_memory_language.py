@@ -38,6 +38,9 @@ class Parrot:
             raise Unavailable("The parrot is asleep.")
         return self.says
 
+    def close(self) -> None:
+        pass
+
 
 @pytest.fixture
 def smart(ctx):

@@ -46,6 +46,24 @@ def test_changes_are_numbered_in_order_and_batched_by_transaction(store):
     assert store.sequence() == 4
 
 
+def test_one_transaction_can_stand_for_several(store):
+    with store.write(operation="import", actor="anna", at=START + 9) as tx:
+        tx.journal_as(operation="remember", actor="bert", at=START)
+        tx.add(a_draft("a"), uid=str(uuid.uuid4()))
+        tx.add(a_draft("b"), uid=str(uuid.uuid4()))
+        tx.journal_as(operation="link", actor="carl", at=START + 1)
+        tx.add_edge(1, 2, "knows", id=7)
+    told = [(row.batch, row.operation, row.actor, row.at) for row in store.read().journal()]
+    assert told == [(1, "remember", "bert", START)] * 2 + [(3, "link", "carl", START + 1)]
+    assert store.read().edge(7) is not None and store.check() == []
+    with pytest.raises(Conflict), store.write(operation="import", actor="anna", at=START + 9) as tx:
+        tx.journal_as(operation="remember", actor="bert", at=START + 2)
+        tx.add(a_draft("c"), uid=str(uuid.uuid4()))
+        tx.journal_as(operation="link", actor="carl", at=START + 3)
+        tx.add_edge(1, 2, "likes", id=7)
+    assert store.sequence() == 3
+
+
 def test_a_transaction_that_failed_leaves_no_gap(store):
     put(store, a_draft("a", title="Sky"))
     with pytest.raises(Conflict):

@@ -35,3 +35,6 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One unit vector a text, in order, as an array of shape (len(texts), dimension)."""
+
+    def close(self) -> None:
+        """Let go of connections. Safe to call twice."""

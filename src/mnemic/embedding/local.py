@@ -70,6 +70,9 @@ class LocalEmbedder:
             vectors[batch] = model.run([ids[place] for place in batch])
         return vectors
 
+    def close(self) -> None:
+        """Nothing: there are no connections."""
+
     def _loaded(self) -> _Model:
         with self._lock:
             if self._model is None:

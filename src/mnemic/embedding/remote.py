@@ -87,7 +87,7 @@ class RemoteEmbedder:
         return np.concatenate([self._batch(texts[start : start + BATCH_TEXTS]) for start in starts])
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """See Embedder."""
         with self._lock:
             if self._client:
                 self._client.close()

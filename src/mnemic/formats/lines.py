@@ -40,7 +40,7 @@ def parsed(lines: Iterable[str]) -> Iterator[tuple[int, dict[str, Any]]]:
             content = orjson.loads(text)
         except orjson.JSONDecodeError as error:
             raise Invalid(f"line {number}: not JSON: {error}", "lines") from None
-        if not isinstance(content, dict) or RECORD not in content:
+        if not isinstance(content, dict) or not isinstance(content.get(RECORD), str):
             raise Invalid(f"line {number}: not an object with a record", "lines")
         if content[RECORD] == "mnemic":
             _check_format(content)

@@ -17,3 +17,6 @@ class LanguageModel(Protocol):
 
     def ask(self, prompt: str) -> str:
         """Its answer to *prompt*, trimmed; Unavailable if none comes in time."""
+
+    def close(self) -> None:
+        """Let go of connections. Safe to call twice."""

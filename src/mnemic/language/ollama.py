@@ -106,7 +106,7 @@ class Ollama:
         )
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """See LanguageModel."""
         with self._opening:
             if self._client:
                 self._client.close()

@@ -18,7 +18,6 @@ class Subject(StrEnum):
     MEMORY = "memory"
     EDGE = "edge"
     SESSION = "session"
-    NAMESPACE = "namespace"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,8 +18,9 @@ HOUR = 60 * MINUTE
 DAY = 24 * HOUR
 YEAR = 365 * DAY
 
+EARLIEST: Moment = -62_135_596_800_000_000
 LATEST: Moment = 253_402_300_799_999_999
-"""The last moment a calendar can show (the end of the year 9999)."""
+"""The first and the last moment a calendar can show (the beginning of the year 1, the end of the year 9999)."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SPAN = re.compile(r"(\d{1,9})\s*(s|m|h|d|w|y)", re.IGNORECASE)

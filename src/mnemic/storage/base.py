@@ -480,6 +480,12 @@ class Writer(Reader, Protocol):
     ) -> None:
         """Commit, or roll back if an exception passes."""
 
+    def journal_as(self, *, operation: str, actor: str, at: Moment) -> None:
+        """Write what follows into the journal as a transaction of its own, for changes that come from elsewhere.
+
+        It is still committed, or rolled back, together with what came before.
+        """
+
     def add(self, draft: Draft, *, uid: str) -> Memory:
         """A new living memory. Conflict if the title is taken in its namespace."""
 
@@ -550,9 +556,13 @@ class Writer(Reader, Protocol):
         created_at: Moment | None = None,
         state: State = ...,
         quality: float | None = None,
+        id: int | None = None,
         **ratings: Any,
     ) -> Edge:
-        """A new living link; both ends must exist. *ratings* (rating, rating_count, updated_at) come from elsewhere."""
+        """A new living link; both ends must exist. *ratings* (rating, rating_count, updated_at) come from elsewhere.
+
+        So does its number where *id* is given; Conflict if that is taken.
+        """
 
     def change_edge(self, edge: Edge, **fields: Any) -> Edge:
         """*edge* with these fields changed."""

@@ -29,29 +29,46 @@ def mirrored(ctx: Context, mirror: Mirror | None) -> Iterator[None]:
         yield
         return
     stop = threading.Event()
-    took = _sync(ctx, mirror)
-    thread = threading.Thread(
-        target=_follow, args=(ctx, mirror, stop, took), name="mnemic-mirror", daemon=True
-    )
+    keeper = Keeper(ctx, mirror)
+    took = keeper.sync()
+    thread = threading.Thread(target=_follow, args=(keeper, stop, took), name="mnemic-mirror", daemon=True)
     thread.start()
     try:
         yield
     finally:
         stop.set()
         thread.join()
-        _sync(ctx, mirror)
+        keeper.sync()
 
 
-def _follow(ctx: Context, mirror: Mirror, stop: threading.Event, took: float) -> None:
+def _follow(keeper: Keeper, stop: threading.Event, took: float) -> None:
     while not stop.wait(max(LOOK_SECONDS, SHARE * took)):
-        took = _sync(ctx, mirror)
+        took = keeper.sync()
 
 
-def _sync(ctx: Context, mirror: Mirror) -> float:
-    """Bring both up to date: how many seconds that took. A file that cannot be had is no reason to stop."""
-    begun = time.monotonic()
-    try:
-        mirror.sync(ctx)
-    except (OSError, MnemicError) as error:
-        log.warning("%s cannot be kept up to date: %s", mirror.path, error)
-    return time.monotonic() - begun
+class Keeper:
+    """Keeps a file and the store alike, and says once why it cannot."""
+
+    def __init__(self, ctx: Context, mirror: Mirror):
+        self._ctx = ctx
+        self._mirror = mirror
+        self._told = ""
+
+    def sync(self) -> float:
+        """Bring both up to date: how many seconds that took. A file that cannot be had is no reason to stop."""
+        begun = time.monotonic()
+        try:
+            self._mirror.sync(self._ctx)
+        except OSError as error:
+            self._tell(error.strerror or str(error))  # the rest may be the name of a new file each time
+        except MnemicError as error:
+            self._tell(str(error))
+        else:
+            self._told = ""
+        return time.monotonic() - begun
+
+    def _tell(self, problem: str) -> None:
+        """Log *problem* unless it is the one that was told last."""
+        if problem != self._told:
+            self._told = problem
+            log.warning("%s cannot be kept up to date: %s", self._mirror.path, problem)

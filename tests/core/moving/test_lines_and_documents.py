@@ -160,6 +160,11 @@ GOOD |= {"uid": "11111111-1111-4111-8111-111111111111", "statements": ["fine"]}
         {"session_id": 99},
         {"metadata": "x"},
         {"tags": [{}]},
+        {"tags": "ab"},
+        {"statements": "xyz"},
+        {"id": -3},
+        {"created_at": 2**63},
+        {"valid_to": 2**60},
     ],
     ids=lambda broken: ", ".join(f"{key} {value}" for key, value in broken.items()),
 )
@@ -200,6 +205,118 @@ def test_a_link_that_cannot_be_taken_in_is_told_and_leaves_nothing(ctx, broken):
     done = import_lines(ctx, map(json.dumps, [GOOD, other, {**EDGE, **broken}, EDGE]))
     assert done.imported == 2 and len(done.errors) == 1 and done.errors[0].startswith("line 3: ")
     assert len(list(ctx.store.read().all_edges())) == 1 and ctx.store.check() == []
+
+
+USE = {"record": "use", "id": 5, "access_count": 3, "accessed_at": 7, "days_used": 2}
+SESSION = {"record": "session", "id": 1, "namespace": "n", "name": "s", "started_at": 1}
+TOGETHER = {"record": "together", "one_id": 5, "other_id": 6, "count": 2, "last": 1}
+STANDARD = {"record": "standard", "namespace": "n", "memory_id": 5, "parent": "m"}
+
+
+@pytest.mark.parametrize(
+    "line, field, value",
+    [
+        (USE, "access_count", "many"),
+        (USE, "access_count", -1),
+        (USE, "access_count", True),
+        (USE, "accessed_at", "noon"),
+        (USE, "days_used", None),
+        (USE, "id", 99),
+        (USE, "id", "five"),
+        (SESSION, "started_at", "noon"),
+        (SESSION, "started_at", 2**62),
+        (SESSION, "ended_at", "later"),
+        (SESSION, "name", 5),
+        (SESSION, "topic", ["t"]),
+        (SESSION, "metadata", "x"),
+        (SESSION, "id", [1]),
+        (TOGETHER, "one_id", 99),
+        (TOGETHER, "other_id", [6]),
+        (TOGETHER, "count", "5"),
+        (TOGETHER, "last", None),
+        (STANDARD, "memory_id", 99),
+        (STANDARD, "parent", 5),
+        (STANDARD, "namespace", None),
+    ],
+    ids=lambda part: part["record"] if isinstance(part, dict) else str(part),
+)
+def test_every_other_line_is_told_and_leaves_nothing_too(ctx, line, field, value):
+    other = {**GOOD, "id": 6, "uid": "22222222-2222-4222-8222-222222222222", "title": "other"}
+    done = import_lines(ctx, map(json.dumps, [GOOD, other, {**line, field: value}]))
+    assert done.imported == 2 and len(done.errors) == 1 and done.errors[0].startswith(f"line 3: {field}: ")
+    reader = ctx.store.read()
+    assert [memory.access_count for memory in reader.all_memories()] == [0, 0]
+    assert (reader.sessions(), list(reader.all_companions()), reader.standards()) == ([], [], [])
+
+
+def test_a_use_is_of_the_memory_that_the_file_means(ctx):
+    mine = [kept(ctx, f"My own {count}") for count in range(5)]
+    done = import_lines(ctx, map(json.dumps, [GOOD, USE]))
+    assert done.errors == []
+    counts = {memory.title: memory.access_count for memory in ctx.store.read().all_memories()}
+    assert counts == {**{memory.title: 0 for memory in mine}, "t": 3}
+
+
+def broken_changes(lines):
+    """Each change of an export made wrong in a way of its own: its place in the file, and the line."""
+    for place, line in enumerate(lines):
+        change = json.loads(line)
+        if change["record"] != "change" or not change["after"]:
+            continue
+        for name, value in (
+            ("at", "noon"),
+            ("actor", 5),
+            ("after", "x"),
+            ("subject_id", "one"),
+            ("batch", None),
+        ):
+            yield place, name, {**change, name: value}
+        for name in change["after"]:
+            after = {**change["after"], name: {"no": "such value"} if name != "metadata" else "text"}
+            yield place, "", {**change, "after": after}
+        yield place, "", {**change, "after": {**change["after"], "elephant": 1}}
+        if change["before"] or change["subject"] == "memory":
+            yield place, "subject_id", {**change, "subject_id": 10**9}
+
+
+def test_a_journal_comes_in_whole_or_not_at_all(story, elsewhere):
+    lines = list(export_lines(story, journal=True))
+    for place, field, change in broken_changes(lines):
+        with pytest.raises(Invalid, match=f"line {place + 1}: {field}.*journal"):
+            import_lines(elsewhere, [*lines[:place], json.dumps(change), *lines[place + 1 :]])
+        assert elsewhere.store.sequence() == 0
+    reader = elsewhere.store.read()
+    assert (list(reader.all_memories()), reader.sessions(), elsewhere.store.check()) == ([], [], [])
+    assert import_lines(elsewhere, lines).errors == []
+    assert list(export_lines(elsewhere, journal=True)) == lines
+
+
+@pytest.mark.parametrize("last", ["no json", '{"record": "elephant"}', '{"record": ["change"]}'])
+@pytest.mark.parametrize("journal", [False, True])
+def test_a_file_that_ends_badly_leaves_nothing(story, elsewhere, journal, last):
+    lines = list(export_lines(story, journal=journal))
+    with pytest.raises(Invalid, match=f"line {len(lines) + 1}: "):
+        import_lines(elsewhere, [*lines, last])
+    assert elsewhere.store.sequence() == 0
+
+
+def test_who_may_not_write_replays_no_journal(story, elsewhere):
+    with pytest.raises(Denied):
+        import_lines(
+            elsewhere.limited_to(Grant(None, can_write=False)), list(export_lines(story, journal=True))
+        )
+    assert elsewhere.store.sequence() == 0
+
+
+def test_links_have_their_numbers_again_when_others_were_purged(ctx, elsewhere):
+    for title in ("one", "two", "three"):
+        kept(ctx, f"About {title}", title=title)
+    link(ctx, "one", "two", "knows")
+    link(ctx, "two", "three", "knows")
+    forget(ctx, [1], fate=Fate.PURGED)
+    end_link(ctx, "two", "three", "knows")
+    import_lines(elsewhere, export_lines(ctx, journal=True))
+    assert list(elsewhere.store.read().all_edges()) == list(ctx.store.read().all_edges())
 
 
 def test_a_broken_journal_is_refused(story, elsewhere):

@@ -6,7 +6,9 @@ import json
 import logging
 import os
 import stat
+import threading
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +17,7 @@ from mnemic.core.moving.mirror import DOCUMENT, LINES, Form, Mirror
 from mnemic.core.reflections import Reflection, add
 from mnemic.formats.graphs import read_lines, write_lines
 from mnemic.model.graph import Sketch, Triple
+from mnemic.surfaces import mirroring
 from mnemic.surfaces.mirroring import mirrored
 from support import everything
 
@@ -321,6 +324,49 @@ def test_a_file_that_is_a_folder_is_told_and_not_fatal(ctx, tmp_path, caplog):
     with caplog.at_level(logging.WARNING), mirrored(ctx, Mirror(tmp_path, LINES)):
         make(ctx, "Anna", "kind")
     assert "cannot be kept up to date" in caplog.text
+
+
+class WatchedMirror(Mirror):
+    """A mirror of which one can wait until it was tried some times."""
+
+    tried = 0
+
+    def __init__(self, path: Path):
+        super().__init__(path, LINES)
+        self.was_tried = threading.Event()
+
+    def sync(self, ctx):
+        """Count the try."""
+        self.tried += 1
+        if self.tried == 5:
+            self.was_tried.set()
+        super().sync(ctx)
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="a folder in which nobody can make a file")
+@pytest.mark.parametrize("place", ["/proc/memory.jsonl", "/proc/nowhere/memory.jsonl"])
+def test_what_stands_in_the_way_is_told_once(ctx, place, caplog, monkeypatch):
+    monkeypatch.setattr(mirroring, "LOOK_SECONDS", 0.001)
+    mirror = WatchedMirror(Path(place))
+    make(ctx, "Anna", "kind")
+    with caplog.at_level(logging.WARNING), mirrored(ctx, mirror):
+        assert mirror.was_tried.wait(60)
+    assert [record.message.partition(":")[0] for record in caplog.records] == [
+        f"{place} cannot be kept up to date"
+    ]
+
+
+def test_what_stands_in_the_way_again_is_told_again(ctx, path, caplog):
+    keeper = mirroring.Keeper(ctx, Mirror(path, LINES))
+    make(ctx, "Anna", "kind")
+    for _ in range(2):
+        path.parent.write_text("in the way")
+        keeper.sync()
+        path.parent.unlink()
+        keeper.sync()
+        path.unlink()
+        path.parent.rmdir()
+    assert caplog.text.count("cannot be kept up to date") == 2
 
 
 def test_a_file_that_could_not_be_written_is_written_when_it_can(ctx, mirror, path):

@@ -7,48 +7,91 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from types import NoneType
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from mnemic.core.batches import batches
 from mnemic.core.context import Context
 from mnemic.core.history import typed
 from mnemic.core.memories import faithful
 from mnemic.core.moving.arrivals import BATCH, Imported, put_edge
-from mnemic.errors import Conflict, Denied, Invalid, MnemicError
+from mnemic.errors import Conflict, Denied, Invalid, MnemicError, NotFound
 from mnemic.formats import lines
 from mnemic.model.graph import Edge
 from mnemic.model.journal import Change, Subject
 from mnemic.model.memory import Memory, Statement
-from mnemic.model.values import State
+from mnemic.model.session import Session
+from mnemic.model.values import EARLIEST, LATEST, State
 from mnemic.storage.base import Progress, Writer
 
-_TEXT, _NUMBER, _REAL = (str,), (int,), (int, float)
-_MAYBE_TEXT, _MAYBE_NUMBER, _MAYBE_REAL = (str, NoneType), (int, NoneType), (int, float, NoneType)
-MEMORY_TYPES: Mapping[str, tuple[type, ...]] = {
+T = TypeVar("T")
+Entry = tuple[int, dict[str, Any]]
+"""What a line holds, and the number of the line."""
+CHANGED = "change"
+"""The kind of the lines that tell a journal."""
+LARGEST = 2**63 - 1
+"""The largest number a store holds."""
+
+
+class _Rule(NamedTuple):
+    """What a field that came from a file may hold."""
+
+    types: tuple[type, ...]
+    least: int = -LARGEST
+    most: int = LARGEST
+
+    @property
+    def or_nothing(self) -> _Rule:
+        """The same for a field that need not be there."""
+        return self._replace(types=(*self.types, NoneType))
+
+
+_TEXT, _NUMBER, _REAL, _OBJECT = _Rule((str,)), _Rule((int,)), _Rule((int, float)), _Rule((dict,))
+_COUNT, _MOMENT = _Rule((int,), least=0), _Rule((int,), EARLIEST, LATEST)
+MEMORY: Mapping[str, _Rule] = {
     **dict.fromkeys(("uid", "namespace", "title", "kind"), _TEXT),
-    **dict.fromkeys(("summary", "source", "state_reason"), _MAYBE_TEXT),
-    **dict.fromkeys(("id", "priority", "rating_count", "created_at", "updated_at"), _NUMBER),
-    **dict.fromkeys(("access_count", "days_used"), _NUMBER),
-    **dict.fromkeys(("session_id", "accessed_at", "expires_at"), _MAYBE_NUMBER),
-    **dict.fromkeys(("valid_from", "valid_to", "state_at"), _MAYBE_NUMBER),
+    **dict.fromkeys(("summary", "source", "state_reason"), _TEXT.or_nothing),
+    **dict.fromkeys(("id", "rating_count", "access_count", "days_used"), _COUNT),
+    **dict.fromkeys(("created_at", "updated_at"), _MOMENT),
+    **dict.fromkeys(("accessed_at", "expires_at", "valid_from", "valid_to", "state_at"), _MOMENT.or_nothing),
+    "session_id": _COUNT.or_nothing,
+    "priority": _NUMBER,
     "confidence": _REAL,
-    "quality": _MAYBE_REAL,
-    "rating": _MAYBE_REAL,
-    "metadata": (dict,),
+    "quality": _REAL.or_nothing,
+    "rating": _REAL.or_nothing,
+    "metadata": _OBJECT,
 }
-EDGE_TYPES: Mapping[str, tuple[type, ...]] = {
-    "source_id": _NUMBER,
-    "target_id": _NUMBER,
+EDGE: Mapping[str, _Rule] = {
+    **dict.fromkeys(("source_id", "target_id", "rating_count"), _COUNT),
+    **dict.fromkeys(("valid_from", "valid_to", "updated_at"), _MOMENT.or_nothing),
     "type": _TEXT,
     "weight": _REAL,
-    "reason": _MAYBE_TEXT,
-    "created_at": _NUMBER,
-    "valid_from": _MAYBE_NUMBER,
-    "valid_to": _MAYBE_NUMBER,
-    "updated_at": _MAYBE_NUMBER,
-    "quality": _MAYBE_REAL,
-    "rating": _MAYBE_REAL,
-    "rating_count": _NUMBER,
+    "reason": _TEXT.or_nothing,
+    "created_at": _MOMENT,
+    "quality": _REAL.or_nothing,
+    "rating": _REAL.or_nothing,
+}
+SESSION: Mapping[str, _Rule] = {
+    "id": _COUNT,
+    "namespace": _TEXT,
+    "name": _TEXT,
+    "started_at": _MOMENT,
+    "ended_at": _MOMENT.or_nothing,
+    "topic": _TEXT.or_nothing,
+    "summary": _TEXT.or_nothing,
+    "metadata": _OBJECT,
+}
+USE: Mapping[str, _Rule] = {
+    "access_count": _COUNT,
+    "accessed_at": _MOMENT.or_nothing,
+    "days_used": _COUNT,
+}
+TOGETHER: Mapping[str, _Rule] = {"count": _COUNT, "last": _MOMENT}
+STANDARD: Mapping[str, _Rule] = {"namespace": _TEXT, "parent": _TEXT.or_nothing}
+CHANGE: Mapping[str, _Rule] = {
+    **dict.fromkeys(("sequence", "batch", "subject_id"), _COUNT),
+    **dict.fromkeys(("actor", "operation"), _TEXT),
+    **dict.fromkeys(("before", "after"), _OBJECT.or_nothing),
+    "at": _MOMENT,
 }
 
 
@@ -71,15 +114,23 @@ def export_lines(ctx: Context, *, journal: bool = False) -> Iterator[str]:
 
 
 def import_lines(ctx: Context, source: Iterable[str], progress: Progress | None = None) -> Imported:
-    """Take in a file of our own format. What is known by its uid is skipped, so importing twice changes nothing."""
+    """Take in a file of our own format. What is known by its uid is skipped, so importing twice changes nothing.
+
+    Changes are taken in first, and all of them or none.
+    """
     _must_see_all(ctx)
+    changes: list[Entry] = []
+    others: list[Entry] = []
+    for number, content in lines.parsed(source):
+        kind = content[lines.RECORD]
+        if kind != CHANGED and kind not in TAKING:
+            raise Invalid(f"line {number}: Unknown kind of line: {kind!r}", lines.RECORD)
+        (changes if kind == CHANGED else others).append((number, content))
     run = _Run(ctx)
-    entries = lines.parsed(source)
-    for kind, group in groupby(entries, key=lambda entry: entry[1][lines.RECORD]):
-        if kind == "change":
-            run.replay([content for _, content in group])
-        else:
-            run.take(kind, list(group), progress)
+    if changes:
+        run.replay(changes)
+    for kind, group in groupby(others, key=lambda entry: entry[1][lines.RECORD]):
+        run.take(TAKING[kind], list(group), progress)
     ctx.wake()
     return run.done
 
@@ -98,13 +149,8 @@ class _Run:
     sessions: dict[int, int] = field(default_factory=dict)
     memories: dict[int, int] = field(default_factory=dict)
 
-    def take(
-        self, kind: str, entries: Sequence[tuple[int, dict[str, Any]]], progress: Progress | None
-    ) -> None:
+    def take(self, take: Taking, entries: Sequence[Entry], progress: Progress | None) -> None:
         """Take in entries of one kind, each with the number of its line, a transaction for every few hundred."""
-        take = TAKING.get(kind)
-        if take is None:
-            raise Invalid(f"Unknown kind of line: {kind!r}", lines.RECORD)
         count = 0
         for batch in batches(entries, BATCH):
             with self.ctx.write("import") as tx:
@@ -118,7 +164,7 @@ class _Run:
                 progress(count, len(entries))
 
     def take_session(self, tx: Writer, content: Mapping[str, Any]) -> None:
-        session = lines.session_of(content)
+        session = _checked_session(lines.session_of(content))
         number = tx.session(session.namespace, session.name, session.started_at)
         known = tx.session_numbered(number)
         assert known is not None
@@ -127,6 +173,7 @@ class _Run:
         self.sessions[session.id] = number
 
     def take_memory(self, tx: Writer, content: Mapping[str, Any]) -> None:
+        _must_be_lists(content)
         memory = _checked_memory(lines.memory_of(content))
         known = tx.ids_with_uid(str(uuid.UUID(memory.uid)), 1)
         if known:
@@ -134,7 +181,7 @@ class _Run:
             self.done.skipped += 1
             return
         if memory.session_id is not None:
-            memory = replace(memory, session_id=self.sessions[memory.session_id])
+            memory = replace(memory, session_id=_number_here(self.sessions, content, "session_id"))
         if memory.state is State.NAMED:
             self.memories[memory.id] = _taken_name(tx, memory)
             return
@@ -144,50 +191,57 @@ class _Run:
         self.done.imported += 1
 
     def take_edge(self, tx: Writer, content: Mapping[str, Any]) -> None:
-        edge = lines.edge_of(content)
-        _checked(edge, EDGE_TYPES)
-        source, target = self.memories[edge.source_id], self.memories[edge.target_id]
+        edge = _checked_edge(lines.edge_of(content))
+        source, target = (_number_here(self.memories, content, name) for name in ("source_id", "target_id"))
         if not tx.has_edge(source, target, edge.type, edge.created_at):
             put_edge(tx, edge, source, target)
 
     def take_use(self, tx: Writer, content: Mapping[str, Any]) -> None:
-        tx.set_use(content["id"], content["access_count"], content["accessed_at"], content["days_used"])
+        _check(content, USE)
+        tx.set_use(_number_here(self.memories, content, "id"), **{name: content[name] for name in USE})
 
     def take_together(self, tx: Writer, content: Mapping[str, Any]) -> None:
-        one, other = (self.memories[content[name]] for name in ("one_id", "other_id"))
-        if not tx.companions([one, other]):
-            tx.set_together(one, other, int(content["count"]), int(content["last"]))
+        _check(content, TOGETHER)
+        one, other = (_number_here(self.memories, content, name) for name in ("one_id", "other_id"))
+        if one != other and not tx.companions([one, other]):
+            tx.set_together(one, other, content["count"], content["last"])
 
     def take_standard(self, tx: Writer, content: Mapping[str, Any]) -> None:
         """What is set for a namespace; what is set here already stays."""
-        namespace, number, parent = content["namespace"], content.get("memory_id"), content.get("parent")
-        if not isinstance(namespace, str) or not isinstance(parent, str | None):
-            raise Invalid("namespace, parent: must be texts")
+        _check({"parent": None, **content}, STANDARD)
+        namespace, parent = content["namespace"], content.get("parent")
+        has_memory = content.get("memory_id") is not None
+        number = _number_here(self.memories, content, "memory_id") if has_memory else None
         if namespace not in {held for held, _, _ in tx.standards()}:
-            tx.set_standard(namespace, None if number is None else self.memories[number], parent)
+            tx.set_standard(namespace, number, parent)
 
-    def replay(self, contents: Sequence[Mapping[str, Any]]) -> None:
-        """Build a store again from its journal. Only an empty one can take the numbers of another."""
-        if self.ctx.store.sequence():
-            raise Conflict(
-                "An export with its journal can only be imported into an empty database; export without it"
-            )
-        try:
-            changes = [lines.change_of(content) for content in contents]
-            for _, batch in groupby(changes, key=lambda change: change.batch):
-                together = list(batch)
-                first = together[0]
-                with self.ctx.store.write(operation=first.operation, actor=first.actor, at=first.at) as tx:
-                    for change in together:
-                        self.done.imported += _redo(tx, change)
-            self.memories |= {change.subject_id: change.subject_id for change in changes}
-        except (AssertionError, KeyError, TypeError, ValueError) as error:
-            raise Invalid(
-                "The journal in this file does not fit together; export without it", "lines"
-            ) from error
+    def replay(self, entries: Sequence[Entry]) -> None:
+        """Build a store again from its journal, all of it or nothing. Only an empty one can take another's numbers."""
+        with self.ctx.write("import") as tx:
+            if self.ctx.store.sequence():
+                raise Conflict(
+                    "An export with its journal can only be imported into an empty database; export without it"
+                )
+            batch = None
+            for number, content in entries:
+                try:
+                    change = _checked_change(content)
+                    if change.batch != batch:
+                        tx.journal_as(operation=change.operation, actor=change.actor, at=change.at)
+                        batch = change.batch
+                    self.done.imported += _redo(tx, change)
+                except (Invalid, Conflict, NotFound, KeyError, TypeError, ValueError) as error:
+                    raise Invalid(
+                        f"line {number}: {_told(error).rstrip('.')}. The journal in this file does not fit together; "
+                        "export without it",
+                        "lines",
+                    ) from error
+                if change.subject is Subject.MEMORY:
+                    self.memories[change.subject_id] = change.subject_id
 
 
-TAKING: Mapping[str, Callable[[_Run, Writer, Mapping[str, Any]], None]] = {
+Taking = Callable[[_Run, Writer, Mapping[str, Any]], None]
+TAKING: Mapping[str, Taking] = {
     "session": _Run.take_session,
     "memory": _Run.take_memory,
     "edge": _Run.take_edge,
@@ -208,22 +262,57 @@ def _taken_name(tx: Writer, name: Memory) -> int:
         return tx.named(name.namespace, name.title)
 
 
-def _checked(thing: Memory | Edge, types: Mapping[str, tuple[type, ...]]) -> None:
-    """Invalid if a field that came from a file is not of its type."""
-    for name, allowed in types.items():
-        value = getattr(thing, name)
-        if not isinstance(value, allowed) or isinstance(value, bool):
+def _number_here(numbers: Mapping[int, int], content: Mapping[str, Any], name: str) -> int:
+    """The number here of what a line names by its number in the file."""
+    number = content[name]
+    if not isinstance(number, int) or number not in numbers:
+        raise Invalid(f"{name}: nothing in this file has the number {str(number)[:40]}", name)
+    return numbers[number]
+
+
+def _check(values: Mapping[str, Any], rules: Mapping[str, _Rule]) -> None:
+    """Invalid if a field that came from a file holds what it may not."""
+    for name, rule in rules.items():
+        value = values[name]
+        if not isinstance(value, rule.types) or isinstance(value, bool):
             raise Invalid(f"{name}: not of the right type: {str(value)[:40]!r}", name)
+        if isinstance(value, int | float) and not rule.least <= value <= rule.most:
+            raise Invalid(f"{name}: out of range: {str(value)[:40]}", name)
+
+
+def _must_be_lists(content: Mapping[str, Any]) -> None:
+    """Invalid if a text stands where a list of them should, since that has parts too."""
+    for name in ("tags", "statements"):
+        if not isinstance(content.get(name, []), list):
+            raise Invalid(f"{name}: must be a list", name)
 
 
 def _checked_memory(memory: Memory) -> Memory:
-    _checked(memory, MEMORY_TYPES)
+    _check({name: getattr(memory, name) for name in MEMORY}, MEMORY)
     faithful(memory.metadata)
     if not all(isinstance(tag, str) for tag in memory.tags):
         raise Invalid("tags: must be texts", "tags")
     if not all(isinstance(text, str) for text in memory.texts):
         raise Invalid("statements: must be texts", "statements")
     return memory
+
+
+def _checked_edge(edge: Edge) -> Edge:
+    _check({name: getattr(edge, name) for name in EDGE}, EDGE)
+    return edge
+
+
+def _checked_session(session: Session) -> Session:
+    _check({name: getattr(session, name) for name in SESSION}, SESSION)
+    faithful(session.metadata)
+    return session
+
+
+def _checked_change(content: Mapping[str, Any]) -> Change:
+    _check(content, CHANGE)
+    change = lines.change_of(content)
+    _must_be_lists(change.after or {})
+    return change
 
 
 def _told(error: Exception) -> str:
@@ -237,30 +326,52 @@ def _redo(tx: Writer, change: Change) -> bool:
     if change.after is None:
         tx.tombstone(change.subject, change.subject_id)
         return False
-    match change.subject, change.before:
-        case Subject.MEMORY, None:
-            tx.take_in(_checked_memory(_born(change, change.after)))
-            return True
-        case Subject.MEMORY, _:
-            memory = tx.memory(change.subject_id)
-            assert memory is not None
-            tx.change(memory, **typed(change.after))
-        case Subject.EDGE, None:
-            tx.add_edge(**typed(change.after))
-        case Subject.EDGE, _:
-            edge = tx.edge(change.subject_id)
-            assert edge is not None
-            tx.change_edge(edge, **typed(change.after))
-        case Subject.SESSION, None:
-            tx.add_session(id=change.subject_id, **change.after)  # type: ignore[arg-type]
-        case Subject.SESSION, _:
-            session = tx.session_numbered(change.subject_id)
-            assert session is not None
-            tx.change_session(session, **change.after)
+    if change.before is None:
+        _bear(tx, change, typed(change.after))
+        return change.subject is Subject.MEMORY
+    _alter(tx, change, typed(change.after))
     return False
 
 
-def _born(change: Change, after: Mapping[str, Any]) -> Memory:
-    fields = typed(after)
-    texts = fields.pop("texts", ())
-    return Memory(id=change.subject_id, statements=tuple(Statement(0, text) for text in texts), **fields)
+def _bear(tx: Writer, change: Change, fields: dict[str, Any]) -> None:
+    """Make what *change* made, under the same number."""
+    match change.subject:
+        case Subject.MEMORY:
+            statements = tuple(Statement(0, text) for text in fields.pop("texts", ()))
+            memory = Memory(id=change.subject_id, statements=statements, **fields)
+            number = tx.take_in(_checked_memory(memory)).id
+        case Subject.EDGE:
+            _checked_edge(Edge(id=change.subject_id, **fields))
+            number = tx.add_edge(id=change.subject_id, **fields).id
+        case Subject.SESSION:
+            _checked_session(Session(id=change.subject_id, **fields))
+            number = tx.add_session(id=change.subject_id, **fields).id
+    if number != change.subject_id:
+        raise Invalid(f"subject_id: the number {change.subject_id} cannot be had", "subject_id")
+
+
+def _alter(tx: Writer, change: Change, fields: dict[str, Any]) -> None:
+    """Change what *change* changed."""
+    match change.subject:
+        case Subject.MEMORY:
+            memory = _there(change, tx.memory(change.subject_id))
+            texts = fields.get("texts", memory.texts)
+            others = {name: value for name, value in fields.items() if name != "texts"}
+            statements = tuple(Statement(0, text) for text in texts)
+            _checked_memory(replace(memory, **others, statements=statements))
+            tx.change(memory, **fields)
+        case Subject.EDGE:
+            edge = _there(change, tx.edge(change.subject_id))
+            _checked_edge(replace(edge, **fields))
+            tx.change_edge(edge, **fields)
+        case Subject.SESSION:
+            session = _there(change, tx.session_numbered(change.subject_id))
+            _checked_session(replace(session, **fields))
+            tx.change_session(session, **fields)
+
+
+def _there(change: Change, known: T | None) -> T:
+    """What a change was made to, if it was ever made itself."""
+    if known is None:
+        raise Invalid(f"subject_id: there is no {change.subject} {change.subject_id} to change", "subject_id")
+    return known

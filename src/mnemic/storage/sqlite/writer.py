@@ -233,11 +233,6 @@ class SqliteWriter(SqliteReader):
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
 
-    @property
-    def at(self) -> Moment:
-        """The moment this transaction is journaled under."""
-        return self._place.at
-
     @functools.cached_property
     def _place(self) -> _Place:
         """Where in the journal we stand, read when it is first needed."""
@@ -261,6 +256,12 @@ class SqliteWriter(SqliteReader):
         )
         self._connection.execute(journal.APPEND, entry)
         self._place.next += 1
+
+    def journal_as(self, *, operation: str, actor: str, at: Moment) -> None:
+        """See Writer."""
+        self._put_marks()
+        self._operation, self._actor, self._given_at = operation, actor, at
+        vars(self).pop("_place", None)
 
     # -- memories
 
@@ -518,6 +519,7 @@ class SqliteWriter(SqliteReader):
         created_at: Moment | None = None,
         state: State = State.LIVING,
         quality: float | None = None,
+        id: int | None = None,
         **ratings: Any,
     ) -> Edge:
         """See Writer."""
@@ -536,7 +538,7 @@ class SqliteWriter(SqliteReader):
             **ratings,
         )
         values = [getattr(edge, name) for name in edges.COLUMNS]
-        self._connection.execute(edges.INSERT, [None, *values[1:]])
+        self._connection.execute(edges.INSERT, [id, *values[1:]])
         made = replace(edge, id=self._connection.last_insert_rowid())
         after = {
             name: value

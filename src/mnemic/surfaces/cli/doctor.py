@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mnemic.app import App
     from mnemic.surfaces.clients import Setup
 
-PARTS = ("mnemic", "apsw", "mcp", "onnxruntime", "numpy", "numkong", "tokenizers", "starlette")
+PARTS = ("mnemic", "apsw", "onnxruntime", "numpy", "numkong", "tokenizers", "starlette")
 SCARCE = 500 * 1024 * 1024
 PROBE = ("The deployment runs on Friday.", "We deploy on Fridays.", "Bananas are yellow.")
 
