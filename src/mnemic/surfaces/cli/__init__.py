@@ -1,4 +1,4 @@
-"""The command line: `mnemic COMMAND`. Commands about memories are derived from the dialects' operations."""
+"""The command line: `mnemic COMMAND`. Some commands are written out, the others are operations of the dialects."""
 
 from __future__ import annotations
 
