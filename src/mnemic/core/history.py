@@ -189,8 +189,10 @@ def undo(ctx: Context, sequence: int, *, dry_run: bool = False) -> list[int]:
         if not all(_may_see(ctx, change) or change.subject is Subject.SESSION for change in together):
             raise Denied(f"Change {sequence} was made together with others that this token may not touch.")
         for change in reversed(together):
-            _reverse(tx, ctx, change)
-        undone += [change.sequence for change in reversed(together)]
+            # A session that began with a memory stays: others may be in it by now.
+            if change.subject is not Subject.SESSION or change.before is not None or len(together) == 1:
+                _reverse(tx, ctx, change)
+                undone.append(change.sequence)
         if dry_run:
             raise _Rehearsed
     return undone
