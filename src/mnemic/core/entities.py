@@ -14,7 +14,8 @@ from itertools import zip_longest
 from mnemic.core import reflections, sessions
 from mnemic.core.batches import batches
 from mnemic.core.context import Context
-from mnemic.core.memories import is_in_use, note_use, titled
+from mnemic.core.lifecycle import touch
+from mnemic.core.memories import is_in_use, titled
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import NotFound
 from mnemic.formats.graphs import Flaw, Record
@@ -350,8 +351,9 @@ def open_named(ctx: Context, names: Sequence[str], *, together: bool = False) ->
     """
     reader = ctx.store.read()
     found = {memory.id: memory for name in names if (memory := entity(reader, ctx, name))}
-    note_use(ctx, list(found), together=together)
-    return list(found.values())
+    opened = list(found.values())
+    touch(ctx, opened, together=together)
+    return opened
 
 
 def containing(ctx: Context, needle: str) -> list[Entity]:

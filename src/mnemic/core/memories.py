@@ -11,11 +11,10 @@ from functools import lru_cache
 import orjson
 
 from mnemic.core.context import Context
+from mnemic.core.lifecycle import touch
 from mnemic.core.upkeep import write_after_expiry
-from mnemic.core.uses import PASSED_OVER
 from mnemic.errors import Conflict, Invalid, NotFound
 from mnemic.model.graph import Direction, Edge
-from mnemic.model.journal import USE
 from mnemic.model.memory import Draft, Memory
 from mnemic.model.search import Filter
 from mnemic.model.values import DAY, Moment, State, Tier
@@ -301,7 +300,7 @@ def open_all(
     reader = ctx.store.read()
     found = [locate(reader, ctx, reference, namespace) for reference in references]
     opened = [(memory, links_of(reader, ctx, memory)) for memory in found]
-    note_use(ctx, [memory.id for memory in found])
+    touch(ctx, list({memory.id: memory for memory in found}.values()))
     return opened
 
 
@@ -311,23 +310,6 @@ def links_of(reader: Reader, ctx: Context, memory: Memory) -> list[Edge]:
     ends = {edge.target_id if edge.source_id == memory.id else edge.source_id for edge in edges}
     seen = reader.passing(sorted(ends), in_use(ctx))
     return [edge for edge in edges if {edge.source_id, edge.target_id} - {memory.id} <= seen]
-
-
-def note_use(ctx: Context, memory_ids: Sequence[int], *, together: bool = False) -> None:
-    """Count one use of each memory, and of each pair if they were used *together*.
-
-    A caller who may not write leaves no trace, nor does a look at the past.
-    """
-    if not memory_ids or not ctx.may_write:
-        return
-    now = ctx.now()
-    try:
-        with ctx.store.write(operation=USE, actor=ctx.actor, at=now, durable=False) as tx:
-            tx.touch(memory_ids, now)
-            if together:
-                tx.note_together(memory_ids, now)
-    except PASSED_OVER:
-        return
 
 
 def revise(ctx: Context, reference: int | str, revision: Revision) -> Memory:
@@ -378,6 +360,12 @@ def living(reader: Reader, ctx: Context, memory_id: int) -> Memory:
         raise NotFound("memory not found")
     must_live(memory)
     return memory
+
+
+def promote(ctx: Context, memory_id: int) -> Memory:
+    """Make a living memory long, without an end."""
+    with write_after_expiry(ctx, "promote") as tx:
+        return tx.change(living(tx, ctx, memory_id), tier=Tier.LONG, expires_at=None)
 
 
 def supersede(ctx: Context, reference: int | str, text: str, reason: str | None) -> tuple[Memory, Memory]:

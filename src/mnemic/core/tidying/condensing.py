@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from mnemic.core.batches import batches
 from mnemic.core.context import Context
+from mnemic.core.lifecycle import count
 from mnemic.core.memories import SUPERSEDES, is_in_use, living, taken_out
 from mnemic.core.standards import settings
 from mnemic.core.upkeep import write_after_expiry
+from mnemic.core.uses import Use
 from mnemic.errors import Invalid
 from mnemic.model.memory import Draft, Memory
 from mnemic.model.search import Filter
@@ -171,4 +173,4 @@ def resolve(ctx: Context, winner_id: int, loser_id: int) -> None:
         if not tx.edge_between(winner.id, loser.id, SUPERSEDES):
             tx.add_edge(winner.id, loser.id, SUPERSEDES)
         tx.change(loser, priority=LOSER_PRIORITY, confidence=LOSER_CONFIDENCE)
-        tx.touch([winner.id], ctx.now())
+        count(tx, ctx.lives, [Use(ctx.actor, [winner], ctx.now())])
