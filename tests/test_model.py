@@ -88,6 +88,12 @@ def test_a_moment_is_shown_without_a_fraction_it_does_not_have():
     assert iso(LATEST).startswith("9999-12-31T23:59:59")
 
 
+@pytest.mark.parametrize("end, is_over", [(None, False), (NOW + 1, False), (NOW, True), (NOW - 1, True)])
+def test_the_time_of_a_memory_is_over_from_its_end_on(end, is_over):
+    memory = Memory(id=1, uid="", namespace="", title="", created_at=0, updated_at=0, expires_at=end)
+    assert memory.has_expired(NOW) is is_over
+
+
 def test_the_content_of_a_memory_is_its_statements_in_lines():
     memory = Memory(id=1, uid="", namespace="", title="", created_at=0, updated_at=0)
     assert memory.content == ""

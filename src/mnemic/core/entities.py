@@ -14,6 +14,7 @@ from itertools import zip_longest
 from mnemic.core import reflections, sessions
 from mnemic.core.batches import batches
 from mnemic.core.context import Context
+from mnemic.core.leaving import taken_out
 from mnemic.core.lifecycle import touch
 from mnemic.core.memories import is_in_use, titled
 from mnemic.core.upkeep import write_after_expiry
@@ -301,7 +302,7 @@ def delete(ctx: Context, names: Sequence[str]) -> list[Memory]:
     with ctx.write("delete_entities") as tx:
         found = {memory.id: memory for name in names if (memory := entity(tx, ctx, name))}
         for memory in found.values():
-            tx.change(memory, state=State.FORGOTTEN, state_reason=DELETED, state_at=ctx.now())
+            taken_out(tx, memory, State.FORGOTTEN, DELETED, ctx.now())
     return list(found.values())
 
 

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any
 
 from mnemic.core.context import Context
+from mnemic.core.leaving import taken_out
 from mnemic.core.memories import links_of, locate
 from mnemic.errors import Conflict, Denied, NotFound
 from mnemic.model.journal import Change, Subject
@@ -215,9 +216,7 @@ def _reverse_memory(tx: Writer, ctx: Context, change: Change, after: Mapping[str
     if change.before is None:
         if memory.state is State.FORGOTTEN:
             return
-        tx.change(
-            memory, state=State.FORGOTTEN, state_reason=f"undo of {change.sequence}", state_at=ctx.now()
-        )
+        taken_out(tx, memory, State.FORGOTTEN, f"undo of {change.sequence}", ctx.now())
         return
     _refuse_overtaken(change, _present(memory, after), after)
     tx.change(memory, **typed(change.before))

@@ -81,7 +81,7 @@ def count(tx: Writer, lives: Lives, uses: Sequence[Use]) -> None:
 
 def earned(lives: Lives, memory: Memory, uses: int, now: Moment) -> dict[str, object]:
     """What changes in a memory with its latest use, of which it has had so many; nothing in one out of use."""
-    if memory.state is not State.LIVING or (memory.expires_at is not None and memory.expires_at <= now):
+    if memory.state is not State.LIVING or memory.has_expired(now):
         return {}
     changes: dict[str, object] = {}
     if memory.tier is Tier.MID and uses >= PROMOTED_AT:

@@ -11,6 +11,7 @@ from functools import lru_cache
 import orjson
 
 from mnemic.core.context import Context
+from mnemic.core.leaving import brought_back, taken_out
 from mnemic.core.lifecycle import touch
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Conflict, Invalid, NotFound
@@ -274,8 +275,8 @@ def _by_name(reader: Reader, ctx: Context, name: str, namespace: str | None) -> 
 
 def is_in_use(ctx: Context, memory: Memory) -> bool:
     """Whether *memory* is living, its time not over, and the caller may see it."""
-    alive = memory.expires_at is None or memory.expires_at > ctx.now()
-    return memory.state is State.LIVING and alive and ctx.may_see(memory.namespace)
+    is_alive = memory.state is State.LIVING and not memory.has_expired(ctx.now())
+    return is_alive and ctx.may_see(memory.namespace)
 
 
 def in_use(ctx: Context) -> Filter:
@@ -373,7 +374,7 @@ def supersede(ctx: Context, reference: int | str, text: str, reason: str | None)
     with ctx.write("supersede") as tx:
         old = locate(tx, ctx, reference)
         must_live(old)
-        old = tx.change(old, state=State.SUPERSEDED, state_reason=reason, state_at=ctx.now())
+        old = taken_out(tx, old, State.SUPERSEDED, reason, ctx.now())
         was_made = bool(old.statements) and old.title.startswith(title_of(old.content))
         new = tx.add(successor(tx, old, text, title_of(text) if was_made else old.title), uid=ctx.new_uid())
         tx.add_edge(new.id, old.id, SUPERSEDES, reason=reason)
@@ -460,14 +461,7 @@ def _let_go(
         tx.purge([memory.id for memory in affected])
         return affected
     state = State.ARCHIVED if fate is Fate.ARCHIVED else State.FORGOTTEN
-    return taken_out(tx, affected, state, reason, ctx.now())
-
-
-def taken_out(
-    tx: Writer, affected: Sequence[Memory], state: State, reason: str | None, now: Moment
-) -> list[Memory]:
-    """These memories, in *state* and out of use from now on."""
-    return [tx.change(memory, state=state, state_reason=reason, state_at=now) for memory in affected]
+    return [taken_out(tx, memory, state, reason, ctx.now()) for memory in affected]
 
 
 def restore(ctx: Context, references: Sequence[int | str]) -> list[Memory]:
@@ -479,11 +473,5 @@ def restore(ctx: Context, references: Sequence[int | str]) -> list[Memory]:
 
 
 def _bring_back(tx: Writer, ctx: Context, memory: Memory) -> Memory:
-    overdue = memory.expires_at is not None and memory.expires_at <= ctx.now()
-    return tx.change(
-        memory,
-        state=State.LIVING,
-        state_reason=None,
-        state_at=None,
-        expires_at=None if overdue else memory.expires_at,
-    )
+    end = None if memory.has_expired(ctx.now()) else memory.expires_at
+    return brought_back(tx, memory, expires_at=end)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from mnemic.core.context import Context
 from mnemic.core.graph import find_link
+from mnemic.core.leaving import taken_out
 from mnemic.core.lifecycle import count
 from mnemic.core.memories import locate
 from mnemic.core.upkeep import write_after_expiry
@@ -88,7 +89,7 @@ def rate(
         for rating in memories:
             memory = known[rating.id] = _rated(tx, known[rating.id], rating, steps)
             if memory.state is State.LIVING and _is_doubt(rating, steps):
-                memory = tx.change(memory, state=State.FORGOTTEN, state_reason=DOUBTED, state_at=ctx.now())
+                memory = taken_out(tx, memory, State.FORGOTTEN, DOUBTED, ctx.now())
                 known[memory.id] = forgotten[memory.id] = memory
         edges = {edge.id: edge for number in _numbers(links) if (edge := tx.edge(number))}
         for rating in links:

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from mnemic.core.context import Context
+from mnemic.core.leaving import brought_back
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Conflict, Denied, Invalid
 from mnemic.formats.document import uid_of
@@ -172,9 +173,8 @@ class Intake:
         ):
             return False
         changes = {**merged(known, arrival), **_named_anew(tx, known, arrival)}
-        if known.state is not State.LIVING:
-            changes |= {"state": State.LIVING, "state_reason": None, "state_at": None}
-        changed = tx.change(known, **changes)
+        is_away = known.state is not State.LIVING
+        changed = brought_back(tx, known, **changes) if is_away else tx.change(known, **changes)
         return _use_raised(tx, known, coming) or changed is not known
 
     def _stays_away(self, known: Memory, coming: Memory) -> bool:

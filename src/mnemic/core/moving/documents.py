@@ -123,7 +123,7 @@ def arrival_of(
 
 def _over(ctx: Context, memory: Memory) -> Memory:
     """*memory*, in the archive if its time is over."""
-    if memory.state is not State.LIVING or memory.expires_at is None or memory.expires_at > ctx.now():
+    if memory.state is not State.LIVING or not memory.has_expired(ctx.now()):
         return memory
     return replace(memory, state=State.ARCHIVED, state_reason=EXPIRED, state_at=ctx.now())
 

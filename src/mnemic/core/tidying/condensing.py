@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from mnemic.core.batches import batches
 from mnemic.core.context import Context
+from mnemic.core.leaving import taken_out
 from mnemic.core.lifecycle import count
-from mnemic.core.memories import SUPERSEDES, is_in_use, living, taken_out
+from mnemic.core.memories import SUPERSEDES, is_in_use, living
 from mnemic.core.standards import settings
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.core.uses import Use
@@ -69,7 +70,8 @@ def _condensed(
     source: str,
 ) -> Memory:
     sources = [living(tx, ctx, number) for number in dict.fromkeys(memory_ids)]
-    taken_out(tx, sources, State.SUPERSEDED, "consolidated", ctx.now())
+    for memory in sources:
+        taken_out(tx, memory, State.SUPERSEDED, "consolidated", ctx.now())
     draft = Draft(
         namespace=namespace,
         title=title,

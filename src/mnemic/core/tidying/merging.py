@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mnemic.core.context import Context
+from mnemic.core.leaving import taken_out
 from mnemic.core.memories import locate, must_live
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Invalid
@@ -30,9 +31,7 @@ def merge(ctx: Context, reference: int | str, into: int | str) -> tuple[Memory, 
             texts=tuple(dict.fromkeys((*left.texts, *gone.texts))),
             tags=tuple(dict.fromkeys((*left.tags, *gone.tags))),
         )
-        gone = tx.change(
-            gone, state=State.FORGOTTEN, state_reason=f"merged into {left.id}", state_at=ctx.now()
-        )
+        gone = taken_out(tx, gone, State.FORGOTTEN, f"merged into {left.id}", ctx.now())
     ctx.wake()
     return left, gone
 
