@@ -393,7 +393,7 @@ def end(ctx: Context, edge_id: int, inverses: Mapping[str, str]) -> Edge:
         edge = tx.edge(edge_id)
         if edge is None or edge.state is not State.LIVING or not _shown(tx, ctx, edge):
             raise NotFound(f"Relation with id={edge_id} not found")
-        if edge.valid_to is not None:
+        if not edge.is_current:
             return edge
         inverse = inverses.get(edge.type)
         back = tx.edge_between(edge.target_id, edge.source_id, inverse) if inverse else None

@@ -187,10 +187,11 @@ class Intake:
         if source == target and tie.source != tie.target:
             return  # two that were one and the same here
         edge = tie.edge
-        has_ended = edge.valid_to is not None
-        if not has_ended and tx.edge_between(source, target, edge.type):
+        if edge.is_current and tx.edge_between(source, target, edge.type):
             return
-        if (has_ended or self.keeps_forgotten) and tx.has_edge(source, target, edge.type, edge.created_at):
+        if (not edge.is_current or self.keeps_forgotten) and tx.has_edge(
+            source, target, edge.type, edge.created_at
+        ):
             return
         self.done.links += 1
         put_edge(tx, edge, source, target)

@@ -49,7 +49,7 @@ def rules_of(ctx: Context, reader: Reader) -> Iterator[Rules]:
 
 def current_edges(reader: Reader) -> Iterator[Edge]:
     """The links that stand."""
-    return (edge for edge in reader.all_edges() if edge.state is State.LIVING and edge.valid_to is None)
+    return (edge for edge in reader.all_edges() if edge.state is State.LIVING and edge.is_current)
 
 
 def import_json(

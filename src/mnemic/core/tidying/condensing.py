@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from mnemic.core.batches import batches
 from mnemic.core.context import Context
+from mnemic.core.graph import link_once
 from mnemic.core.leaving import taken_out
 from mnemic.core.lifecycle import count
 from mnemic.core.memories import SUPERSEDES, is_in_use, living
@@ -172,7 +173,6 @@ def resolve(ctx: Context, winner_id: int, loser_id: int) -> None:
         winner, loser = living(tx, ctx, winner_id), living(tx, ctx, loser_id)
         if winner.id == loser.id:
             raise Invalid("cannot link a memory to itself", "loser")
-        if not tx.edge_between(winner.id, loser.id, SUPERSEDES):
-            tx.add_edge(winner.id, loser.id, SUPERSEDES)
+        link_once(tx, winner.id, loser.id, SUPERSEDES)
         tx.change(loser, priority=LOSER_PRIORITY, confidence=LOSER_CONFIDENCE)
         count(tx, ctx.lives, [Use(ctx.actor, [winner], ctx.now())])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mnemic.core.context import Context
+from mnemic.core.graph import link_once
 from mnemic.core.leaving import taken_out
 from mnemic.core.memories import locate, must_live
 from mnemic.core.upkeep import write_after_expiry
@@ -40,5 +41,5 @@ def _take_over(tx: Writer, edge: Edge, gone: int, left: int) -> None:
     """The same link at *left*, unless it has ended, stands there already or would lead to itself."""
     source = left if edge.source_id == gone else edge.source_id
     target = left if edge.target_id == gone else edge.target_id
-    if edge.valid_to is None and source != target and not tx.edge_between(source, target, edge.type):
-        tx.add_edge(source, target, edge.type, weight=edge.weight, reason=edge.reason)
+    if edge.is_current and source != target:
+        link_once(tx, source, target, edge.type, edge.weight, edge.reason)
