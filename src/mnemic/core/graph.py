@@ -22,13 +22,20 @@ def link(
     type: str,
     weight: float = 1.0,
     reason: str | None = None,
+    *,
+    keeps: bool = False,
 ) -> Edge:
-    """A link from one memory to another; if it stands already, its weight and reason are brought up to date."""
+    """A link from one memory to another; if it stands already, its weight and reason are brought up to date.
+
+    Or it *keeps* them as they are.
+    """
     with ctx.write("link") as tx:
         start, end = locate(tx, ctx, source), locate(tx, ctx, target)
         if start.id == end.id:
             raise Invalid("target: a memory cannot be linked to itself", "target")
         standing = tx.edge_between(start.id, end.id, type)
+        if standing and keeps:
+            return standing
         if standing:
             return tx.change_edge(
                 standing, weight=weight, reason=reason if reason is not None else standing.reason
