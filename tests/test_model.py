@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.errors import Invalid
+from mnemic.model.graph import Edge
 from mnemic.model.memory import Memory, Statement, is_beginning
 from mnemic.model.search import Filter
 from mnemic.model.texts import cut, fitted
@@ -86,6 +87,18 @@ def test_a_moment_is_shown_without_a_fraction_it_does_not_have():
     assert iso(NOW) == "2027-01-15T08:00:00+00:00"
     assert iso(NOW + 1) == "2027-01-15T08:00:00.000001+00:00"
     assert iso(LATEST).startswith("9999-12-31T23:59:59")
+
+
+@pytest.mark.parametrize("end, is_over", [(None, False), (NOW + 1, False), (NOW, True), (NOW - 1, True)])
+def test_the_time_of_a_memory_is_over_from_its_end_on(end, is_over):
+    memory = Memory(id=1, uid="", namespace="", title="", created_at=0, updated_at=0, expires_at=end)
+    assert memory.has_expired(NOW) is is_over
+
+
+@pytest.mark.parametrize("end, is_current", [(None, True), (NOW, False)])
+def test_a_link_is_current_until_it_ends(end, is_current):
+    edge = Edge(id=1, source_id=1, target_id=2, type="knows", created_at=0, valid_to=end)
+    assert edge.is_current is is_current
 
 
 def test_the_content_of_a_memory_is_its_statements_in_lines():

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from mnemic.core.lifecycle import settle
-from mnemic.core.memories import Fate, find, forget, note_use
+from mnemic.core.lifecycle import settle, touch
+from mnemic.core.memories import Fate, find, forget
 from mnemic.core.recall import recall
 from mnemic.core.uses import Uses
 from mnemic.errors import StoreUnusable
@@ -34,7 +34,7 @@ def test_what_is_known_is_told_though_its_use_cannot_be_counted(ctx, caplog):
         with pytest.raises(StoreUnusable, match="disk is full or failing"):
             kept(ctx, "one too many")
         assert [hit.memory.id for hit in recall(ctx, a_query("walrus")).hits] == [memory.id]
-        note_use(ctx, [memory.id])
+        touch(ctx, [memory])
         waiting = replace(ctx, uses=Uses())
         assert recall(waiting, a_query("walrus")).pending == 1
         settle(waiting)

@@ -45,6 +45,16 @@ def test_a_link_says_how_two_memories_are_related(ctx, clock):
     assert len({edge.id, other.id, back.id}) == 3
 
 
+def test_a_link_that_stands_can_be_left_as_it_is(ctx):
+    one, two = kept(ctx, "one"), kept(ctx, "two")
+    edge = link(ctx, one.id, two.id, "depends_on", 0.5, "CI runs first", keeps=True)
+    sequence = ctx.store.sequence()
+    assert link(ctx, one.id, two.id, "depends_on", 0.75, "another", keeps=True) == edge
+    assert ctx.store.sequence() == sequence
+    end_link(ctx, one.id, two.id, "depends_on")
+    assert link(ctx, one.id, two.id, "depends_on", 0.75, keeps=True).weight == 0.75
+
+
 def test_nothing_is_linked_to_itself_or_to_nothing(ctx):
     one = kept(ctx, "one")
     with pytest.raises(Invalid, match="target: a memory cannot be linked to itself"):

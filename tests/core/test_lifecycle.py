@@ -6,11 +6,15 @@ from dataclasses import replace
 
 import pytest
 
+from mnemic.core import associate
 from mnemic.core.archive import archived
+from mnemic.core.entities import open_named
 from mnemic.core.history import as_of
-from mnemic.core.lifecycle import collect, promote, touch
-from mnemic.core.memories import Fate, find, forget, restore
+from mnemic.core.judging.feedback import rate_named
+from mnemic.core.lifecycle import collect, touch
+from mnemic.core.memories import Fate, find, forget, open_all, promote, restore
 from mnemic.core.recall import recall
+from mnemic.core.tidying.condensing import resolve
 from mnemic.errors import Conflict
 from mnemic.model.access import Grant
 from mnemic.model.lives import Lives
@@ -64,6 +68,48 @@ def test_every_tenth_use_raises_the_priority_up_to_ten(ctx):
     assert used(ctx, memory, 9).priority == 9
     assert used(ctx, memory).priority == 10
     assert used(ctx, memory, 10).priority == 10
+
+
+WAYS_OF_USE = {
+    "open": lambda ctx, memory: open_all(ctx, [memory.id, memory.title]),
+    "open by name": lambda ctx, memory: open_named(ctx, [memory.title], together=True),
+    "associate": lambda ctx, memory: associate.search(ctx, a_query("often asked")),
+    "rate": lambda ctx, memory: rate_named(ctx, [memory.id], [], useful=True),
+    "resolve": lambda ctx, memory: resolve(ctx, memory.id, kept(ctx, "a contradiction").id),
+}
+
+
+@pytest.mark.parametrize("way", WAYS_OF_USE)
+def test_every_use_earns_the_same_however_it_came_about(ctx, way):
+    memory = kept(ctx, "often asked", tier=Tier.MID)
+    assert used(ctx, memory, 4).tier is Tier.MID
+    WAYS_OF_USE[way](ctx, memory)
+    assert find(ctx, memory.id).tier is Tier.LONG
+    assert used(ctx, memory, 4).priority == 5
+    WAYS_OF_USE[way](ctx, memory)
+    assert (find(ctx, memory.id).priority, find(ctx, memory.id).access_count) == (6, 10)
+    assert ctx.store.check() == []
+
+
+def test_what_was_rated_useless_was_used_and_earns_nothing(ctx):
+    memory = kept(ctx, "of no help", tier=Tier.MID, ttl=MINUTE)
+    for _ in range(10):
+        rate_named(ctx, [memory.id], [], useful=False)
+    after = find(ctx, memory.id)
+    assert (after.access_count, after.tier, after.priority) == (10, memory.tier, memory.priority)
+    assert after.expires_at == memory.expires_at
+
+
+def test_what_is_out_of_use_can_be_opened_and_earns_nothing(ctx, clock):
+    gone = kept(ctx, "forgotten", tier=Tier.SHORT, ttl=MINUTE)
+    over = kept(ctx, "its time is over", tier=Tier.MID, ttl=MINUTE)
+    forget(ctx, [gone.id])
+    clock.advance(minutes=1)
+    sequence = ctx.store.sequence()
+    for _ in range(10):
+        open_all(ctx, [gone.id, over.id])
+    assert [find(ctx, one.id).access_count for one in (gone, over)] == [10, 10]
+    assert ctx.store.sequence() == sequence
 
 
 def test_use_is_no_change_of_the_memory_but_its_rewards_are_journaled(ctx, clock):

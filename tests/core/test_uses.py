@@ -62,6 +62,16 @@ def test_each_caller_is_written_down_by_name(waiting):
     assert (last.operation, last.actor, last.after) == ("use", "another", {"priority": 6})
 
 
+def test_what_was_used_together_waits_and_counts_as_a_pair(waiting):
+    one, other = kept(waiting, "one"), kept(waiting, "other")
+    touch(waiting, [one, other], together=True)
+    touch(waiting, [one, other])
+    assert list(waiting.store.read().all_companions()) == []
+    settle(waiting)
+    [(_, _, pair)] = waiting.store.read().all_companions()
+    assert pair.times == 1 and find(waiting, one.id).access_count == 2
+
+
 def test_nothing_waits_of_who_may_not_write_or_looks_back(waiting, clock):
     memory = kept(waiting, "seen")
     touch(waiting.limited_to(Grant(None, can_write=False)), [memory])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from functools import partial
+from threading import Thread
 
 import pytest
 from speaking import Speaker
@@ -12,6 +13,7 @@ from speaking import Speaker
 from mnemic.app import dialect
 from mnemic.core.memories import Note
 from mnemic.core.storing import store_all
+from mnemic.dialects.ai_memory.endpoints.relating import LinkRequest, create_link
 from mnemic.dialects.ai_memory.vocabulary import AN_ID, ANOTHER_ID, TOOLS
 from mnemic.formats import toon
 from mnemic.model.access import Grant
@@ -595,6 +597,22 @@ def test_to_link_again_leaves_the_weight_alone(ctx, speak):
     one, two = stored(speak, "One"), stored(speak, "Two")
     Speaker(dialect("mnemic"), ctx).ok("link", source=one, target=two, type="related_to", weight=0.3)
     speak.ok("memory_link", source_id=one, target_id=two)
+    [edge] = ctx.store.read().all_edges()
+    assert edge.weight == 0.3
+
+
+@pytest.mark.parametrize("surface", ["tool", "endpoint"])
+def test_a_link_that_someone_else_is_making_is_left_alone(ctx, speak, surface):
+    ends = {"source_id": stored(speak, "One"), "target_id": stored(speak, "Two")}
+    if surface == "tool":
+        linking = Thread(target=speak.ok, args=("memory_link",), kwargs=ends)
+    else:
+        linking = Thread(target=create_link, args=(ctx, LinkRequest(**ends)))
+    with ctx.write("link") as tx:
+        tx.add_edge(1, 2, "related_to", weight=0.3)
+        linking.start()
+        linking.join(0.3)  # by now it waits for its turn
+    linking.join()
     [edge] = ctx.store.read().all_edges()
     assert edge.weight == 0.3
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mnemic.core.context import Context
+from mnemic.core.leaving import brought_back
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Conflict, NotFound
 from mnemic.model.memory import Memory
@@ -31,9 +32,7 @@ def unarchive(ctx: Context, memory_id: int) -> Memory:
             raise Conflict(
                 f"cannot restore: memory {other.uid} already exists in active table (would overwrite)"
             )
-        back = tx.change(
-            memory, state=State.LIVING, state_reason=None, state_at=None, tier=Tier.LONG, expires_at=None
-        )
+        back = brought_back(tx, memory, tier=Tier.LONG, expires_at=None)
     ctx.wake()
     return back
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from mnemic.core.context import Context
-from mnemic.core.memories import note_use
+from mnemic.core.lifecycle import touch
 from mnemic.core.recall import WAITED_FOR, catch_up, vector_of
 from mnemic.errors import Unavailable
 from mnemic.model.memory import Memory
@@ -38,7 +38,7 @@ def search(ctx: Context, query: Query, weigh: Callable[[Memory], float] | None =
     if weigh:
         weighed = (replace(hit, score=hit.score * weigh(hit.memory)) for hit in hits)
         hits = sorted(weighed, key=lambda hit: -hit.score)
-    note_use(ctx, [hit.memory.id for hit in hits], together=True)
+    touch(ctx, [hit.memory for hit in hits], together=True)
     return Associations(tuple(hits), strategy_for(query.text, query.limit))
 
 

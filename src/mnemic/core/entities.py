@@ -14,7 +14,9 @@ from itertools import zip_longest
 from mnemic.core import reflections, sessions
 from mnemic.core.batches import batches
 from mnemic.core.context import Context
-from mnemic.core.memories import is_in_use, note_use, titled
+from mnemic.core.leaving import taken_out
+from mnemic.core.lifecycle import touch
+from mnemic.core.memories import is_in_use, titled
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import NotFound
 from mnemic.formats.graphs import Flaw, Record
@@ -302,7 +304,7 @@ def delete(ctx: Context, names: Sequence[str]) -> list[Memory]:
     with ctx.write("delete_entities") as tx:
         found = {memory.id: memory for name in names if (memory := entity(tx, ctx, name))}
         for memory in found.values():
-            tx.change(memory, state=State.FORGOTTEN, state_reason=DELETED, state_at=ctx.now())
+            taken_out(tx, memory, State.FORGOTTEN, DELETED, ctx.now())
     return list(found.values())
 
 
@@ -352,8 +354,9 @@ def open_named(ctx: Context, names: Sequence[str], *, together: bool = False) ->
     """
     reader = ctx.store.read()
     found = {memory.id: memory for name in names if (memory := entity(reader, ctx, name))}
-    note_use(ctx, list(found), together=together)
-    return list(found.values())
+    opened = list(found.values())
+    touch(ctx, opened, together=together)
+    return opened
 
 
 def containing(ctx: Context, needle: str) -> list[Entity]:
@@ -392,7 +395,7 @@ def end(ctx: Context, edge_id: int, inverses: Mapping[str, str]) -> Edge:
         edge = tx.edge(edge_id)
         if edge is None or edge.state is not State.LIVING or not _shown(tx, ctx, edge):
             raise NotFound(f"Relation with id={edge_id} not found")
-        if edge.valid_to is not None:
+        if not edge.is_current:
             return edge
         inverse = inverses.get(edge.type)
         back = tx.edge_between(edge.target_id, edge.source_id, inverse) if inverse else None

@@ -9,7 +9,7 @@ from mnemic.core.memories import in_use, locate
 from mnemic.errors import Invalid, NotFound
 from mnemic.model.graph import Direction, Edge, Neighbourhood
 from mnemic.model.values import State
-from mnemic.storage.base import Reader
+from mnemic.storage.base import Reader, Writer
 
 LONGEST_PATH = 20
 WIDEST_SEARCH = 50_000
@@ -22,18 +22,35 @@ def link(
     type: str,
     weight: float = 1.0,
     reason: str | None = None,
+    *,
+    keeps: bool = False,
 ) -> Edge:
-    """A link from one memory to another; if it stands already, its weight and reason are brought up to date."""
+    """A link from one memory to another; if it stands already, its weight and reason are brought up to date.
+
+    Or it *keeps* them as they are.
+    """
     with ctx.write("link") as tx:
         start, end = locate(tx, ctx, source), locate(tx, ctx, target)
         if start.id == end.id:
             raise Invalid("target: a memory cannot be linked to itself", "target")
         standing = tx.edge_between(start.id, end.id, type)
+        if standing and keeps:
+            return standing
         if standing:
             return tx.change_edge(
                 standing, weight=weight, reason=reason if reason is not None else standing.reason
             )
         return tx.add_edge(start.id, end.id, type, weight=weight, reason=reason)
+
+
+def link_once(
+    tx: Writer, source_id: int, target_id: int, type: str, weight: float = 1.0, reason: str | None = None
+) -> bool:
+    """Link two memories unless they are; whether a link was made."""
+    if tx.edge_between(source_id, target_id, type):
+        return False
+    tx.add_edge(source_id, target_id, type, weight=weight, reason=reason)
+    return True
 
 
 def end_link(ctx: Context, source: int | str, target: int | str, type: str) -> Edge:
@@ -135,7 +152,7 @@ def _current(
     reader: Reader, numbers: Sequence[int], direction: Direction, types: Sequence[str] | None
 ) -> list[Edge]:
     """The links at these memories that have not ended."""
-    return [edge for edge in reader.edges(numbers, direction, types) if edge.valid_to is None]
+    return [edge for edge in reader.edges(numbers, direction, types) if edge.is_current]
 
 
 def _ends(edge: Edge, direction: Direction) -> tuple[int, ...]:

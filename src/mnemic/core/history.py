@@ -9,6 +9,7 @@ from itertools import islice, takewhile
 from typing import Any
 
 from mnemic.core.context import Context
+from mnemic.core.leaving import taken_out
 from mnemic.core.memories import links_of, locate
 from mnemic.errors import Conflict, Denied, NotFound
 from mnemic.model.graph import Edge
@@ -287,7 +288,7 @@ def _take_away(tx: Writer, ctx: Context, thing: Memory | Edge | Session, sequenc
             return tx.change_edge(thing, state=State.FORGOTTEN) is not thing
         case Memory(state=State.FORGOTTEN):
             return False
-    tx.change(thing, state=State.FORGOTTEN, state_reason=f"undo of {sequence}", state_at=ctx.now())
+    taken_out(tx, thing, State.FORGOTTEN, f"undo of {sequence}", ctx.now())
     return True
 
 

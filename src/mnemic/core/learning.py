@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from mnemic.core.context import Context
+from mnemic.core.graph import link_once
 from mnemic.core.known import Admitted, Gate, Weighed, admit, weigh
 from mnemic.core.memories import Note, faithful, title_of
 from mnemic.core.reflections import ABOUT, KIND, SESSION, TARGET_TYPE
@@ -134,9 +135,9 @@ def _learnt(
     admitted = zip(admit(tx, ctx, weighed, gate), relations, strict=True)
     learnings = [learning for one, relation in admitted if (learning := _learning(one, relation))]
     for learning in learnings:
-        _link(tx, learning.memory.id, reflection.id, learning.relation)
+        link_once(tx, learning.memory.id, reflection.id, learning.relation)
     for number in account.about:
-        _link(tx, reflection.id, number, ABOUT)
+        link_once(tx, reflection.id, number, ABOUT)
     return Learnt(reflection, tuple(learnings))
 
 
@@ -144,11 +145,6 @@ def _learning(one: Admitted, relation: str) -> Learning | None:
     if one.twin is not None:
         return Learning(one.twin.memory, relation, is_known=True)
     return None if one.memory is None else Learning(one.memory, relation, is_known=False)
-
-
-def _link(tx: Writer, source: int, target: int, type: str) -> None:
-    if tx.edge_between(source, target, type) is None:
-        tx.add_edge(source, target, type)
 
 
 def _reflection(tx: Writer, ctx: Context, account: Account, home: str) -> Memory:

@@ -10,13 +10,13 @@ from itertools import groupby
 
 from mnemic.core.archive import purge_archive
 from mnemic.core.context import Context
-from mnemic.core.memories import living
-from mnemic.core.upkeep import expire, write_after_expiry
+from mnemic.core.upkeep import expire
 from mnemic.core.uses import PASSED_OVER, Use
 from mnemic.model.journal import USE
 from mnemic.model.lives import Lives
 from mnemic.model.memory import Memory
-from mnemic.model.values import DAY, SECOND, Moment, Tier
+from mnemic.model.values import DAY, SECOND, Moment, State, Tier
+from mnemic.storage.base import Writer
 
 log = logging.getLogger(__name__)
 
@@ -29,14 +29,15 @@ WORTH_WRITING = 10 * SECOND
 """A life is not prolonged by less than this: it would be written down at every recall."""
 
 
-def touch(ctx: Context, memories: Sequence[Memory]) -> None:
+def touch(ctx: Context, memories: Sequence[Memory], *, together: bool = False) -> None:
     """Count a use of each, in one transaction: it lives longer, is promoted, gains in priority as the rules say.
 
-    A caller who may not write leaves no trace, nor does a look at the past, nor anyone while the disk is full.
+    Used *together*, each pair of them is counted too. A caller who may not write leaves no trace, nor does a look at
+    the past, nor anyone while the disk is full.
     """
     if not memories or not ctx.may_write:
         return
-    use = Use(ctx.actor, memories, ctx.now())
+    use = Use(ctx.actor, memories, ctx.now(), together)
     if ctx.uses is not None:
         ctx.uses.add(use)
         return
@@ -57,23 +58,31 @@ def settle(ctx: Context) -> None:
 
 
 def _write_down(ctx: Context, uses: Sequence[Use]) -> None:
-    """Count *uses* of one caller on one day in one transaction, and give each what it earned in its turn."""
+    """Count *uses* of one caller on one day in a transaction of their own."""
     with ctx.store.write(operation=USE, actor=uses[0].actor, at=uses[-1].at, durable=False) as tx:
-        used = [memory.id for use in uses for memory in use.memories]
-        counts = Counter(tx.touch(used, max(use.at for use in uses)))
-        counts.subtract(used)
-        for use in uses:
-            counts.update(memory.id for memory in use.memories)
-            due = [
-                memory.id for memory in use.memories if earned(ctx.lives, memory, counts[memory.id], use.at)
-            ]
-            for memory in tx.memories(due):
-                reward = earned(ctx.lives, memory, counts[memory.id], use.at)
-                tx.change(memory, updated_at=memory.updated_at, **reward)
+        count(tx, ctx.lives, uses)
+
+
+def count(tx: Writer, lives: Lives, uses: Sequence[Use]) -> None:
+    """Count *uses* of one day, and give each what it earned in its turn. In one use a memory is named once."""
+    used = [memory.id for use in uses for memory in use.memories]
+    counts = Counter(tx.touch(used, max(use.at for use in uses)))
+    counts.subtract(used)
+    for use in uses:
+        numbers = [memory.id for memory in use.memories]
+        counts.update(numbers)
+        due = [memory.id for memory in use.memories if earned(lives, memory, counts[memory.id], use.at)]
+        for memory in tx.memories(due):
+            reward = earned(lives, memory, counts[memory.id], use.at)
+            tx.change(memory, updated_at=memory.updated_at, **reward)
+        if use.together:
+            tx.note_together(numbers, use.at)
 
 
 def earned(lives: Lives, memory: Memory, uses: int, now: Moment) -> dict[str, object]:
-    """What changes in a memory with its latest use, of which it has had so many."""
+    """What changes in a memory with its latest use, of which it has had so many; nothing in one out of use."""
+    if memory.state is not State.LIVING or memory.has_expired(now):
+        return {}
     changes: dict[str, object] = {}
     if memory.tier is Tier.MID and uses >= PROMOTED_AT:
         changes |= {"tier": Tier.LONG, "expires_at": None}
@@ -89,12 +98,6 @@ def earned(lives: Lives, memory: Memory, uses: int, now: Moment) -> dict[str, ob
 def min_end(lives: Lives, tier: Tier, now: Moment) -> Moment:
     """Until when, at the least, a memory lives that is used now."""
     return now + lives.extension(tier)
-
-
-def promote(ctx: Context, memory_id: int) -> Memory:
-    """Make a living memory long, without an end."""
-    with write_after_expiry(ctx, "promote") as tx:
-        return tx.change(living(tx, ctx, memory_id), tier=Tier.LONG, expires_at=None)
 
 
 def collect(ctx: Context, *, dry_run: bool = False) -> int:

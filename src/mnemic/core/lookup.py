@@ -49,7 +49,7 @@ def links_of(
         return {}
     reader = ctx.store.read()
     known = {memory.id: memory.uid for memory in memories}
-    edges = [edge for edge in reader.edges(list(known), Direction.BOTH) if edge.valid_to is None]
+    edges = [edge for edge in reader.edges(list(known), Direction.BOTH) if edge.is_current]
     ends = {end for edge in edges for end in (edge.source_id, edge.target_id)} - known.keys()
     if ends:
         known |= reader.uids(sorted(ends), Filter(namespaces=namespaces, alive_at=ctx.now()))

@@ -11,11 +11,11 @@ from functools import lru_cache
 import orjson
 
 from mnemic.core.context import Context
+from mnemic.core.leaving import brought_back, taken_out
+from mnemic.core.lifecycle import touch
 from mnemic.core.upkeep import write_after_expiry
-from mnemic.core.uses import PASSED_OVER
 from mnemic.errors import Conflict, Invalid, NotFound
 from mnemic.model.graph import Direction, Edge
-from mnemic.model.journal import USE
 from mnemic.model.memory import Draft, Memory
 from mnemic.model.search import Filter
 from mnemic.model.values import DAY, Moment, State, Tier
@@ -275,8 +275,8 @@ def _by_name(reader: Reader, ctx: Context, name: str, namespace: str | None) -> 
 
 def is_in_use(ctx: Context, memory: Memory) -> bool:
     """Whether *memory* is living, its time not over, and the caller may see it."""
-    alive = memory.expires_at is None or memory.expires_at > ctx.now()
-    return memory.state is State.LIVING and alive and ctx.may_see(memory.namespace)
+    is_alive = memory.state is State.LIVING and not memory.has_expired(ctx.now())
+    return is_alive and ctx.may_see(memory.namespace)
 
 
 def in_use(ctx: Context) -> Filter:
@@ -301,7 +301,7 @@ def open_all(
     reader = ctx.store.read()
     found = [locate(reader, ctx, reference, namespace) for reference in references]
     opened = [(memory, links_of(reader, ctx, memory)) for memory in found]
-    note_use(ctx, [memory.id for memory in found])
+    touch(ctx, list({memory.id: memory for memory in found}.values()))
     return opened
 
 
@@ -311,23 +311,6 @@ def links_of(reader: Reader, ctx: Context, memory: Memory) -> list[Edge]:
     ends = {edge.target_id if edge.source_id == memory.id else edge.source_id for edge in edges}
     seen = reader.passing(sorted(ends), in_use(ctx))
     return [edge for edge in edges if {edge.source_id, edge.target_id} - {memory.id} <= seen]
-
-
-def note_use(ctx: Context, memory_ids: Sequence[int], *, together: bool = False) -> None:
-    """Count one use of each memory, and of each pair if they were used *together*.
-
-    A caller who may not write leaves no trace, nor does a look at the past.
-    """
-    if not memory_ids or not ctx.may_write:
-        return
-    now = ctx.now()
-    try:
-        with ctx.store.write(operation=USE, actor=ctx.actor, at=now, durable=False) as tx:
-            tx.touch(memory_ids, now)
-            if together:
-                tx.note_together(memory_ids, now)
-    except PASSED_OVER:
-        return
 
 
 def revise(ctx: Context, reference: int | str, revision: Revision) -> Memory:
@@ -380,12 +363,18 @@ def living(reader: Reader, ctx: Context, memory_id: int) -> Memory:
     return memory
 
 
+def promote(ctx: Context, memory_id: int) -> Memory:
+    """Make a living memory long, without an end."""
+    with write_after_expiry(ctx, "promote") as tx:
+        return tx.change(living(tx, ctx, memory_id), tier=Tier.LONG, expires_at=None)
+
+
 def supersede(ctx: Context, reference: int | str, text: str, reason: str | None) -> tuple[Memory, Memory]:
     """Put a corrected memory in the place of one, which stays readable as superseded: (new, old)."""
     with ctx.write("supersede") as tx:
         old = locate(tx, ctx, reference)
         must_live(old)
-        old = tx.change(old, state=State.SUPERSEDED, state_reason=reason, state_at=ctx.now())
+        old = taken_out(tx, old, State.SUPERSEDED, reason, ctx.now())
         was_made = bool(old.statements) and old.title.startswith(title_of(old.content))
         new = tx.add(successor(tx, old, text, title_of(text) if was_made else old.title), uid=ctx.new_uid())
         tx.add_edge(new.id, old.id, SUPERSEDES, reason=reason)
@@ -472,14 +461,7 @@ def _let_go(
         tx.purge([memory.id for memory in affected])
         return affected
     state = State.ARCHIVED if fate is Fate.ARCHIVED else State.FORGOTTEN
-    return taken_out(tx, affected, state, reason, ctx.now())
-
-
-def taken_out(
-    tx: Writer, affected: Sequence[Memory], state: State, reason: str | None, now: Moment
-) -> list[Memory]:
-    """These memories, in *state* and out of use from now on."""
-    return [tx.change(memory, state=state, state_reason=reason, state_at=now) for memory in affected]
+    return [taken_out(tx, memory, state, reason, ctx.now()) for memory in affected]
 
 
 def restore(ctx: Context, references: Sequence[int | str]) -> list[Memory]:
@@ -491,11 +473,5 @@ def restore(ctx: Context, references: Sequence[int | str]) -> list[Memory]:
 
 
 def _bring_back(tx: Writer, ctx: Context, memory: Memory) -> Memory:
-    overdue = memory.expires_at is not None and memory.expires_at <= ctx.now()
-    return tx.change(
-        memory,
-        state=State.LIVING,
-        state_reason=None,
-        state_at=None,
-        expires_at=None if overdue else memory.expires_at,
-    )
+    end = None if memory.has_expired(ctx.now()) else memory.expires_at
+    return brought_back(tx, memory, expires_at=end)

@@ -100,7 +100,7 @@ def suggest(
 def _linked(reader: Reader, number: int) -> set[int]:
     """The memories that are linked to one, either way."""
     edges = reader.edges([number], Direction.BOTH)
-    return {end for edge in edges if edge.valid_to is None for end in (edge.source_id, edge.target_id)}
+    return {end for edge in edges if edge.is_current for end in (edge.source_id, edge.target_id)}
 
 
 def _nearest(reader: Reader, source: Memory, wanted: Filter, limit: int) -> dict[int, float]:

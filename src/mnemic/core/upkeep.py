@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from mnemic.core.context import Context
+from mnemic.core.leaving import taken_out
 from mnemic.embedding.base import Embedder
 from mnemic.model.journal import Subject
 from mnemic.model.memory import is_beginning
@@ -79,7 +80,7 @@ def expire(ctx: Context) -> int:
     with ctx.store.write(operation="expire", actor="mnemic", at=now) as tx:
         overdue = tx.memories(tx.overdue(now))
         for memory in overdue:
-            tx.change(memory, state=state, state_reason=EXPIRED, state_at=now)
+            taken_out(tx, memory, state, EXPIRED, now)
     return len(overdue)
 
 

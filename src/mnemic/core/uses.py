@@ -20,6 +20,8 @@ class Use(NamedTuple):
     actor: str
     memories: Sequence[Memory]
     at: Moment
+    together: bool = False
+    """Each pair of them counts as used together."""
 
 
 class Uses:

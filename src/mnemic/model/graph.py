@@ -48,6 +48,11 @@ class Edge:
         """How good it proved, from 0 to 10."""
         return UNRATED_LINK if self.quality is None else self.quality
 
+    @property
+    def is_current(self) -> bool:
+        """Whether it has not ended."""
+        return self.valid_to is None
+
 
 class Link(NamedTuple):
     """As much of an edge as a walk needs, which reads thousands."""

@@ -77,6 +77,10 @@ class Memory:
         """The body as one text: its statements joined by line breaks."""
         return "\n".join(self.texts)
 
+    def has_expired(self, now: Moment) -> bool:
+        """Whether its time is over."""
+        return self.expires_at is not None and self.expires_at <= now
+
 
 class Draft(NamedTuple):
     """A memory to be: what its author says of it. The store adds id, uid and times."""

@@ -13,7 +13,7 @@ from mnemic.core.context import Context
 from mnemic.core.entities import Taken, create
 from mnemic.core.graph import end_link, link
 from mnemic.core.history import undo
-from mnemic.core.memories import Fate, Note, Revision, forget, note_use, remember, revise, supersede
+from mnemic.core.memories import Fate, Note, Revision, forget, open_all, remember, revise, supersede
 from mnemic.core.moving.documents import export_json, import_json
 from mnemic.core.moving.lines import export_lines, import_lines
 from mnemic.core.recall import recall
@@ -559,7 +559,7 @@ def test_a_document_out_and_in_changes_nothing(engine, tmp_path_factory, written
     for one, other, weight in linked:
         if one != other and max(one, other) <= len(written):
             link(source, one, other, "knows", weight, "met")
-    note_use(source, [number for number in used if number <= len(written)])
+    open_all(source, [number for number in used if number <= len(written)])
     document = json.loads(json.dumps(export_json(source)))
     assert import_json(source, document).skipped == len(written)
     assert import_json(target, document).errors == []

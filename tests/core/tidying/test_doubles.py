@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mnemic.core.memories import find as find_memory
-from mnemic.core.memories import note_use, open_all
+from mnemic.core.memories import open_all
 from mnemic.core.tidying.doubles import apply, find, opposed
 from mnemic.core.upkeep import embed_pending
 from mnemic.model.access import Grant
@@ -34,7 +34,7 @@ def test_near_equal_memories_make_a_group_with_what_would_be_left(ctx):
 def test_the_memory_that_is_used_is_the_one_to_keep(ctx):
     kept(ctx, "The API of the shop is deployed on Fridays")
     kept(ctx, "The API of the shop is deployed on Fridays.")
-    note_use(ctx, [2])
+    open_all(ctx, [2])
     assert numbers(find(ctx)) == [(2, [1])]
 
 

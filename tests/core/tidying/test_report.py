@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mnemic.core.memories import note_use
+from mnemic.core.memories import open_all
 from mnemic.core.tidying.report import look_over
 from mnemic.core.tidying.splitting import Thresholds
 from mnemic.model.search import Filter
@@ -44,11 +44,11 @@ def test_stale_is_what_was_rarely_used_and_not_for_long(ctx, clock):
     numbers = {memory.title: memory.id for memory in put(ctx.store, *drafts)}
     put(ctx.store, a_draft("", title="silent", texts=()), a_draft("young", created_at=START + 50 * DAY))
     clock.advance(days=1)
-    note_use(ctx, [numbers["used"]])
+    open_all(ctx, [numbers["used"]])
     for _ in range(3):
-        note_use(ctx, [numbers["used often"]])
+        open_all(ctx, [numbers["used often"]])
     clock.advance(days=60)
-    note_use(ctx, [numbers["used lately"]])
+    open_all(ctx, [numbers["used lately"]])
     clock.advance(days=31)
     told = look_over(ctx, Filter(), TABLE, is_archived=lambda memory: memory.metadata.get("status") == "done")
     assert [memory.title for memory in told.stale] == ["never used", "used"], "the longest left alone first"

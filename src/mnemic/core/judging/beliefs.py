@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from mnemic.core import sessions
 from mnemic.core.context import Context
-from mnemic.core.memories import SUPERSEDES, known, successor, taken_out, title_of
+from mnemic.core.leaving import taken_out
+from mnemic.core.memories import SUPERSEDES, known, successor, title_of
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.core.walking import Way, known_memory, reached
 from mnemic.model.graph import Direction
@@ -61,7 +62,7 @@ def correct(
 def _retire(tx: Writer, ctx: Context, number: int, reason: str | None) -> None:
     held = known_memory(tx, ctx, number)
     if held.state is State.LIVING:
-        taken_out(tx, [held], State.SUPERSEDED, reason, ctx.now())
+        taken_out(tx, held, State.SUPERSEDED, reason, ctx.now())
 
 
 def resolve(ctx: Context, number: int) -> Memory:

@@ -53,9 +53,7 @@ def among(ctx: Context, memories: Sequence[Memory]) -> list[Conflict]:
     """What stands against any of these memories: what a link says contradicts it, or another of them by its text."""
     reader = ctx.store.read()
     living = {memory.id: memory for memory in memories if is_in_use(ctx, memory)}
-    edges = [
-        edge for edge in reader.edges(list(living), Direction.BOTH, [CONTRADICTS]) if edge.valid_to is None
-    ]
+    edges = [edge for edge in reader.edges(list(living), Direction.BOTH, [CONTRADICTS]) if edge.is_current]
     ends = {end for edge in edges for end in (edge.source_id, edge.target_id)}
     seen = living | {memory.id: memory for memory in reader.memories(sorted(ends)) if is_in_use(ctx, memory)}
     linked = [

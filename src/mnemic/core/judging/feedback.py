@@ -7,8 +7,11 @@ from dataclasses import dataclass
 
 from mnemic.core.context import Context
 from mnemic.core.graph import find_link
+from mnemic.core.leaving import taken_out
+from mnemic.core.lifecycle import count
 from mnemic.core.memories import locate
 from mnemic.core.upkeep import write_after_expiry
+from mnemic.core.uses import Use
 from mnemic.model.graph import Edge
 from mnemic.model.memory import HIGHEST_QUALITY, Memory
 from mnemic.model.values import State
@@ -78,7 +81,7 @@ def rate(
 
     Useful raises the quality by up·confidence/10, useless lowers it by down·(11−confidence)/10; without a confidence
     by the whole step. The rating is a running mean: c += (v − c) / min(n + 1, window). Useless with confidence ≤ 2
-    forgets a memory, never a link. Counts as a use.
+    forgets a memory, never a link. Counts as a use; what is rated useless earns nothing by it.
     """
     with write_after_expiry(ctx, "rate") as tx:
         known = {memory.id: memory for memory in tx.memories(_numbers(memories))}
@@ -86,12 +89,16 @@ def rate(
         for rating in memories:
             memory = known[rating.id] = _rated(tx, known[rating.id], rating, steps)
             if memory.state is State.LIVING and _is_doubt(rating, steps):
-                memory = tx.change(memory, state=State.FORGOTTEN, state_reason=DOUBTED, state_at=ctx.now())
+                memory = taken_out(tx, memory, State.FORGOTTEN, DOUBTED, ctx.now())
                 known[memory.id] = forgotten[memory.id] = memory
         edges = {edge.id: edge for number in _numbers(links) if (edge := tx.edge(number))}
         for rating in links:
             edges[rating.id] = _rated_edge(tx, ctx, edges[rating.id], rating, steps)
-        tx.touch([rating.id for rating in memories], ctx.now())
+        now = ctx.now()
+        tx.touch([rating.id for rating in memories if not rating.useful], now)
+        useful = [Use(ctx.actor, [known[rating.id]], now) for rating in memories if rating.useful]
+        if useful:
+            count(tx, ctx.lives, useful)
         return Rated(tuple(known.values()), tuple(edges.values()), tuple(forgotten.values()))
 
 

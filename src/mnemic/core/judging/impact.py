@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from mnemic.core.context import Context
-from mnemic.core.memories import known, locate
+from mnemic.core.memories import in_use, locate
 from mnemic.core.walking import Way, walk
 from mnemic.model.graph import Direction, Neighbourhood
 from mnemic.model.memory import Memory
-from mnemic.model.search import LIVING_ONLY
 from mnemic.storage.base import Reader
 
 CAUSED_BY, DERIVED_FROM, SUPPORTS = "caused_by", "derived_from", "supports"
@@ -46,7 +45,7 @@ def impact(ctx: Context, reference: int | str, depth: int = 5, limit: int = 50) 
     reader = ctx.store.read()
     start = locate(reader, ctx, reference)
     distance = _resting(reader, ctx, [start.id], depth, limit)
-    edges = [edge for edge in reader.edges(list(distance), Direction.IN, RESTING) if edge.valid_to is None]
+    edges = [edge for edge in reader.edges(list(distance), Direction.IN, RESTING) if edge.is_current]
     between = (edge for edge in edges if edge.source_id in distance)
     return Neighbourhood(
         tuple((memory, distance[memory.id]) for memory in reader.memories(list(distance))), tuple(between)
@@ -63,11 +62,11 @@ def _resting(reader: Reader, ctx: Context, numbers: Sequence[int], depth: int, l
     """How far each memory in use that rests on these is from them, breadth first, themselves included."""
     distance = dict.fromkeys(numbers, 0)
     frontier = list(distance)
-    in_use = replace(known(ctx), states=LIVING_ONLY)
+    wanted = in_use(ctx)
     for step in range(1, depth + 1):
         links = reader.links(frontier, Direction.IN, RESTING) if frontier else []
         ahead = [end for end in dict.fromkeys(link.source_id for link in links) if end not in distance]
-        allowed = reader.passing(ahead, in_use)
+        allowed = reader.passing(ahead, wanted)
         frontier = [end for end in ahead if end in allowed][: max(0, limit - len(distance))]
         distance |= dict.fromkeys(frontier, step)
     return distance

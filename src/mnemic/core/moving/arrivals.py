@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from mnemic.core.context import Context
+from mnemic.core.leaving import brought_back
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Conflict, Denied, Invalid
 from mnemic.formats.document import uid_of
@@ -172,9 +173,8 @@ class Intake:
         ):
             return False
         changes = {**merged(known, arrival), **_named_anew(tx, known, arrival)}
-        if known.state is not State.LIVING:
-            changes |= {"state": State.LIVING, "state_reason": None, "state_at": None}
-        changed = tx.change(known, **changes)
+        is_away = known.state is not State.LIVING
+        changed = brought_back(tx, known, **changes) if is_away else tx.change(known, **changes)
         return _use_raised(tx, known, coming) or changed is not known
 
     def _stays_away(self, known: Memory, coming: Memory) -> bool:
@@ -187,10 +187,11 @@ class Intake:
         if source == target and tie.source != tie.target:
             return  # two that were one and the same here
         edge = tie.edge
-        has_ended = edge.valid_to is not None
-        if not has_ended and tx.edge_between(source, target, edge.type):
+        if edge.is_current and tx.edge_between(source, target, edge.type):
             return
-        if (has_ended or self.keeps_forgotten) and tx.has_edge(source, target, edge.type, edge.created_at):
+        if (not edge.is_current or self.keeps_forgotten) and tx.has_edge(
+            source, target, edge.type, edge.created_at
+        ):
             return
         self.done.links += 1
         put_edge(tx, edge, source, target)

@@ -13,6 +13,7 @@ from mnemic.core.batches import batches
 from mnemic.core.context import Context
 from mnemic.core.memories import SUPERSEDES, is_in_use, title_of
 from mnemic.core.moving.arrivals import TITLES_TOLD
+from mnemic.core.moving.documents import current_edges
 from mnemic.core.sessions import TURN
 from mnemic.errors import Invalid
 from mnemic.formats import amem
@@ -185,9 +186,7 @@ def packed(ctx: Context) -> tuple[bytes, Carried]:
     with ctx.store.snapshot() as reader:
         living = (memory for memory in reader.all_memories() if is_in_use(ctx, memory))
         nodes = {memory.id: _node(memory, ctx.now(), done) for memory in living}
-        standing = (
-            edge for edge in reader.all_edges() if edge.state is State.LIVING and edge.valid_to is None
-        )
+        standing = current_edges(reader)
         between = (edge for edge in standing if edge.source_id in nodes and edge.target_id in nodes)
         links = _links(between, done)
     done.memories, done.links = len(nodes), len(links)

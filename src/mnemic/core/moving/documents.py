@@ -49,7 +49,7 @@ def rules_of(ctx: Context, reader: Reader) -> Iterator[Rules]:
 
 def current_edges(reader: Reader) -> Iterator[Edge]:
     """The links that stand."""
-    return (edge for edge in reader.all_edges() if edge.state is State.LIVING and edge.valid_to is None)
+    return (edge for edge in reader.all_edges() if edge.state is State.LIVING and edge.is_current)
 
 
 def import_json(
@@ -123,7 +123,7 @@ def arrival_of(
 
 def _over(ctx: Context, memory: Memory) -> Memory:
     """*memory*, in the archive if its time is over."""
-    if memory.state is not State.LIVING or memory.expires_at is None or memory.expires_at > ctx.now():
+    if memory.state is not State.LIVING or not memory.has_expired(ctx.now()):
         return memory
     return replace(memory, state=State.ARCHIVED, state_reason=EXPIRED, state_at=ctx.now())
 

@@ -7,9 +7,13 @@ from dataclasses import dataclass
 
 from mnemic.core.batches import batches
 from mnemic.core.context import Context
-from mnemic.core.memories import SUPERSEDES, is_in_use, living, taken_out
+from mnemic.core.graph import link_once
+from mnemic.core.leaving import taken_out
+from mnemic.core.lifecycle import count
+from mnemic.core.memories import SUPERSEDES, is_in_use, living
 from mnemic.core.standards import settings
 from mnemic.core.upkeep import write_after_expiry
+from mnemic.core.uses import Use
 from mnemic.errors import Invalid
 from mnemic.model.memory import Draft, Memory
 from mnemic.model.search import Filter
@@ -67,7 +71,8 @@ def _condensed(
     source: str,
 ) -> Memory:
     sources = [living(tx, ctx, number) for number in dict.fromkeys(memory_ids)]
-    taken_out(tx, sources, State.SUPERSEDED, "consolidated", ctx.now())
+    for memory in sources:
+        taken_out(tx, memory, State.SUPERSEDED, "consolidated", ctx.now())
     draft = Draft(
         namespace=namespace,
         title=title,
@@ -168,7 +173,6 @@ def resolve(ctx: Context, winner_id: int, loser_id: int) -> None:
         winner, loser = living(tx, ctx, winner_id), living(tx, ctx, loser_id)
         if winner.id == loser.id:
             raise Invalid("cannot link a memory to itself", "loser")
-        if not tx.edge_between(winner.id, loser.id, SUPERSEDES):
-            tx.add_edge(winner.id, loser.id, SUPERSEDES)
+        link_once(tx, winner.id, loser.id, SUPERSEDES)
         tx.change(loser, priority=LOSER_PRIORITY, confidence=LOSER_CONFIDENCE)
-        tx.touch([winner.id], ctx.now())
+        count(tx, ctx.lives, [Use(ctx.actor, [winner], ctx.now())])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from mnemic.core.context import Context
+from mnemic.core.graph import link_once
+from mnemic.core.leaving import taken_out
 from mnemic.core.memories import locate, must_live
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Invalid
@@ -30,9 +32,7 @@ def merge(ctx: Context, reference: int | str, into: int | str) -> tuple[Memory, 
             texts=tuple(dict.fromkeys((*left.texts, *gone.texts))),
             tags=tuple(dict.fromkeys((*left.tags, *gone.tags))),
         )
-        gone = tx.change(
-            gone, state=State.FORGOTTEN, state_reason=f"merged into {left.id}", state_at=ctx.now()
-        )
+        gone = taken_out(tx, gone, State.FORGOTTEN, f"merged into {left.id}", ctx.now())
     ctx.wake()
     return left, gone
 
@@ -41,5 +41,5 @@ def _take_over(tx: Writer, edge: Edge, gone: int, left: int) -> None:
     """The same link at *left*, unless it has ended, stands there already or would lead to itself."""
     source = left if edge.source_id == gone else edge.source_id
     target = left if edge.target_id == gone else edge.target_id
-    if edge.valid_to is None and source != target and not tx.edge_between(source, target, edge.type):
-        tx.add_edge(source, target, edge.type, weight=edge.weight, reason=edge.reason)
+    if edge.is_current and source != target:
+        link_once(tx, source, target, edge.type, edge.weight, edge.reason)

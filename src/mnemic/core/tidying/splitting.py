@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from mnemic.core.context import Context
 from mnemic.core.entities import make_way
+from mnemic.core.graph import link_once
 from mnemic.core.memories import locate, must_live
 from mnemic.core.recall import WAITED_FOR, catch_up
 from mnemic.core.tidying.topics import Topics, topics_of
@@ -173,7 +174,8 @@ def split(
         must_live(whole)
         made = [_made(tx, ctx, whole, part) for part in parts]
         links = sum(
-            _link(tx, whole.id, one.id, contains) + _link(tx, one.id, whole.id, part_of) for one in made
+            link_once(tx, whole.id, one.id, contains) + link_once(tx, one.id, whole.id, part_of)
+            for one in made
         )
         moving = {text for part in parts for text in part.texts}
         left = [text for text in whole.texts if text not in moving]
@@ -207,11 +209,3 @@ def _made(tx: Writer, ctx: Context, whole: Memory, part: Part) -> Memory:
         expires_at=whole.expires_at,
     )
     return tx.add(draft, uid=ctx.new_uid())
-
-
-def _link(tx: Writer, source_id: int, target_id: int, type: str) -> bool:
-    """Link the two unless they are; whether a link was made."""
-    if tx.edge_between(source_id, target_id, type):
-        return False
-    tx.add_edge(source_id, target_id, type)
-    return True

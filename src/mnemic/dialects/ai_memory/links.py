@@ -20,6 +20,6 @@ def links_of(ctx: Context, memory: Memory) -> list[dict[str, Any]]:
 def links_and_ends(ctx: Context, memory: Memory) -> tuple[list[Edge], dict[int, Memory]]:
     """These links, and the memories at their ends by number."""
     reader = ctx.store.read()
-    edges = [edge for edge in memories.links_of(reader, ctx, memory) if edge.valid_to is None]
+    edges = [edge for edge in memories.links_of(reader, ctx, memory) if edge.is_current]
     others = {end for edge in edges for end in (edge.source_id, edge.target_id)} - {memory.id}
     return edges, {memory.id: memory, **{end.id: end for end in reader.memories(sorted(others))}}

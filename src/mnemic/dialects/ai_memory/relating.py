@@ -53,9 +53,8 @@ def memory_link(ctx: Context, request: Link) -> Answer:
     target = meant(ctx, request.target_id, missing=f"target memory not found: {request.target_id}")
     if source.id == target.id:
         raise Invalid("cannot link a memory to itself", "target_id")
-    # To link again would bring the weight that another vocabulary gave it back to one.
-    if not ctx.store.read().edge_between(source.id, target.id, request.relation):
-        graph.link(ctx, source.id, target.id, request.relation)
+    # To link anew would bring the weight that another vocabulary gave it back to one.
+    graph.link(ctx, source.id, target.id, request.relation, keeps=True)
     return answer(linked=True, source_id=source.uid, target_id=target.uid, relation=request.relation)
 
 

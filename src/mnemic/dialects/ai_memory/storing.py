@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from mnemic.core import lifecycle, memories
+from mnemic.core import memories
 from mnemic.core import storing as core
 from mnemic.core.context import Context
 from mnemic.core.memories import Note, Revision
@@ -156,5 +156,5 @@ def memory_delete(ctx: Context, request: One) -> Answer:
 @AI_MEMORY.operation(title="Promote a memory", idempotent=True, examples=[Example("", {"id": AN_ID})])
 def memory_promote(ctx: Context, request: One) -> Answer:
     """Make a memory long-term: it no longer expires."""
-    memory = lifecycle.promote(ctx, meant(ctx, request.id).id)
+    memory = memories.promote(ctx, meant(ctx, request.id).id)
     return answer(promoted=True, id=memory.uid, tier=memory.tier)

@@ -310,7 +310,7 @@ def link(one: core.Link) -> dict[str, Any]:
         "target_name": one.other,
         "direction": "from" if one.is_outgoing else "to",
         "context": one.edge.reason,
-        "active": one.edge.valid_to is None,
+        "active": one.edge.is_current,
         "ended_at": stamp(one.edge.valid_to) if one.edge.valid_to is not None else None,
     }
 

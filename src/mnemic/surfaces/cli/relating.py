@@ -130,7 +130,7 @@ def _link_facts(edge: Edge, start: Memory, goal: Memory) -> dict[str, Any]:
         "ended_at": None if edge.valid_to is None else iso(edge.valid_to),
     }
     return {
-        "linked": edge.valid_to is None,
+        "linked": edge.is_current,
         "source_id": start.uid,
         "target_id": goal.uid,
         "relation": edge.type,
@@ -139,7 +139,7 @@ def _link_facts(edge: Edge, start: Memory, goal: Memory) -> dict[str, Any]:
 
 
 def _linked(edge: Edge, start: Memory, goal: Memory) -> Iterator[str]:
-    told = good("Linked") if edge.valid_to is None else doubtful("Ended")
+    told = good("Linked") if edge.is_current else doubtful("Ended")
     yield f"{told} {short(start)} → {safe(edge.type)} → {short(goal)}{remarks(edge)}"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from mnemic.core import lifecycle, memories, storing
+from mnemic.core import memories, storing
 from mnemic.core.context import Context, wall_clock
 from mnemic.core.storing import Stored
 from mnemic.dialects.ai_memory import rules
@@ -116,7 +116,7 @@ def update(session: Session, /, id: str, **given: Any) -> None:
 def promote(session: Session, id: str) -> None:
     """Make a memory long-term: it no longer expires."""
     with session.open() as app:
-        memory = lifecycle.promote(app.ctx, one(app.ctx, id).id)
+        memory = memories.promote(app.ctx, one(app.ctx, id).id)
     facts = {"promoted": True, "id": memory.uid, "number": memory.id, "tier": str(memory.tier)}
     output.tell(session, facts, f"{good('promoted to long-term:')} {name(memory.uid)}")
 

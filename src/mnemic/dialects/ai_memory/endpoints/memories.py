@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 from typing_extensions import TypedDict
 
-from mnemic.core import lifecycle, storing
+from mnemic.core import storing
 from mnemic.core.context import Context
-from mnemic.core.memories import Note, forget
+from mnemic.core.memories import Note, forget, promote
 from mnemic.dialects.ai_memory import rules
 from mnemic.dialects.ai_memory.endpoints.shapes import (
     Asked,
@@ -179,5 +179,5 @@ class Promoted(TypedDict):
 @AI_MEMORY.endpoint("POST /memories/{id}/promote", title="Promote a memory")
 def promote_memory(ctx: Context, request: One) -> Promoted:
     """Make a memory long, without an end."""
-    memory = lifecycle.promote(ctx, meant(ctx, request.id, missing=MISSING).id)
+    memory = promote(ctx, meant(ctx, request.id, missing=MISSING).id)
     return {"promoted": True, "id": memory.uid, "tier": memory.tier}

@@ -56,8 +56,7 @@ def create_link(ctx: Context, request: LinkRequest) -> Linked:
     source, target = (_end(ctx, request, end) for end in ("source", "target"))
     if source.id == target.id:
         raise Invalid("cannot link a memory to itself", "target_id")
-    if not ctx.store.read().edge_between(source.id, target.id, relation):
-        graph.link(ctx, source.id, target.id, relation)
+    graph.link(ctx, source.id, target.id, relation, keeps=True)
     return {"linked": True, "source_id": source.uid, "target_id": target.uid, "relation": relation}
 
 

@@ -1,0 +1,19 @@
+"""How a memory leaves, and how it comes back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mnemic.model.memory import Memory
+from mnemic.model.values import Moment, State
+from mnemic.storage.base import Writer
+
+
+def taken_out(tx: Writer, memory: Memory, state: State, reason: str | None, now: Moment) -> Memory:
+    """*memory*, in *state* and out of use from now on."""
+    return tx.change(memory, state=state, state_reason=reason, state_at=now)
+
+
+def brought_back(tx: Writer, memory: Memory, **fields: Any) -> Memory:
+    """*memory*, in use again, and with these fields changed. Conflict if another bears its title now."""
+    return tx.change(memory, state=State.LIVING, state_reason=None, state_at=None, **fields)
