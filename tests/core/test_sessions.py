@@ -23,6 +23,7 @@ from mnemic.core.sessions import (
 from mnemic.errors import Denied, NotFound
 from mnemic.model.access import Grant
 from mnemic.model.graph import Direction
+from mnemic.model.values import State
 from support import everything
 
 
@@ -87,6 +88,15 @@ def test_a_link_that_leads_nowhere_keeps_nothing(ctx):
         )
     assert ctx.store.read().count() == 0
     assert recorded(ctx, "after").session_id == 1
+
+
+def test_what_an_event_supersedes_is_superseded_and_comes_back_when_the_event_is_undone(ctx):
+    old = recorded(ctx, "the gate code is 4711")
+    new = recorded(ctx, "the gate code is 2203", links=((old.id, "supersedes", 1.0),) * 2)
+    was = find(ctx, old.id)
+    assert (was.state, was.state_at, find(ctx, new.id).state) == (State.SUPERSEDED, ctx.now(), State.LIVING)
+    undo(ctx, ctx.store.sequence())
+    assert find(ctx, old.id).state is State.LIVING and ctx.store.check() == []
 
 
 def test_the_end_writes_an_episode_of_everything_in_the_session(ctx, clock):

@@ -368,6 +368,18 @@ def test_a_corrected_belief_is_outdated_evidence(facts):
     assert facts.ok("memory_ground", claim="Bruno leads the payments team")["status"] == "verified"
 
 
+def test_what_a_new_node_supersedes_verifies_no_more(facts):
+    new = add(facts, "Bruno leads the payments team", to=[("supersedes", 1)])
+    told = facts.ok("memory_ground", claim="Marta leads the payments team")
+    assert told["status"] == "partial"
+    assert [(one["node_id"], one.get("outdated")) for one in told["evidence"]][:2] == [(new, None), (1, True)]
+    similar = facts.ok("memory_similar", query_text="Marta leads the payments team", min_similarity=0)
+    assert 1 not in [one["node_id"] for one in similar["matches"]]
+    evidence = facts.ok("memory_evidence", query="Marta payments team")["evidence"]
+    assert 1 not in [one["node_id"] for one in evidence]
+    assert facts.ok("memory_resolve", node_id=1)["resolved_id"] == new
+
+
 def test_evidence_tells_times_sessions_and_relationships(facts, clock):
     session = facts.ok("memory_stats")["current_session"]
     add(facts, "Marta hired Ada", "decision", to=[("caused_by", 1)])

@@ -411,6 +411,12 @@ def successor(tx: Writer, old: Memory, text: str, title: str) -> Draft:
     )
 
 
+def retire(tx: Writer, memory_ids: Sequence[int], reason: str | None, now: Moment) -> None:
+    """Take those of these memories that are living out of use, as superseded."""
+    held = [memory for memory in tx.memories(memory_ids) if memory.state is State.LIVING]
+    taken_out(tx, held, State.SUPERSEDED, reason, now)
+
+
 class Fate(StrEnum):
     """What becomes of memories that are let go: all but the purged can be restored."""
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mnemic.core.context import Context
-from mnemic.core.memories import faithful, known, title_of
+from mnemic.core.memories import SUPERSEDES, faithful, known, retire, title_of
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Conflict, Denied, Invalid, NotFound
 from mnemic.model.memory import Draft, Memory
@@ -290,7 +290,8 @@ def log(
 def record(ctx: Context, events: Sequence[Event]) -> list[Memory]:
     """Keep *events* in this caller's session, in one transaction: each linked behind the one before it.
 
-    Equal texts make two memories. NotFound if a link leads nowhere; then nothing is kept.
+    Equal texts make two memories. What an event supersedes is out of use from then on. NotFound if a link leads
+    nowhere; then nothing is kept.
     """
     with write_after_expiry(ctx, "record") as tx:
         session = joined(tx, ctx)
@@ -319,4 +320,6 @@ def _record(tx: Writer, ctx: Context, session: int, event: Event) -> Memory:
         if target == memory.id or not tx.passing([target], known(ctx)):
             raise NotFound(f"Edge references invalid node ID: {target}")
         tx.add_edge(memory.id, target, type, weight=weight)
+    superseded = dict.fromkeys(target for target, type, _ in event.links if type == SUPERSEDES)
+    retire(tx, list(superseded), None, ctx.now())
     return memory
