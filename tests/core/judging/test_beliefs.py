@@ -98,6 +98,15 @@ def test_correcting_an_old_version_again_leaves_one_latest(ctx):
     assert [memory.id for memory in history(ctx, second)] == [first, second, third]
 
 
+def test_correcting_what_a_link_superseded_leaves_neither_in_use(ctx):
+    first, second = kept(ctx, "v0").id, kept(ctx, "v1").id
+    link(ctx, second, first, "supersedes")
+    done = correct(ctx, first, "v2", reason="moved")
+    assert [find(ctx, number).state for number in (first, second)] == [State.SUPERSEDED] * 2
+    assert done.old.state_reason == "moved"
+    assert {resolve(ctx, number).id for number in (first, second)} == {done.new.id}
+
+
 def test_a_ring_of_supersession_ends(ctx):
     one, two = kept(ctx, "one"), kept(ctx, "two")
     link(ctx, one.id, two.id, "supersedes")
