@@ -368,6 +368,13 @@ def test_a_corrected_belief_is_outdated_evidence(facts):
     assert facts.ok("memory_ground", claim="Bruno leads the payments team")["status"] == "verified"
 
 
+def test_only_outdated_evidence_grounds_nothing_and_says_so(facts):
+    facts.ok("memory_correct", old_node_id=1, new_content="Bruno took over")
+    told = facts.ok("memory_ground", claim="Marta leads payments")
+    assert (told["status"], told["reason"]) == ("ungrounded", "Only outdated memory nodes match this claim")
+    assert [(one["node_id"], one["outdated"]) for one in told["evidence"]] == [(1, True)]
+
+
 def test_what_a_new_node_supersedes_verifies_no_more(facts):
     new = add(facts, "Bruno leads the payments team", to=[("supersedes", 1)])
     told = facts.ok("memory_ground", claim="Marta leads the payments team")

@@ -67,7 +67,7 @@ def memory_ground(ctx: Context, request: MemoryGround) -> Reply:
     status = _status(verdict, request.threshold)
     if status == UNGROUNDED:
         suggestions = [_preview(match.memory) for match in _meant(ctx, request.claim, MOST_SUGGESTIONS)]
-        reason = "No memory nodes match this claim"
+        reason = f"{'Only outdated' if shown else 'No'} memory nodes match this claim"
         return answer(status=status, confidence=0.0, reason=reason, suggestions=suggestions, **told)
     confidence = round(verdict.confidence, 4)
     return answer(status=status, confidence=confidence, unsupported_terms=list(verdict.missing), **told)
