@@ -141,6 +141,22 @@ def test_a_third_each_of_decisions_facts_and_conclusions_is_taken_up(ctx, clock)
     assert got.last_episode.content == "Chose the wood"
 
 
+def test_the_session_before_is_one_that_began_before(ctx, clock):
+    def told(caller):
+        got = resume(caller)
+        return got.current, got.previous.id if got.previous else None
+
+    newcomer, other = ctx.on_behalf_of("newcomer"), ctx.on_behalf_of("other")
+    start(ctx, 31)
+    assert told(newcomer) == (None, 31) and told(ctx) == (31, None)
+    clock.advance(hours=1)
+    start(ctx, 5)
+    clock.advance(hours=1)
+    start(other)
+    assert (told(ctx), told(other)) == ((5, 31), (32, 5))
+    assert told(newcomer) == (None, 32)
+
+
 def test_an_empty_store_has_nothing_to_take_up(ctx):
     got = resume(ctx)
     assert (got.current, got.previous, got.last_episode, got.total) == (None, None, None, 0)

@@ -461,6 +461,14 @@ def test_resuming_tells_what_to_go_on_with(speak):
     assert told["current_session"] == 1 and told["message"]
 
 
+def test_a_new_conversation_is_in_no_session_yet(ctx, speak):
+    speak.ok("session_start", session_id=7)
+    newcomer = Speaker(AGENTIC_MEMORY, ctx.on_behalf_of("newcomer"))
+    told = newcomer.ok("memory_session_resume")
+    assert (told["current_session"], told["previous_session"]) == (0, 7)
+    assert told["current_session"] == newcomer.ok("memory_stats")["current_session"]
+
+
 # -- resources and prompts
 
 

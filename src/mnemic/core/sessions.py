@@ -12,7 +12,7 @@ from mnemic.errors import Conflict, Denied, Invalid, NotFound
 from mnemic.model.memory import Draft, Memory
 from mnemic.model.search import Filter, Order
 from mnemic.model.session import Session
-from mnemic.model.values import DAY
+from mnemic.model.values import DAY, Moment
 from mnemic.storage.base import Reader, Writer
 
 EPISODE, TURN = "episode", "turn"
@@ -26,6 +26,8 @@ LEFT_OPEN = DAY
 """So long after its start a session that nobody ended is still the caller's own."""
 LOOKED_AT = 20
 """So many of the latest sessions are looked at for it."""
+LOOKED_BACK = 1_000
+"""So many for the one before it."""
 DECISION, FACT, INFERENCE = "decision", "fact", "inference"
 OTHERS = ("skill", "correction")
 """The kinds that are taken up beside decisions, facts and conclusions."""
@@ -230,8 +232,6 @@ def resume(ctx: Context, limit: int = 15, others: tuple[str, ...] | None = OTHER
     """
     reader = ctx.store.read()
     share = limit // 3
-    latest = reader.latest_sessions(ctx.scope(), limit=2)
-    now_in = current(ctx)
     parts = {
         "decisions": _latest(reader, ctx, (DECISION,), share, 0.7),
         "facts": _latest(reader, ctx, (FACT,), share, 0.8),
@@ -239,12 +239,24 @@ def resume(ctx: Context, limit: int = 15, others: tuple[str, ...] | None = OTHER
     }
     left = limit - sum(map(len, parts.values()))
     return Resumed(
-        current=now_in if now_in is not None else next((one.id for one in latest), None),
-        previous=next((one for one in latest if one.id != now_in), None),
+        current=current(ctx),
+        previous=_before(reader, ctx),
         last_episode=last_episode(ctx),
         other=_latest(reader, ctx, others, left, None),
         **parts,
     )
+
+
+def _before(reader: Reader, ctx: Context) -> Session | None:
+    """The last session that began before the one this caller is in; the last of all if it is in none."""
+    latest = reader.latest_sessions(ctx.scope(), limit=LOOKED_BACK)
+    own = next((one for one in latest if one.id == current(ctx)), None)
+    earlier = [one for one in latest if own is None or _begun(one) < _begun(own)]
+    return max(earlier, key=_begun, default=None)
+
+
+def _begun(session: Session) -> tuple[Moment, int]:
+    return session.started_at, session.id
 
 
 def _latest(
