@@ -123,6 +123,31 @@ def test_the_end_may_be_plain_or_of_another_session(ctx):
         end(ctx, 99)
 
 
+def test_a_session_that_has_ended_keeps_its_episode(ctx, clock):
+    start(ctx, 51)
+    recorded(ctx, "something")
+    first = end(ctx, 51, summary="Learned to fly kites")
+    clock.advance(hours=1)
+    again = (end(ctx, 51), end(ctx, 51, summary="Learned to fly kites"), end(ctx))
+    assert again == (first,) * 3 and ctx.store.read().count() == 2
+    other = end(ctx, 51, summary="Learned to build kites")
+    assert other.episode.id != first.episode.id and end(ctx, 51) == other
+    start(ctx, 52)
+    end(ctx, episode=False)
+    assert end(ctx, 52, episode=False).episode is None
+    assert end(ctx, 52).episode.content == "Session 52 completed"
+
+
+def test_without_a_number_nobody_ends_what_another_is_in(ctx):
+    start(ctx, 51)
+    start(ctx.on_behalf_of("other"), 52)
+    assert end(ctx).session.id == 51
+    assert end(ctx).session.id == 51
+    assert ctx.store.read().session_numbered(52).ended_at is None
+    ctx.sessions.clear()
+    assert end(ctx).session.id == 52
+
+
 def test_there_must_be_a_session_to_end(ctx):
     with pytest.raises(NotFound, match="No session has been started"):
         end(ctx)

@@ -178,28 +178,48 @@ def end(
 ) -> Ended:
     """End a session, this caller's own unless another is named, and write what came of it as an episode.
 
-    Everything the session holds becomes part of the episode. NotFound if there is no session.
+    Everything the session holds becomes part of the episode. One that has ended keeps its episode, unless there is
+    something else to say of it. NotFound if there is no session.
     """
     with write_after_expiry(ctx, "end_session") as tx:
-        session = _meant(tx, ctx, number)
-        told = summary or f"Session {session.id} completed"
-        members = tx.select(Filter(session_ids=(session.id,)), limit=tx.count(), order=Order.NEWEST)
-        written = _episode(tx, ctx, session, told, members) if episode else None
-        session = tx.change_session(session, ended_at=ctx.now(), summary=told)
-    if ctx.sessions.get(_key(ctx)) == session.id:
+        ended = _ended(tx, ctx, _meant(tx, ctx, number), summary, episode)
+    if ctx.sessions.get(_key(ctx)) == ended.session.id:
         del ctx.sessions[_key(ctx)]
     ctx.wake()
-    return Ended(session, written)
+    return ended
+
+
+def _ended(tx: Writer, ctx: Context, session: Session, summary: str | None, episode: bool) -> Ended:
+    said = session.summary if session.ended_at is not None else None
+    told = summary or said or f"Session {session.id} completed"
+    known = _episode_of(tx, session) if episode and told == said else None
+    if told == said and (known or not episode):
+        return Ended(session, known)
+    members = tx.select(Filter(session_ids=(session.id,)), limit=tx.count(), order=Order.NEWEST)
+    written = _episode(tx, ctx, session, told, members) if episode else None
+    return Ended(tx.change_session(session, ended_at=ctx.now(), summary=told), written)
 
 
 def _meant(reader: Reader, ctx: Context, number: int | None) -> Session:
     wanted = current(ctx) if number is None else number
-    if wanted is None:
-        wanted = next((one.id for one in reader.latest_sessions((ctx.home(),), limit=1)), 0)
-    session = reader.session_numbered(wanted)
+    session = _left_over(reader, ctx) if wanted is None else reader.session_numbered(wanted)
     if session is None or not ctx.may_see(session.namespace):
         raise NotFound(f"No session {number}" if number is not None else "No session has been started")
     return session
+
+
+def _left_over(reader: Reader, ctx: Context) -> Session | None:
+    """The latest session that is open and that nobody here is in, else the latest of those nobody is in."""
+    taken = set(ctx.sessions.values())
+    free = [one for one in reader.latest_sessions((ctx.home(),), limit=LOOKED_AT) if one.id not in taken]
+    return next((one for one in free if one.ended_at is None), free[0] if free else None)
+
+
+def _episode_of(reader: Reader, session: Session) -> Memory | None:
+    """The last episode that was written of a session."""
+    wanted = Filter(session_ids=(session.id,), kinds=(EPISODE,))
+    found = reader.memories(reader.select(wanted, limit=LOOKED_AT, order=Order.NEWEST))
+    return next((one for one in found if one.metadata.get(EPISODE_OF) == session.id), None)
 
 
 def _episode(tx: Writer, ctx: Context, session: Session, summary: str, members: Sequence[int]) -> Memory:
