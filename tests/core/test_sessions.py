@@ -166,6 +166,14 @@ def test_a_third_each_of_decisions_facts_and_conclusions_is_taken_up(ctx, clock)
     assert got.last_episode.content == "Chose the wood"
 
 
+@pytest.mark.parametrize("limit, kinds", [(0, []), (1, ["fact"]), (2, ["decision", "fact"])])
+def test_little_is_taken_up_where_little_is_asked_for(ctx, limit, kinds):
+    for kind in ("fact", "inference", "decision", "skill"):
+        recorded(ctx, f"a {kind}", kind)
+    got = resume(ctx, limit)
+    assert [memory.kind for memory in (*got.decisions, *got.facts, *got.inferences, *got.other)] == kinds
+
+
 def test_the_session_before_is_one_that_began_before(ctx, clock):
     def told(caller):
         got = resume(caller)

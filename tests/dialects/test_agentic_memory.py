@@ -457,7 +457,8 @@ def test_resuming_tells_what_to_go_on_with(speak):
     told = speak.ok("memory_session_resume")
     assert contents(told["recent_decisions"]) == ["a decision"] and told["recent_facts"] == []
     assert contents(told["recent_other"]) == ["a skill"] and told["total_loaded"] == 2
-    assert set(told["recent_other"][0]) == {"id", "content", "confidence", "session_id"}
+    assert set(told["recent_decisions"][0]) == {"id", "content", "confidence", "session_id"}
+    assert told["recent_other"][0]["event_type"] == "skill"
     assert told["current_session"] == 1 and told["message"]
 
 

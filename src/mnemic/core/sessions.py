@@ -29,6 +29,8 @@ LOOKED_AT = 20
 LOOKED_BACK = 1_000
 """So many for the one before it."""
 DECISION, FACT, INFERENCE = "decision", "fact", "inference"
+TAKEN_UP = (("facts", FACT, 0.8), ("decisions", DECISION, 0.7), ("inferences", INFERENCE, 0.6))
+"""What is taken up, if it is at least so sure; where there is room for one or two, what comes first here."""
 OTHERS = ("skill", "correction")
 """The kinds that are taken up beside decisions, facts and conclusions."""
 
@@ -251,13 +253,12 @@ def resume(ctx: Context, limit: int = 15, others: tuple[str, ...] | None = OTHER
     With None for these, memories of any other kind are taken up, turns and episodes left out.
     """
     reader = ctx.store.read()
-    share = limit // 3
-    parts = {
-        "decisions": _latest(reader, ctx, (DECISION,), share, 0.7),
-        "facts": _latest(reader, ctx, (FACT,), share, 0.8),
-        "inferences": _latest(reader, ctx, (INFERENCE,), share, 0.6),
-    }
-    left = limit - sum(map(len, parts.values()))
+    share = max(1, limit // 3)
+    parts: dict[str, tuple[Memory, ...]] = {}
+    left = limit
+    for part, kind, least in TAKEN_UP:
+        parts[part] = _latest(reader, ctx, (kind,), min(share, left), least)
+        left -= len(parts[part])
     return Resumed(
         current=current(ctx),
         previous=_before(reader, ctx),
