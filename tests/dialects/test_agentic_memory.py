@@ -69,6 +69,19 @@ def test_schemas_tell_defaults_and_closed_sets(speak):
     assert offered["memory_stats"] == {}
 
 
+def test_the_arguments_that_its_first_home_lists_for_every_tool_are_passed_over(speak):
+    generic = {"include_content": True, "intent": "x", "since": 0, "token_budget": 9, "cursor": None}
+    add(speak, "one", **generic, max_results=0)
+    for one in AGENTIC_MEMORY.operations.values():
+        if one.examples:
+            arguments = dict(one.examples[0].arguments)
+            assert AGENTIC_MEMORY.parse(one, arguments | generic) == AGENTIC_MEMORY.parse(one, arguments)
+    assert nodes(speak, max_results=0, cursor="x") == []
+    assert "colour" in refused(speak, "memory_stats", colour="red")
+    edges = [{"target_id": 1, "edge_type": "supports", "intent": "x"}]
+    assert "intent" in refused(speak, "memory_add", event_type="fact", content="x", edges=edges)
+
+
 def test_what_there_is_not_has_codes_of_its_own(speak):
     assert protocol_error(speak, "tools/call", name="memory_fly") == (-32803, "Tool not found: memory_fly")
     assert protocol_error(speak, "prompts/get", name="sing") == (-32804, "Prompt not found: sing")
