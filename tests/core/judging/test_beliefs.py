@@ -88,6 +88,14 @@ def test_a_belief_is_followed_to_its_latest_version(ctx):
         assert [memory.content for memory in history(ctx, number)] == ["v0", "v1", "v2", "v3", "v4"]
 
 
+def test_a_belief_may_have_been_corrected_many_times(ctx):
+    first = number = kept(ctx, "v0").id
+    for n in range(1, 106):
+        number = correct(ctx, number, f"v{n}").new.id
+    assert resolve(ctx, first).id == number
+    assert len(history(ctx, first)) == len(history(ctx, number)) == 106
+
+
 def test_correcting_an_old_version_again_leaves_one_latest(ctx):
     first = kept(ctx, "v0").id
     second = correct(ctx, first, "v1").new.id

@@ -15,8 +15,8 @@ from mnemic.storage.base import Reader
 
 CORRECTION = "correction"
 CONTRADICTS = "contradicts"
-MOST_HOPS = 100
-"""So often a belief is followed to a later one; more is a ring or a mistake."""
+MOST_HOPS = 10_000
+"""So often a belief is followed to a later one; more is a mistake."""
 
 
 @dataclass(frozen=True, slots=True)
