@@ -362,6 +362,7 @@ def test_an_ungrounded_claim_has_a_reason_and_suggestions(facts):
     assert (told["reason"], told["evidence"]) == ("No memory nodes match this claim", [])
     empty = facts.ok("memory_ground", claim="  ")
     assert (empty["status"], empty["reason"], empty["suggestions"]) == ("ungrounded", "Empty claim", [])
+    assert (empty["confidence"], empty["evidence"], empty["evidence_count"]) == (0.0, [], 0)
 
 
 def test_a_threshold_that_no_share_reaches_verifies_nothing(facts):

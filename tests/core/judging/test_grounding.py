@@ -32,6 +32,7 @@ def known(ctx):
         ("The billing service is not deployed every Friday", "partial"),
         ("We support Windows clients", "partial"),
         ("The billing service paints elephants and giraffes green every night", "partial"),
+        ("The is of we do not", "ungrounded"),
         ("Penguins waddle across glaciers", "ungrounded"),
         ("xyzzy plugh", "ungrounded"),
     ],

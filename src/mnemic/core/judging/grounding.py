@@ -23,7 +23,7 @@ from mnemic.model.search import Filter, Hit, Query
 from mnemic.model.values import State
 from mnemic.retrieval import engine
 from mnemic.retrieval.profiles import HOUSE
-from mnemic.retrieval.text import content_words
+from mnemic.retrieval.text import STOP_WORDS, content_words
 from mnemic.storage.base import Reader
 
 VERIFIED, PARTIAL, UNGROUNDED = "verified", "partial", "ungrounded"
@@ -66,7 +66,8 @@ class Verdict:
 def verify(ctx: Context, claim: str, namespace: str | None = None, limit: int = 5) -> Verdict:
     """Whether memory backs *claim*."""
     reader = ctx.store.read()
-    stems = {word: frozenset(reader.stems(word)) for word in content_words(claim)}
+    telling = (word for word in content_words(claim) if word not in STOP_WORDS)
+    stems = {word: frozenset(reader.stems(word)) for word in telling}
     near = [hit.memory for hit in _near(ctx, reader, claim, namespace)]
     living = _by_support(_evidence(reader, memory, stems) for memory in near)
     backed = _backed(reader, ctx, living[0].memory, stems) if living else frozenset()

@@ -56,9 +56,8 @@ def memory_ground(ctx: Context, request: MemoryGround) -> Reply:
     A corrected memory never verifies; it is shown as outdated evidence.
     """
     if not request.claim.strip():
-        return answer(
-            status=UNGROUNDED, claim=request.claim, reason="Empty claim", evidence=[], suggestions=[]
-        )
+        empty: dict[str, Any] = {"evidence_count": 0, "evidence": [], "suggestions": []}
+        return answer(status=UNGROUNDED, claim=request.claim, confidence=0.0, reason="Empty claim", **empty)
     verdict = grounding.verify(ctx, request.claim, limit=MOST_EVIDENCE)
     evidence = sorted(verdict.evidence, key=lambda one: one.is_outdated)
     shown = [_backing(ctx, one) for one in evidence]
