@@ -164,6 +164,24 @@ def test_equal_contents_make_two_nodes_and_the_temporal_edge_is_counted(speak):
     assert [edge["weight"] for edge in walked["edges_traversed"]] == [1.0]
 
 
+@pytest.mark.parametrize(
+    "tool, field, arguments",
+    [
+        ("memory_add", "content", {"event_type": "fact"}),
+        ("memory_correct", "new_content", {"old_node_id": 1}),
+        ("conversation_log", "user_message", {}),
+        ("conversation_log", "agent_response", {}),
+        ("session_end", "summary", {}),
+    ],
+)
+def test_a_text_has_at_most_so_many_bytes(speak, tool, field, arguments):
+    add(speak, "one")
+    told = refused(speak, tool, **arguments, **{field: "é" * 32_769})
+    assert told == f"Invalid params: {field} must not be longer than 65536 bytes, got 65538"
+    assert contents(nodes(speak)) == ["one"]
+    speak.ok(tool, **arguments, **{field: "é" * 32_768})
+
+
 def test_a_turn_is_an_inference_that_tells_who_said_what(speak):
     logged = speak.ok("conversation_log", user_message="Which wood?", topic="greenhouse")
     assert logged == {
