@@ -299,12 +299,24 @@ def test_one_call_may_do_some_and_say_what_it_could_not(speak):
         "title: Input should be a valid string",
         "title: must not be blank",
     ]
-    assert [why for _, why in told[-4:]] == [
+    assert [why for _, why in told[-5:]] == [
         "a memory cannot be linked to itself",
         "link target memory_id 'x' not found",
         "link source memory_id 'y' not found",
         "missing required field: 'reason'",
+        "not linked, since the memory was not inserted",
     ]
+    assert told[-1][0] == "memory 'Known'"
+
+
+@pytest.mark.parametrize("links", ["x", 7, {"relation_type": "used_in"}, ["x"], [None]])
+def test_links_that_are_none_are_told(speak, links):
+    answer = speak.ok(
+        "lore_insert", memories=[{"title": "New", "links": links}, {"title": "B", "links": None}]
+    )
+    assert len(answer["inserted_memories"]) == 2
+    [error] = answer["errors"]
+    assert error["input"].startswith("memory 'New' → ") and "object" in error["error"]
 
 
 def test_without_a_title_the_whole_call_is_refused(speak):
