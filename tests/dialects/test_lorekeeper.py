@@ -196,6 +196,13 @@ def test_a_caller_who_may_only_read_leaves_no_trace(ctx, speak):
     assert "may read but not write" in refused(reader, "lore_remember", thought="x")
 
 
+def test_a_query_that_is_null_is_none(speak):
+    one = insert(speak, "Heron")
+    answer = speak.ok("lore_search", query=None, ids=[one])
+    assert [result["memory"]["id"] for result in answer["results"]] == [one] and answer["query"] == ""
+    assert refused(speak, "lore_search", query=None) == "query is required when ids is not provided"
+
+
 # -- remembering
 
 
