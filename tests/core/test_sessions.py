@@ -23,6 +23,7 @@ from mnemic.core.sessions import (
 from mnemic.errors import Denied, NotFound
 from mnemic.model.access import Grant
 from mnemic.model.graph import Direction
+from mnemic.model.values import State
 from support import everything
 
 
@@ -89,6 +90,15 @@ def test_a_link_that_leads_nowhere_keeps_nothing(ctx):
     assert recorded(ctx, "after").session_id == 1
 
 
+def test_what_an_event_supersedes_is_superseded_and_comes_back_when_the_event_is_undone(ctx):
+    old = recorded(ctx, "the gate code is 4711")
+    new = recorded(ctx, "the gate code is 2203", links=((old.id, "supersedes", 1.0),) * 2)
+    was = find(ctx, old.id)
+    assert (was.state, was.state_at, find(ctx, new.id).state) == (State.SUPERSEDED, ctx.now(), State.LIVING)
+    undo(ctx, ctx.store.sequence())
+    assert find(ctx, old.id).state is State.LIVING and ctx.store.check() == []
+
+
 def test_the_end_writes_an_episode_of_everything_in_the_session(ctx, clock):
     start(ctx)
     nodes = [recorded(ctx, "first step").id, recorded(ctx, "second step").id]
@@ -113,6 +123,31 @@ def test_the_end_may_be_plain_or_of_another_session(ctx):
         end(ctx, 99)
 
 
+def test_a_session_that_has_ended_keeps_its_episode(ctx, clock):
+    start(ctx, 51)
+    recorded(ctx, "something")
+    first = end(ctx, 51, summary="Learned to fly kites")
+    clock.advance(hours=1)
+    again = (end(ctx, 51), end(ctx, 51, summary="Learned to fly kites"), end(ctx))
+    assert again == (first,) * 3 and ctx.store.read().count() == 2
+    other = end(ctx, 51, summary="Learned to build kites")
+    assert other.episode.id != first.episode.id and end(ctx, 51) == other
+    start(ctx, 52)
+    end(ctx, episode=False)
+    assert end(ctx, 52, episode=False).episode is None
+    assert end(ctx, 52).episode.content == "Session 52 completed"
+
+
+def test_without_a_number_nobody_ends_what_another_is_in(ctx):
+    start(ctx, 51)
+    start(ctx.on_behalf_of("other"), 52)
+    assert end(ctx).session.id == 51
+    assert end(ctx).session.id == 51
+    assert ctx.store.read().session_numbered(52).ended_at is None
+    ctx.sessions.clear()
+    assert end(ctx).session.id == 52
+
+
 def test_there_must_be_a_session_to_end(ctx):
     with pytest.raises(NotFound, match="No session has been started"):
         end(ctx)
@@ -129,6 +164,30 @@ def test_a_third_each_of_decisions_facts_and_conclusions_is_taken_up(ctx, clock)
     assert [memory.content for memory in got.facts] == ["fact 3", "fact 2", "fact 1"]
     assert (len(got.decisions), len(got.inferences), len(got.other), got.total) == (3, 3, 1, 10)
     assert got.last_episode.content == "Chose the wood"
+
+
+@pytest.mark.parametrize("limit, kinds", [(0, []), (1, ["fact"]), (2, ["decision", "fact"])])
+def test_little_is_taken_up_where_little_is_asked_for(ctx, limit, kinds):
+    for kind in ("fact", "inference", "decision", "skill"):
+        recorded(ctx, f"a {kind}", kind)
+    got = resume(ctx, limit)
+    assert [memory.kind for memory in (*got.decisions, *got.facts, *got.inferences, *got.other)] == kinds
+
+
+def test_the_session_before_is_one_that_began_before(ctx, clock):
+    def told(caller):
+        got = resume(caller)
+        return got.current, got.previous.id if got.previous else None
+
+    newcomer, other = ctx.on_behalf_of("newcomer"), ctx.on_behalf_of("other")
+    start(ctx, 31)
+    assert told(newcomer) == (None, 31) and told(ctx) == (31, None)
+    clock.advance(hours=1)
+    start(ctx, 5)
+    clock.advance(hours=1)
+    start(other)
+    assert (told(ctx), told(other)) == ((5, 31), (32, 5))
+    assert told(newcomer) == (None, 32)
 
 
 def test_an_empty_store_has_nothing_to_take_up(ctx):

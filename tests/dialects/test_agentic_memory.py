@@ -69,6 +69,19 @@ def test_schemas_tell_defaults_and_closed_sets(speak):
     assert offered["memory_stats"] == {}
 
 
+def test_the_arguments_that_its_first_home_lists_for_every_tool_are_passed_over(speak):
+    generic = {"include_content": True, "intent": "x", "since": 0, "token_budget": 9, "cursor": None}
+    add(speak, "one", **generic, max_results=0)
+    for one in AGENTIC_MEMORY.operations.values():
+        if one.examples:
+            arguments = dict(one.examples[0].arguments)
+            assert AGENTIC_MEMORY.parse(one, arguments | generic) == AGENTIC_MEMORY.parse(one, arguments)
+    assert nodes(speak, max_results=0, cursor="x") == []
+    assert "colour" in refused(speak, "memory_stats", colour="red")
+    edges = [{"target_id": 1, "edge_type": "supports", "intent": "x"}]
+    assert "intent" in refused(speak, "memory_add", event_type="fact", content="x", edges=edges)
+
+
 def test_what_there_is_not_has_codes_of_its_own(speak):
     assert protocol_error(speak, "tools/call", name="memory_fly") == (-32803, "Tool not found: memory_fly")
     assert protocol_error(speak, "prompts/get", name="sing") == (-32804, "Prompt not found: sing")
@@ -149,6 +162,24 @@ def test_equal_contents_make_two_nodes_and_the_temporal_edge_is_counted(speak):
     assert (first["edges_created"], second["edges_created"]) == (0, 2)
     walked = speak.ok("memory_traverse", start_id=second["node_id"], edge_types=["supports"])
     assert [edge["weight"] for edge in walked["edges_traversed"]] == [1.0]
+
+
+@pytest.mark.parametrize(
+    "tool, field, arguments",
+    [
+        ("memory_add", "content", {"event_type": "fact"}),
+        ("memory_correct", "new_content", {"old_node_id": 1}),
+        ("conversation_log", "user_message", {}),
+        ("conversation_log", "agent_response", {}),
+        ("session_end", "summary", {}),
+    ],
+)
+def test_a_text_has_at_most_so_many_bytes(speak, tool, field, arguments):
+    add(speak, "one")
+    told = refused(speak, tool, **arguments, **{field: "é" * 32_769})
+    assert told == f"Invalid params: {field} must not be longer than 65536 bytes, got 65538"
+    assert contents(nodes(speak)) == ["one"]
+    speak.ok(tool, **arguments, **{field: "é" * 32_768})
 
 
 def test_a_turn_is_an_inference_that_tells_who_said_what(speak):
@@ -349,6 +380,7 @@ def test_an_ungrounded_claim_has_a_reason_and_suggestions(facts):
     assert (told["reason"], told["evidence"]) == ("No memory nodes match this claim", [])
     empty = facts.ok("memory_ground", claim="  ")
     assert (empty["status"], empty["reason"], empty["suggestions"]) == ("ungrounded", "Empty claim", [])
+    assert (empty["confidence"], empty["evidence"], empty["evidence_count"]) == (0.0, [], 0)
 
 
 def test_a_threshold_that_no_share_reaches_verifies_nothing(facts):
@@ -366,6 +398,25 @@ def test_a_corrected_belief_is_outdated_evidence(facts):
         ("Marta", True),
     ]
     assert facts.ok("memory_ground", claim="Bruno leads the payments team")["status"] == "verified"
+
+
+def test_only_outdated_evidence_grounds_nothing_and_says_so(facts):
+    facts.ok("memory_correct", old_node_id=1, new_content="Bruno took over")
+    told = facts.ok("memory_ground", claim="Marta leads payments")
+    assert (told["status"], told["reason"]) == ("ungrounded", "Only outdated memory nodes match this claim")
+    assert [(one["node_id"], one["outdated"]) for one in told["evidence"]] == [(1, True)]
+
+
+def test_what_a_new_node_supersedes_verifies_no_more(facts):
+    new = add(facts, "Bruno leads the payments team", to=[("supersedes", 1)])
+    told = facts.ok("memory_ground", claim="Marta leads the payments team")
+    assert told["status"] == "partial"
+    assert [(one["node_id"], one.get("outdated")) for one in told["evidence"]][:2] == [(new, None), (1, True)]
+    similar = facts.ok("memory_similar", query_text="Marta leads the payments team", min_similarity=0)
+    assert 1 not in [one["node_id"] for one in similar["matches"]]
+    evidence = facts.ok("memory_evidence", query="Marta payments team")["evidence"]
+    assert 1 not in [one["node_id"] for one in evidence]
+    assert facts.ok("memory_resolve", node_id=1)["resolved_id"] == new
 
 
 def test_evidence_tells_times_sessions_and_relationships(facts, clock):
@@ -438,8 +489,17 @@ def test_resuming_tells_what_to_go_on_with(speak):
     told = speak.ok("memory_session_resume")
     assert contents(told["recent_decisions"]) == ["a decision"] and told["recent_facts"] == []
     assert contents(told["recent_other"]) == ["a skill"] and told["total_loaded"] == 2
-    assert set(told["recent_other"][0]) == {"id", "content", "confidence", "session_id"}
+    assert set(told["recent_decisions"][0]) == {"id", "content", "confidence", "session_id"}
+    assert told["recent_other"][0]["event_type"] == "skill"
     assert told["current_session"] == 1 and told["message"]
+
+
+def test_a_new_conversation_is_in_no_session_yet(ctx, speak):
+    speak.ok("session_start", session_id=7)
+    newcomer = Speaker(AGENTIC_MEMORY, ctx.on_behalf_of("newcomer"))
+    told = newcomer.ok("memory_session_resume")
+    assert (told["current_session"], told["previous_session"]) == (0, 7)
+    assert told["current_session"] == newcomer.ok("memory_stats")["current_session"]
 
 
 # -- resources and prompts

@@ -196,6 +196,13 @@ def test_a_caller_who_may_only_read_leaves_no_trace(ctx, speak):
     assert "may read but not write" in refused(reader, "lore_remember", thought="x")
 
 
+def test_a_query_that_is_null_is_none(speak):
+    one = insert(speak, "Heron")
+    answer = speak.ok("lore_search", query=None, ids=[one])
+    assert [result["memory"]["id"] for result in answer["results"]] == [one] and answer["query"] == ""
+    assert refused(speak, "lore_search", query=None) == "query is required when ids is not provided"
+
+
 # -- remembering
 
 
@@ -208,6 +215,11 @@ def test_a_caller_who_may_only_read_leaves_no_trace(ctx, speak):
         ("x" * 30 + ". " + "y" * 30 + " " + "z" * 60, "x" * 30 + ". " + "y" * 30),
         ("x" * 45 + "! " + "y" * 10 + ". " + "z" * 60, "x" * 45 + "! " + "y" * 10 + "."),
         ("x" * 60 + "? " + "z" * 60, "x" * 60 + "?"),
+        ("x" * 41 + " 0.85 " + "z" * 60, "x" * 41 + " 0.85"),
+        ("x" * 41 + " run.py! " + "z" * 60, "x" * 41 + " run.py!"),
+        ("x" * 79 + ". " + "z" * 60, "x" * 79 + "."),
+        ("x" * 79 + ".5 " + "z" * 60, "x" * 79 + ".5"),
+        ("x" * 50 + ".\n" + "z" * 60, "x" * 50 + "."),
         ("x" * 100 + " " + "z" * 60, "x" * 100),
         ("x" * 200, "x" * 120),
     ],
@@ -294,12 +306,24 @@ def test_one_call_may_do_some_and_say_what_it_could_not(speak):
         "title: Input should be a valid string",
         "title: must not be blank",
     ]
-    assert [why for _, why in told[-4:]] == [
+    assert [why for _, why in told[-5:]] == [
         "a memory cannot be linked to itself",
         "link target memory_id 'x' not found",
         "link source memory_id 'y' not found",
         "missing required field: 'reason'",
+        "not linked, since the memory was not inserted",
     ]
+    assert told[-1][0] == "memory 'Known'"
+
+
+@pytest.mark.parametrize("links", ["x", 7, {"relation_type": "used_in"}, ["x"], [None]])
+def test_links_that_are_none_are_told(speak, links):
+    answer = speak.ok(
+        "lore_insert", memories=[{"title": "New", "links": links}, {"title": "B", "links": None}]
+    )
+    assert len(answer["inserted_memories"]) == 2
+    [error] = answer["errors"]
+    assert error["input"].startswith("memory 'New' → ") and "object" in error["error"]
 
 
 def test_without_a_title_the_whole_call_is_refused(speak):

@@ -73,6 +73,7 @@ def test_an_empty_file_is_a_header():
 
 
 FLOATS = st.floats(0, 1, width=32)
+SHARES = st.integers(0, 10**6).map(lambda millionths: millionths / 10**6)
 MOMENTS = st.integers(0, 4_000_000_000_000_000)
 
 
@@ -87,7 +88,7 @@ def brains(draw: st.DrawFn) -> Brain:
             text=draw(st.text(max_size=200)),
             created_at=draw(MOMENTS),
             session=draw(st.integers(0, amem.LARGEST_SESSION)),
-            confidence=draw(FLOATS),
+            confidence=draw(SHARES),
             access_count=draw(st.integers(0, 2**32 - 1)),
             accessed_at=draw(st.integers(1, 4_000_000_000_000_000)),
             decay=draw(FLOATS),
@@ -101,7 +102,7 @@ def brains(draw: st.DrawFn) -> Brain:
         source=ends,
         target=ends,
         type=st.sampled_from(amem.LINK_TYPES),
-        weight=FLOATS,
+        weight=SHARES,
         created_at=MOMENTS,
     )
     links = draw(st.lists(link, max_size=8)) if ids else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mnemic.model.memory import Memory
@@ -17,3 +18,10 @@ def taken_out(tx: Writer, memory: Memory, state: State, reason: str | None, now:
 def brought_back(tx: Writer, memory: Memory, **fields: Any) -> Memory:
     """*memory*, in use again, and with these fields changed. Conflict if another bears its title now."""
     return tx.change(memory, state=State.LIVING, state_reason=None, state_at=None, **fields)
+
+
+def retire(tx: Writer, memory_ids: Sequence[int], reason: str | None, now: Moment) -> None:
+    """Take those of these memories that are living out of use, as superseded."""
+    for memory in tx.memories(memory_ids):
+        if memory.state is State.LIVING:
+            taken_out(tx, memory, State.SUPERSEDED, reason, now)

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mnemic.core.context import Context
-from mnemic.core.memories import faithful, known, title_of
+from mnemic.core.leaving import retire
+from mnemic.core.memories import SUPERSEDES, faithful, known, title_of
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Conflict, Denied, Invalid, NotFound
 from mnemic.model.memory import Draft, Memory
 from mnemic.model.search import Filter, Order
 from mnemic.model.session import Session
-from mnemic.model.values import DAY
+from mnemic.model.values import DAY, Moment
 from mnemic.storage.base import Reader, Writer
 
 EPISODE, TURN = "episode", "turn"
@@ -26,7 +27,11 @@ LEFT_OPEN = DAY
 """So long after its start a session that nobody ended is still the caller's own."""
 LOOKED_AT = 20
 """So many of the latest sessions are looked at for it."""
+LOOKED_BACK = 1_000
+"""So many for the one before it."""
 DECISION, FACT, INFERENCE = "decision", "fact", "inference"
+TAKEN_UP = (("facts", FACT, 0.8), ("decisions", DECISION, 0.7), ("inferences", INFERENCE, 0.6))
+"""What is taken up, if it is at least so sure; where there is room for one or two, what comes first here."""
 OTHERS = ("skill", "correction")
 """The kinds that are taken up beside decisions, facts and conclusions."""
 
@@ -176,28 +181,48 @@ def end(
 ) -> Ended:
     """End a session, this caller's own unless another is named, and write what came of it as an episode.
 
-    Everything the session holds becomes part of the episode. NotFound if there is no session.
+    Everything the session holds becomes part of the episode. One that has ended keeps its episode, unless there is
+    something else to say of it. NotFound if there is no session.
     """
     with write_after_expiry(ctx, "end_session") as tx:
-        session = _meant(tx, ctx, number)
-        told = summary or f"Session {session.id} completed"
-        members = tx.select(Filter(session_ids=(session.id,)), limit=tx.count(), order=Order.NEWEST)
-        written = _episode(tx, ctx, session, told, members) if episode else None
-        session = tx.change_session(session, ended_at=ctx.now(), summary=told)
-    if ctx.sessions.get(_key(ctx)) == session.id:
+        ended = _ended(tx, ctx, _meant(tx, ctx, number), summary, episode)
+    if ctx.sessions.get(_key(ctx)) == ended.session.id:
         del ctx.sessions[_key(ctx)]
     ctx.wake()
-    return Ended(session, written)
+    return ended
+
+
+def _ended(tx: Writer, ctx: Context, session: Session, summary: str | None, episode: bool) -> Ended:
+    said = session.summary if session.ended_at is not None else None
+    told = summary or said or f"Session {session.id} completed"
+    known = _episode_of(tx, session) if episode and told == said else None
+    if told == said and (known or not episode):
+        return Ended(session, known)
+    members = tx.select(Filter(session_ids=(session.id,)), limit=tx.count(), order=Order.NEWEST)
+    written = _episode(tx, ctx, session, told, members) if episode else None
+    return Ended(tx.change_session(session, ended_at=ctx.now(), summary=told), written)
 
 
 def _meant(reader: Reader, ctx: Context, number: int | None) -> Session:
     wanted = current(ctx) if number is None else number
-    if wanted is None:
-        wanted = next((one.id for one in reader.latest_sessions((ctx.home(),), limit=1)), 0)
-    session = reader.session_numbered(wanted)
+    session = _left_over(reader, ctx) if wanted is None else reader.session_numbered(wanted)
     if session is None or not ctx.may_see(session.namespace):
         raise NotFound(f"No session {number}" if number is not None else "No session has been started")
     return session
+
+
+def _left_over(reader: Reader, ctx: Context) -> Session | None:
+    """The latest session that is open and that nobody here is in, else the latest of those nobody is in."""
+    taken = set(ctx.sessions.values())
+    free = [one for one in reader.latest_sessions((ctx.home(),), limit=LOOKED_AT) if one.id not in taken]
+    return next((one for one in free if one.ended_at is None), free[0] if free else None)
+
+
+def _episode_of(reader: Reader, session: Session) -> Memory | None:
+    """The last episode that was written of a session."""
+    wanted = Filter(session_ids=(session.id,), kinds=(EPISODE,))
+    found = reader.memories(reader.select(wanted, limit=LOOKED_AT, order=Order.NEWEST))
+    return next((one for one in found if one.metadata.get(EPISODE_OF) == session.id), None)
 
 
 def _episode(tx: Writer, ctx: Context, session: Session, summary: str, members: Sequence[int]) -> Memory:
@@ -229,22 +254,31 @@ def resume(ctx: Context, limit: int = 15, others: tuple[str, ...] | None = OTHER
     With None for these, memories of any other kind are taken up, turns and episodes left out.
     """
     reader = ctx.store.read()
-    share = limit // 3
-    latest = reader.latest_sessions(ctx.scope(), limit=2)
-    now_in = current(ctx)
-    parts = {
-        "decisions": _latest(reader, ctx, (DECISION,), share, 0.7),
-        "facts": _latest(reader, ctx, (FACT,), share, 0.8),
-        "inferences": _latest(reader, ctx, (INFERENCE,), share, 0.6),
-    }
-    left = limit - sum(map(len, parts.values()))
+    share = max(1, limit // 3)
+    parts: dict[str, tuple[Memory, ...]] = {}
+    left = limit
+    for part, kind, least in TAKEN_UP:
+        parts[part] = _latest(reader, ctx, (kind,), min(share, left), least)
+        left -= len(parts[part])
     return Resumed(
-        current=now_in if now_in is not None else next((one.id for one in latest), None),
-        previous=next((one for one in latest if one.id != now_in), None),
+        current=current(ctx),
+        previous=_before(reader, ctx),
         last_episode=last_episode(ctx),
         other=_latest(reader, ctx, others, left, None),
         **parts,
     )
+
+
+def _before(reader: Reader, ctx: Context) -> Session | None:
+    """The last session that began before the one this caller is in; the last of all if it is in none."""
+    latest = reader.latest_sessions(ctx.scope(), limit=LOOKED_BACK)
+    own = next((one for one in latest if one.id == current(ctx)), None)
+    earlier = [one for one in latest if own is None or _begun(one) < _begun(own)]
+    return max(earlier, key=_begun, default=None)
+
+
+def _begun(session: Session) -> tuple[Moment, int]:
+    return session.started_at, session.id
 
 
 def _latest(
@@ -290,7 +324,8 @@ def log(
 def record(ctx: Context, events: Sequence[Event]) -> list[Memory]:
     """Keep *events* in this caller's session, in one transaction: each linked behind the one before it.
 
-    Equal texts make two memories. NotFound if a link leads nowhere; then nothing is kept.
+    Equal texts make two memories. What an event supersedes is out of use from then on. NotFound if a link leads
+    nowhere; then nothing is kept.
     """
     with write_after_expiry(ctx, "record") as tx:
         session = joined(tx, ctx)
@@ -319,4 +354,6 @@ def _record(tx: Writer, ctx: Context, session: int, event: Event) -> Memory:
         if target == memory.id or not tx.passing([target], known(ctx)):
             raise NotFound(f"Edge references invalid node ID: {target}")
         tx.add_edge(memory.id, target, type, weight=weight)
+    superseded = dict.fromkeys(target for target, type, _ in event.links if type == SUPERSEDES)
+    retire(tx, list(superseded), None, ctx.now())
     return memory

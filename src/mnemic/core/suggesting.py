@@ -85,8 +85,8 @@ def suggest(
     if source is None or not is_in_use(ctx, source):
         return []
     left_out = {source.id, *_linked(reader, source.id)}
-    by_words = _by_words(reader, source, wanted, signals.depth + len(left_out))
     near = _nearest(reader, source, wanted, signals.depth + len(left_out))
+    by_words = _by_words(reader, source, wanted, signals.depth + len(left_out), alone=not near)
     found = [number for number in near or by_words if number not in left_out][: signals.depth]
     ours = names(source.content)
     told = [
@@ -119,13 +119,16 @@ def _vector(reader: Reader, source: Memory) -> Vectors | None:
     return mean
 
 
-def _by_words(reader: Reader, source: Memory, wanted: Filter, limit: int) -> dict[int, float]:
-    """The others that hold words of a memory, by their BM25 as a share of the best of them."""
+def _by_words(reader: Reader, source: Memory, wanted: Filter, limit: int, *, alone: bool) -> dict[int, float]:
+    """The others that hold words of a memory, by their BM25 as a share of the best, which mostly is the memory itself.
+
+    Where words tell *alone*, there would be too little left: then as a share of the best of the others.
+    """
     weights = rarity(reader, source.content or source.title)
     terms = sorted(weights, key=lambda word: -weights[word])[:MOST_TERMS]
     found = reader.words(terms, wanted, every=False, limit=max(WORD_DEPTH, limit + 1))
     others = {number: score for number, score in found if number != source.id}
-    best = max(others.values(), default=0.0) or 1.0
+    best = max((others if alone else dict(found)).values(), default=0.0) or 1.0
     return {number: score / best for number, score in others.items()}
 
 

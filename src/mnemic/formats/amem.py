@@ -39,6 +39,8 @@ _NODE = Struct("<QB3xQIfIQfQIQH6x")
 _LINK = Struct("<QQB3xfQ")
 _LENGTH = Struct("<I")
 _FLOAT = 4
+_PLACES = 6
+"""So many decimals of a float are meant; those behind them are noise, and 0.9 is to be 0.9 again."""
 _WIDEST = 65_536
 _MOST_USES = 2**32 - 1
 
@@ -154,7 +156,7 @@ def _nodes(data: bytes, header: _Header) -> Iterator[Node]:
             text=_decoded(text, number),
             created_at=created,
             session=session,
-            confidence=confidence,
+            confidence=round(confidence, _PLACES),
             access_count=uses,
             accessed_at=accessed,
             decay=decay,
@@ -202,7 +204,13 @@ def _links(data: bytes, header: _Header, ids: set[int]) -> Iterator[Link]:
             raise _damaged(f"link {place} leads from {source} to {target}, and one of them is not there")
         if type >= len(LINK_TYPES) or not math.isfinite(weight) or created > LATEST:
             raise _damaged(f"link {place} has a type, weight or time that cannot be")
-        yield Link(source=source, target=target, type=LINK_TYPES[type], weight=weight, created_at=created)
+        yield Link(
+            source=source,
+            target=target,
+            type=LINK_TYPES[type],
+            weight=round(weight, _PLACES),
+            created_at=created,
+        )
 
 
 def write(brain: Brain) -> bytes:

@@ -88,6 +88,14 @@ def test_a_belief_is_followed_to_its_latest_version(ctx):
         assert [memory.content for memory in history(ctx, number)] == ["v0", "v1", "v2", "v3", "v4"]
 
 
+def test_a_belief_may_have_been_corrected_many_times(ctx):
+    first = number = kept(ctx, "v0").id
+    for n in range(1, 106):
+        number = correct(ctx, number, f"v{n}").new.id
+    assert resolve(ctx, first).id == number
+    assert len(history(ctx, first)) == len(history(ctx, number)) == 106
+
+
 def test_correcting_an_old_version_again_leaves_one_latest(ctx):
     first = kept(ctx, "v0").id
     second = correct(ctx, first, "v1").new.id
@@ -96,6 +104,15 @@ def test_correcting_an_old_version_again_leaves_one_latest(ctx):
     assert {resolve(ctx, number).id for number in (first, second, third)} == {third}
     assert [target for target, _, _ in links(ctx, third)] == [first, second]
     assert [memory.id for memory in history(ctx, second)] == [first, second, third]
+
+
+def test_correcting_what_a_link_superseded_leaves_neither_in_use(ctx):
+    first, second = kept(ctx, "v0").id, kept(ctx, "v1").id
+    link(ctx, second, first, "supersedes")
+    done = correct(ctx, first, "v2", reason="moved")
+    assert [find(ctx, number).state for number in (first, second)] == [State.SUPERSEDED] * 2
+    assert done.old.state_reason == "moved"
+    assert {resolve(ctx, number).id for number in (first, second)} == {done.new.id}
 
 
 def test_a_ring_of_supersession_ends(ctx):

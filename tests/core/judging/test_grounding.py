@@ -7,7 +7,7 @@ import pytest
 from mnemic.core.graph import end_link, link
 from mnemic.core.judging.grounding import verify
 from mnemic.core.memories import forget, supersede
-from mnemic.model.values import HOUR
+from mnemic.model.values import DAY, HOUR
 from support import kept
 
 
@@ -32,6 +32,7 @@ def known(ctx):
         ("The billing service is not deployed every Friday", "partial"),
         ("We support Windows clients", "partial"),
         ("The billing service paints elephants and giraffes green every night", "partial"),
+        ("The is of we do not", "ungrounded"),
         ("Penguins waddle across glaciers", "ungrounded"),
         ("xyzzy plugh", "ungrounded"),
     ],
@@ -66,6 +67,45 @@ def test_what_was_superseded_never_verifies_and_is_shown_as_outdated(ctx):
     assert verdict.status == "partial" and "9" in verdict.missing
     assert {item.memory.id: item.is_outdated for item in verdict.evidence} == {old.id: True, new.id: False}
     assert verify(ctx, "The standup starts at 10").status == "verified"
+
+
+def outdated(verdict):
+    return {item.memory.content for item in verdict.evidence if item.is_outdated}
+
+
+def test_every_version_behind_a_living_one_is_outdated_evidence(ctx):
+    versions = [
+        "The standup starts at 9 in room Neptune beside the kitchen",
+        "The standup starts at 10 in room Saturn",
+        "The standup starts at 11 in room Venus",
+    ]
+    first = second = kept(ctx, versions[0])
+    for text in versions[1:]:
+        second, _ = supersede(ctx, second.id, text, None)
+    verdict = verify(ctx, "The standup starts in room Neptune")
+    assert verdict.status == "partial" and outdated(verdict) == set(versions[:2])
+    assert verdict.evidence[0].memory.id == first.id
+
+
+def test_what_was_superseded_is_found_by_its_own_words(ctx, clock):
+    old = kept(ctx, "Marta leads the payments team", ttl=DAY)
+    kept(ctx, "The canteen team bakes bread")
+    supersede(ctx, old.id, "Bruno took over", None)
+    verdict = verify(ctx, "Marta leads payments")
+    assert (verdict.status, verdict.confidence) == ("ungrounded", 0)
+    assert outdated(verdict) == {"Marta leads the payments team"}
+    assert outdated(verify(ctx, "Marta bakes bread with yeast and salt")) == set()
+    assert outdated(verify(ctx, "Marta leads payments", "elsewhere")) == set()
+    clock.advance(days=2)
+    assert outdated(verify(ctx, "Marta leads payments")) == set()
+
+
+def test_old_versions_leave_room_for_what_is_held_now(ctx):
+    memory = kept(ctx, "The harbour gate opens at 6")
+    for minute in range(10, 20):
+        memory, _ = supersede(ctx, memory.id, f"The harbour gate opens at 6:{minute}", None)
+    held, _ = supersede(ctx, memory.id, "The harbour gate is locked", None)
+    assert held.id in [item.memory.id for item in verify(ctx, "The harbour gate opens at 6").evidence]
 
 
 def test_what_was_forgotten_or_has_expired_backs_nothing(ctx, clock):

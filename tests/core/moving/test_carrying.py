@@ -160,6 +160,18 @@ def test_what_is_living_goes_out_and_comes_in_again(ctx: Context, fresh, tmp_pat
     assert set(all_of(other)) == {"Cedar resists rot", "Use cedar"}
 
 
+def test_numbers_come_back_as_they_were_given(ctx: Context, fresh, tmp_path: Path):
+    sure, unsure = kept(ctx, "Cedar resists rot", confidence=0.9), kept(ctx, "So does larch", confidence=0.3)
+    link(ctx, sure.id, unsure.id, "supports", weight=0.7)
+    written(ctx, tmp_path / "out.amem")
+    other = replace(ctx, store=fresh("other"))
+    read_amem(other, tmp_path / "out.amem")
+    reader = other.store.read()
+    assert [memory.confidence for memory in reader.all_memories()] == [0.9, 0.3]
+    assert [edge.weight for edge in reader.all_edges()] == [0.7]
+    assert reader.select(Filter(min_confidence=0.9), limit=2) == [sure.id]
+
+
 def test_kinds_and_links_that_agentic_memory_has_not_get_the_nearest(ctx: Context, tmp_path: Path):
     entity = kept(ctx, "likes tea", title="Alice", kind="person")
     turn = log_turn(ctx, "Who likes tea?", "Alice.")

@@ -6,19 +6,18 @@ from dataclasses import dataclass
 
 from mnemic.core import sessions
 from mnemic.core.context import Context
-from mnemic.core.leaving import taken_out
+from mnemic.core.leaving import retire
 from mnemic.core.memories import SUPERSEDES, known, successor, title_of
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.core.walking import Way, known_memory, reached
 from mnemic.model.graph import Direction
 from mnemic.model.memory import Memory
-from mnemic.model.values import State
-from mnemic.storage.base import Reader, Writer
+from mnemic.storage.base import Reader
 
 CORRECTION = "correction"
 CONTRADICTS = "contradicts"
-MOST_HOPS = 100
-"""So often a belief is followed to a later one; more is a ring or a mistake."""
+MOST_HOPS = 10_000
+"""So often a belief is followed to a later one; more is a mistake."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,18 +50,13 @@ def correct(
         new = tx.add(draft, uid=ctx.new_uid())
         if before is not None:
             tx.add_edge(before, new.id, sessions.NEXT)
-        for one in dict.fromkeys((old.id, held)):
+        superseded = list(dict.fromkeys((old.id, held)))
+        for one in superseded:
             tx.add_edge(new.id, one, SUPERSEDES, reason=reason)
-        _retire(tx, ctx, held, reason)
+        retire(tx, superseded, reason, ctx.now())
         corrected = Corrected(new, known_memory(tx, ctx, old.id))
     ctx.wake()
     return corrected
-
-
-def _retire(tx: Writer, ctx: Context, number: int, reason: str | None) -> None:
-    held = known_memory(tx, ctx, number)
-    if held.state is State.LIVING:
-        taken_out(tx, held, State.SUPERSEDED, reason, ctx.now())
 
 
 def resolve(ctx: Context, number: int) -> Memory:

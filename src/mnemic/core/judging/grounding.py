@@ -9,7 +9,7 @@ A superseded memory never verifies; it is shown as outdated evidence.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from mnemic.core.context import Context
@@ -23,13 +23,18 @@ from mnemic.model.search import Filter, Hit, Query
 from mnemic.model.values import State
 from mnemic.retrieval import engine
 from mnemic.retrieval.profiles import HOUSE
-from mnemic.retrieval.text import content_words
+from mnemic.retrieval.text import STOP_WORDS, content_words
 from mnemic.storage.base import Reader
 
 VERIFIED, PARTIAL, UNGROUNDED = "verified", "partial", "ungrounded"
 MOST = 0.8
 LOOKED_AT = 20
 FEW = 10
+FORERUNNERS = 100
+"""So many versions behind the memories found are looked at, the latest first."""
+LATELY = 200
+"""So many of those superseded last are looked at for what they said themselves."""
+SUPERSEDED_ONLY = frozenset({State.SUPERSEDED})
 NO_SUPPORT = frozenset((NEXT, PART_OF, CONTRADICTS, SUPERSEDES))
 """Links that do not let two memories speak as one: every memory of a session has one of the first two."""
 NEGATION = re.compile(
@@ -61,17 +66,24 @@ class Verdict:
 def verify(ctx: Context, claim: str, namespace: str | None = None, limit: int = 5) -> Verdict:
     """Whether memory backs *claim*."""
     reader = ctx.store.read()
-    stems = {word: frozenset(reader.stems(word)) for word in content_words(claim)}
-    hits = _near(ctx, reader, claim, namespace)
-    evidence = [_evidence(reader, memory, stems) for memory in _with_forerunners(reader, ctx, hits)]
-    evidence = sorted((item for item in evidence if item.support > 0), key=lambda item: -item.support)
-    living = [item for item in evidence if not item.is_outdated]
+    telling = (word for word in content_words(claim) if word not in STOP_WORDS)
+    stems = {word: frozenset(reader.stems(word)) for word in telling}
+    near = [hit.memory for hit in _near(ctx, reader, claim, namespace)]
+    living = _by_support(_evidence(reader, memory, stems) for memory in near)
     backed = _backed(reader, ctx, living[0].memory, stems) if living else frozenset()
     missing = tuple(word for word in stems if word not in backed)
     support = 1 - len(missing) / len(stems) if stems else 0.0
     status = _status(claim, living, support, missing)
     confidence = support * (living[0].memory.confidence if living else 0.0)
-    return Verdict(status=status, confidence=confidence, evidence=tuple(evidence[:limit]), missing=missing)
+    # Of what is outdated at most half, or of a belief that changed often its present form would not be seen.
+    outdated = _outdated(ctx, reader, near, stems, namespace)[: (limit + 1) // 2]
+    evidence = _by_support((*living, *outdated))[:limit]
+    return Verdict(status=status, confidence=confidence, evidence=tuple(evidence), missing=missing)
+
+
+def _by_support(evidence: Iterable[Evidence]) -> list[Evidence]:
+    """What backs some of a claim, the best first."""
+    return sorted((item for item in evidence if item.support > 0), key=lambda item: -item.support)
 
 
 def _near(ctx: Context, reader: Reader, claim: str, namespace: str | None) -> list[Hit]:
@@ -82,14 +94,36 @@ def _near(ctx: Context, reader: Reader, claim: str, namespace: str | None) -> li
     return engine.search(reader, query, vector_of(ctx, claim), HOUSE)
 
 
-def _with_forerunners(reader: Reader, ctx: Context, hits: Sequence[Hit]) -> list[Memory]:
-    """The memories found, and those they have superseded."""
-    found = [hit.memory for hit in hits]
-    edges = reader.edges([memory.id for memory in found], Direction.OUT, [SUPERSEDES])
-    older = reader.memories(sorted({edge.target_id for edge in edges} - {memory.id for memory in found}))
-    return found + [
-        memory for memory in older if memory.state is State.SUPERSEDED and ctx.may_see(memory.namespace)
-    ]
+def _outdated(
+    ctx: Context,
+    reader: Reader,
+    near: Sequence[Memory],
+    stems: dict[str, frozenset[str]],
+    namespace: str | None,
+) -> list[Evidence]:
+    """What was superseded: the versions before what is *near* a claim, and whatever else says most of it."""
+    older = _forerunners(reader, [memory.id for memory in near])
+    lately = reader.left(State.SUPERSEDED, ctx.scope(namespace), limit=LATELY)
+    numbers = list(dict.fromkeys((*older, *lately)))
+    shown = reader.passing(
+        numbers, Filter(namespaces=ctx.granted, states=SUPERSEDED_ONLY, alive_at=ctx.now())
+    )
+    memories = reader.memories([number for number in numbers if number in shown])
+    evidence = _by_support(_evidence(reader, memory, stems) for memory in memories)
+    return [item for item in evidence if item.memory.id in older or item.support >= MOST]
+
+
+def _forerunners(reader: Reader, memory_ids: Sequence[int]) -> set[int]:
+    """What these memories have superseded, and what that had superseded before."""
+    seen = set(memory_ids)
+    found: set[int] = set()
+    frontier = list(memory_ids)
+    while frontier and len(found) < FORERUNNERS:
+        edges = reader.edges(frontier, Direction.OUT, [SUPERSEDES])
+        frontier = sorted({edge.target_id for edge in edges} - seen)[: FORERUNNERS - len(found)]
+        seen.update(frontier)
+        found.update(frontier)
+    return found
 
 
 def _status(claim: str, living: Sequence[Evidence], support: float, missing: Sequence[str]) -> str:

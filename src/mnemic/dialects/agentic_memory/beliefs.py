@@ -17,6 +17,7 @@ from mnemic.dialects.agentic_memory.shapes import (
     Microseconds,
     Number,
     Share,
+    fitting,
     missing,
     node,
     summary,
@@ -47,6 +48,7 @@ class MemoryCorrect(Shape):
 )
 def memory_correct(ctx: Context, request: MemoryCorrect) -> Reply:
     """Record a correction to a previous belief: a new node that supersedes the old one, which stays readable."""
+    fitting(request.new_content, "new_content")
     try:
         corrected = beliefs.correct(
             ctx,

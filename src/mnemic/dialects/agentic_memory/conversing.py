@@ -8,6 +8,7 @@ from pydantic import Field
 
 from mnemic.core import sessions
 from mnemic.core.context import Context
+from mnemic.dialects.agentic_memory.shapes import fitting
 from mnemic.dialects.agentic_memory.vocabulary import AGENTIC_MEMORY
 from mnemic.dialects.objects import Reply, answer
 from mnemic.dialects.operation import Example, Shape
@@ -40,6 +41,8 @@ def conversation_log(ctx: Context, request: ConversationLog) -> Reply:
     """Log a user prompt and/or agent response; it is linked into the session's temporal chain."""
     if not (request.user_message or request.agent_response):
         raise Invalid("At least one of 'user_message' or 'agent_response' must be provided", "user_message")
+    fitting(request.user_message, "user_message")
+    fitting(request.agent_response, "agent_response")
     turn = sessions.log_turn(ctx, request.user_message, request.agent_response, request.topic or None)
     return answer(
         node_id=turn.id,

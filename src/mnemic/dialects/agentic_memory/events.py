@@ -19,6 +19,7 @@ from mnemic.dialects.agentic_memory.shapes import (
     Number,
     Share,
     findable,
+    fitting,
     known_edge_type,
     known_event_type,
     node,
@@ -71,7 +72,7 @@ def memory_add(ctx: Context, request: MemoryAdd) -> Reply:
         (one.target_id, known_edge_type(one.edge_type), min(1.0, max(0.0, one.weight)))
         for one in request.edges or ()
     )
-    written(request.content, "content")
+    fitting(written(request.content, "content"), "content")
     event = Event(text=request.content, kind=kind, confidence=request.confidence, links=links)
     [memory] = sessions.record(ctx, [event])
     made = ctx.store.read().links([memory.id], Direction.BOTH)

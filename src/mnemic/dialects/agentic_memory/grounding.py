@@ -56,9 +56,8 @@ def memory_ground(ctx: Context, request: MemoryGround) -> Reply:
     A corrected memory never verifies; it is shown as outdated evidence.
     """
     if not request.claim.strip():
-        return answer(
-            status=UNGROUNDED, claim=request.claim, reason="Empty claim", evidence=[], suggestions=[]
-        )
+        empty: dict[str, Any] = {"evidence_count": 0, "evidence": [], "suggestions": []}
+        return answer(status=UNGROUNDED, claim=request.claim, confidence=0.0, reason="Empty claim", **empty)
     verdict = grounding.verify(ctx, request.claim, limit=MOST_EVIDENCE)
     evidence = sorted(verdict.evidence, key=lambda one: one.is_outdated)
     shown = [_backing(ctx, one) for one in evidence]
@@ -67,7 +66,7 @@ def memory_ground(ctx: Context, request: MemoryGround) -> Reply:
     status = _status(verdict, request.threshold)
     if status == UNGROUNDED:
         suggestions = [_preview(match.memory) for match in _meant(ctx, request.claim, MOST_SUGGESTIONS)]
-        reason = "No memory nodes match this claim"
+        reason = f"{'Only outdated' if shown else 'No'} memory nodes match this claim"
         return answer(status=status, confidence=0.0, reason=reason, suggestions=suggestions, **told)
     confidence = round(verdict.confidence, 4)
     return answer(status=status, confidence=confidence, unsupported_terms=list(verdict.missing), **told)

@@ -9,7 +9,7 @@ from pydantic import Field
 from mnemic.core import sessions as core
 from mnemic.core.context import Context
 from mnemic.core.lifecycle import touch
-from mnemic.dialects.agentic_memory.shapes import Count, content_of
+from mnemic.dialects.agentic_memory.shapes import Count, content_of, event_type, fitting
 from mnemic.dialects.agentic_memory.vocabulary import AGENTIC_MEMORY
 from mnemic.dialects.objects import Reply, answer
 from mnemic.dialects.operation import Example, Shape
@@ -64,6 +64,7 @@ class SessionEnd(Shape):
 )
 def session_end(ctx: Context, request: SessionEnd) -> Reply:
     """End a session and create an episode summary node that all its nodes are part of."""
+    fitting(request.summary, "summary")
     told = (request.summary or "").strip() and request.summary
     ended = core.end(ctx, request.session_id, summary=told or None, episode=request.create_episode)
     number = ended.session.id
@@ -94,7 +95,7 @@ def memory_session_resume(ctx: Context, request: SessionResume) -> Reply:
         recent_decisions=[_recent(memory) for memory in found.decisions],
         recent_facts=[_recent(memory) for memory in found.facts],
         recent_inferences=[_recent(memory) for memory in found.inferences],
-        recent_other=[_recent(memory) for memory in found.other],
+        recent_other=[_recent(memory) | {"event_type": event_type(memory.kind)} for memory in found.other],
         total_loaded=found.total,
         message=f"Loaded {found.total} memories" if found.total else "No memories yet",
     )

@@ -12,6 +12,7 @@ from mnemic.core.context import Context
 from mnemic.core.memories import KNOWN
 from mnemic.core.sessions import TURN, TURN_OF
 from mnemic.errors import Invalid, NotFound
+from mnemic.formats.amem import LONGEST_TEXT
 from mnemic.model.graph import Edge, Link
 from mnemic.model.memory import Memory, is_beginning
 from mnemic.model.search import Filter
@@ -145,6 +146,13 @@ def findable(ctx: Context, types: Sequence[str] | None = None) -> Filter:
 def missing(operation: str, number: int) -> NotFound:
     """What is said of a node that an operation looked for in vain."""
     return NotFound(f"AgenticMemory error: {operation} failed: Node ID {number} not found")
+
+
+def fitting(text: str | None, field: str) -> None:
+    """Invalid if *text* is too long for a node."""
+    length = len((text or "").encode())
+    if length > LONGEST_TEXT:
+        raise Invalid(f"{field} must not be longer than {LONGEST_TEXT} bytes, got {length}", field)
 
 
 def pretty(content: object) -> str:

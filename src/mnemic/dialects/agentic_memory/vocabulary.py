@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from pydantic import BaseModel, ValidationError
 
 from mnemic.dialects.agentic_memory.prompts import PROMPTS
 from mnemic.dialects.agentic_memory.resources import RESOURCES
 from mnemic.dialects.agentic_memory.shapes import pretty
 from mnemic.dialects.objects import ObjectDialect, Reply
-from mnemic.dialects.operation import Operation, Rendered, Unknown
+from mnemic.dialects.operation import Operation, Rendered, Shape, Unknown
 from mnemic.dialects.refusals import invalid
 from mnemic.errors import Invalid, MnemicError
 
+UNHEEDED = frozenset(("include_content", "intent", "since", "token_budget", "max_results", "cursor"))
+"""What AgenticMemory lists as arguments of every tool and reads in none that does not describe them."""
 OUT_OF_RANGE = frozenset(("greater_than_equal", "less_than_equal"))
 
 
 class AgenticMemory(ObjectDialect):
     """The dialect, with its way of answering: JSON that a person can read, and failures in its words."""
+
+    def parse(self, operation: Operation, arguments: Mapping[str, Any]) -> Shape:
+        """See Dialect. What clients know from AgenticMemory as arguments of every tool is passed over."""
+        passed_over = UNHEEDED - operation.request.model_fields.keys()
+        heeded = {name: value for name, value in arguments.items() if name not in passed_over}
+        return super().parse(operation, heeded)
 
     def render(self, reply: BaseModel) -> Rendered:
         """See Dialect."""

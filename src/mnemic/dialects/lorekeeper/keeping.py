@@ -122,6 +122,8 @@ class _Order:
 
     notes: list[Note] = field(default_factory=list)
     ties: list[Tie] = field(default_factory=list)
+    shown: list[str] = field(default_factory=list)
+    """What is said of each tie if nothing comes of it."""
     errors: list[dict[str, Any]] = field(default_factory=list)
 
     def refuse(self, given: str, why: str) -> None:
@@ -154,8 +156,15 @@ def _mentioned(given: Sequence[Mapping[str, Any]], links: Sequence[Mapping[str, 
 
 
 def _inline(memory: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [link for link in _given_links(memory) if isinstance(link, dict)]
+
+
+def _given_links(memory: Mapping[str, Any]) -> list[Any]:
+    """Whatever *memory* has for links; what is no list is shown as the one thing it is."""
     found = memory.get("links")
-    return [link for link in found if isinstance(link, dict)] if isinstance(found, list) else []
+    if found is None:
+        return []
+    return found if isinstance(found, list) else [str(found)]
 
 
 def _ordered(
@@ -172,14 +181,12 @@ def _ordered(
         except Invalid as error:
             order.refuse(title, str(error))
             continue
-        for link in _inline(memory):
-            _tie(
-                order,
-                {"source_memory_id": "", "reason": "", **link},
-                known,
-                f"memory '{title}' → link {link}",
-                True,
-            )
+        for link in _given_links(memory):
+            shown = f"memory '{title}' → link {link}"
+            if isinstance(link, dict):
+                _tie(order, {"source_memory_id": "", "reason": "", **link}, known, shown, True)
+            else:
+                order.refuse(shown, "links must be a list of objects")
     for between in links:
         _tie(order, between, known, str(between), False)
     return order
@@ -210,6 +217,7 @@ def _tie(
     except Invalid as error:
         order.refuse(shown, str(error))
         return
+    order.shown.append(shown)
     order.ties.append(
         Tie(
             target=known[given.target_memory_id].id,
@@ -262,6 +270,9 @@ def _inserted(order: _Order, taken: Taken, known: Mapping[str, Memory]) -> Reply
             )
         else:
             order.refuse(note.title or "", TITLE_TAKEN)
+    for shown, edge in zip(order.shown, taken.edges, strict=True):
+        if edge is None:
+            order.refuse(shown, "not linked, since the memory was not inserted")
     links = [_told_edge(edge, uids) for edge in taken.edges if edge is not None]
     return answer(
         inserted_memories=inserted, inserted_links=links, duplicates=duplicates, errors=order.errors

@@ -28,7 +28,7 @@ MOST_RESULTS = 1_000
 class Search(Shape):
     """What to look for."""
 
-    query: Annotated[Words, Field(description="what to look for; not needed with ids")] = ""
+    query: Annotated[Words | None, Field(description="what to look for; not needed with ids")] = ""
     limit: Annotated[int | None, Field(ge=0, description="most results; LORE_SEARCH_LIMIT, or 10")] = None
     min_score: Annotated[float, Field(description="least combined score, before time takes from it")] = 0.1
     include_links: Annotated[bool, Field(description="with their links; never with format 'title'")] = True
@@ -50,7 +50,7 @@ def lore_search(ctx: Context, request: Search) -> Reply:
     _check_format(request.format)
     at = bearings(ctx)
     hits = _searched(ctx, at, request) if request.ids is None else _fetched(ctx, at, request, request.ids)
-    return answer(results=_told(ctx, at, request, hits), total_matched=len(hits), query=request.query)
+    return answer(results=_told(ctx, at, request, hits), total_matched=len(hits), query=request.query or "")
 
 
 def _check_format(format: str) -> None:
@@ -67,7 +67,7 @@ def _fetched(ctx: Context, at: Bearings, request: Search, ids: Sequence[str]) ->
 
 
 def _searched(ctx: Context, at: Bearings, request: Search) -> list[Hit]:
-    if not request.query.strip():
+    if not request.query or not request.query.strip():
         raise Refused("query is required when ids is not provided")
     profile = replace(at.settings.profile, least=request.min_score, with_forgotten=request.include_deleted)
     if request.refine_from is not None:

@@ -43,9 +43,10 @@ def title_of(thought: str) -> str:
         return whole
     head = whole[:TITLE_LENGTH]
     for mark in ".!?":
-        end = head.rfind(mark)
-        if end > TITLE_LENGTH // 2:
-            return head[: end + 1]
+        # Within a number or the name of a file it ends nothing.
+        ends = [place for place, char in enumerate(head) if char == mark and whole[place + 1].isspace()]
+        if ends and ends[-1] > TITLE_LENGTH // 2:
+            return head[: ends[-1] + 1]
     if (space := head.rfind(" ")) > 0:
         return head[:space].strip()
     space = whole.find(" ", TITLE_LENGTH, LONGEST_TITLE)
