@@ -298,6 +298,68 @@ def test_a_file_with_nothing_good_in_it_is_kept_beside(ctx, mirror, path):
     assert names(ctx) == []
 
 
+@pytest.mark.parametrize(
+    "content, told",
+    [
+        ({"memories": [{"text": "precious"}]}, "the file: of an unknown type"),
+        ({"entities": {"a": {"entityType": "k"}}, "relations": []}, "entities: not a list"),
+        ({"entities": [], "relations": "a knows b"}, "relations: not a list"),
+        ({"type": "note", "text": "precious"}, "the file: of an unknown type"),
+    ],
+)
+def test_a_document_of_another_shape_is_kept_beside(ctx, tmp_path, caplog, content, told):
+    path = tmp_path / "memory.json"
+    write(path, content)
+    with caplog.at_level(logging.WARNING):
+        Mirror(path, DOCUMENT).sync(ctx)
+    assert json.loads((tmp_path / "memory.json.damaged").read_text()) == content
+    assert f"skipped {told}. The file as it was is kept" in caplog.text
+
+
+def test_lines_where_a_document_should_be_are_taken_in(ctx, tmp_path):
+    for number, records in enumerate(([ANNA], [BOB, KNOWS])):
+        path = tmp_path / f"{number}.json"
+        write(path, *records)
+        Mirror(path, DOCUMENT).sync(ctx)
+    assert names(ctx) == ["Anna", "Bob"] and len(read_graph(ctx).relations) == 1
+    assert list(json.loads(path.read_text())) == ["entities", "relations"]
+    assert not list(tmp_path.glob("*.damaged"))
+
+
+@pytest.mark.parametrize(
+    "form, records, told",
+    [
+        (LINES, [{**ANNA, "createdAt": "today"}], "line 1: no place for createdAt"),
+        (LINES, [ANNA, {**KNOWS, "weight": 1, "by": 2}], "line 2: no place for weight, by"),
+        (DOCUMENT, [{"entities": [{**ANNA, "createdAt": "today"}]}], "entities.0: no place for createdAt"),
+        (DOCUMENT, [{"entities": [ANNA], "relations": [{**KNOWS, "weight": 1}]}], "relations.0: no place"),
+        (DOCUMENT, [{"version": 2, "entities": [ANNA]}], "the file: no place for version"),
+    ],
+)
+def test_what_has_no_place_here_is_kept_beside(ctx, tmp_path, caplog, form, records, told):
+    path = tmp_path / "memory.json"
+    write(path, *records)
+    before = path.read_bytes()
+    with caplog.at_level(logging.WARNING):
+        Mirror(path, form).sync(ctx)
+    assert names(ctx) == ["Anna"] and path.read_bytes() != before
+    assert (tmp_path / "memory.json.damaged").read_bytes() == before
+    assert told in caplog.text
+
+
+def test_what_was_kept_is_not_kept_again(ctx, fresh, path):
+    """By another server on the same file, or by ours when the same comes again."""
+    damaged = {**ANNA, "createdAt": "today"}
+    there = replace(ctx, store=fresh("other"))
+    for here in (ctx, there, ctx):
+        write(path, damaged)
+        Mirror(path, LINES).sync(here)
+    assert in_its_folder(path) == ["memory.jsonl", "memory.jsonl.damaged"]
+    write(path, damaged, BOB)
+    Mirror(path, LINES).sync(ctx)
+    assert in_its_folder(path) == ["memory.jsonl", "memory.jsonl.damaged", "memory.jsonl.damaged1"]
+
+
 def test_only_the_first_flaws_are_told(ctx, mirror, path, caplog):
     write(path, *range(12))
     with caplog.at_level(logging.WARNING):

@@ -6,6 +6,7 @@ since a file cannot say what was meant to go. Then the file is replaced, whole o
 
 from __future__ import annotations
 
+import filecmp
 import hashlib
 import logging
 import os
@@ -18,7 +19,15 @@ from pathlib import Path
 
 from mnemic.core.context import Context
 from mnemic.core.entities import read_graph, take_in
-from mnemic.formats.graphs import Flaw, Record, read_document, read_lines, write_document, write_lines
+from mnemic.formats.graphs import (
+    Flaw,
+    Record,
+    Surplus,
+    read_document_or_lines,
+    read_lines,
+    write_document,
+    write_lines,
+)
 from mnemic.model.graph import Entity, Relation, Sketch, Triple
 from mnemic.storage.files import make_folder, put_in_place, sync
 
@@ -39,7 +48,7 @@ class Form:
 
 
 LINES = Form(read_lines, write_lines)
-DOCUMENT = Form(read_document, write_document)
+DOCUMENT = Form(read_document_or_lines, write_document)
 
 
 class Mirror:
@@ -78,24 +87,35 @@ class Mirror:
     def _read(self, ctx: Context, text: str, digest: str) -> bool:
         """Take in what others wrote: whether that is all there is to show."""
         records = list(self._form.read(text))
-        taken = take_in(ctx, records, may_dangle=True)
-        if taken.flaws:
-            self._tell(taken.flaws)
+        take_in(ctx, records, may_dangle=True)
+        lost = [one for one in records if isinstance(one, Flaw | Surplus)]
+        if lost:
+            self._tell(lost)
         self._note(ctx, digest)
         graph = read_graph(ctx)
         sketches = (Sketch(one.title, one.kind, tuple(one.texts)) for one in graph.entities)
         triples = (Triple(one.source, one.target, one.type) for one in graph.relations)
         return _unordered(records) == _unordered([*sketches, *triples])
 
-    def _tell(self, flaws: Sequence[Flaw]) -> None:
-        """Say what could not be read, and keep the file that has it beside the one that will take its place."""
-        names = (f"{self.path.name}{DAMAGED}{number or ''}" for number in count())
-        copy = next(path for name in names if not (path := self.path.with_name(name)).exists())
-        shutil.copy2(self.path, copy)
-        sync(copy)
-        told = "; ".join(f"{flaw.where}: {flaw.what}" for flaw in flaws[:FLAWS_TOLD])
-        more = f" and {len(flaws) - FLAWS_TOLD} more" if len(flaws) > FLAWS_TOLD else ""
+    def _tell(self, lost: Sequence[Flaw | Surplus]) -> None:
+        """Say what could not be taken in, and keep the file that has it beside the one that will take its place."""
+        copy = self._kept()
+        told = "; ".join(f"{one.where}: {one.what}" for one in lost[:FLAWS_TOLD])
+        more = f" and {len(lost) - FLAWS_TOLD} more" if len(lost) > FLAWS_TOLD else ""
         log.warning("%s: skipped %s%s. The file as it was is kept as %s", self.path, told, more, copy.name)
+
+    def _kept(self) -> Path:
+        """A copy of the file as it is: one that was made before, by another server perhaps, or a new one."""
+        names = (f"{self.path.name}{DAMAGED}{number or ''}" for number in count())
+        copies = (self.path.with_name(name) for name in names)
+        copy = next(path for path in copies if not path.exists() or self._is_equal(path))
+        if not copy.exists():
+            shutil.copy2(self.path, copy)
+            sync(copy)
+        return copy
+
+    def _is_equal(self, path: Path) -> bool:
+        return path.is_file() and filecmp.cmp(self.path, path, shallow=False)
 
     def _write(self, ctx: Context) -> bool:
         """Show the graph: False if someone has just changed the file, which is to be read first."""
