@@ -260,6 +260,60 @@ def test_a_file_taken_in_twice_changes_nothing(ctx, path):
     assert everything(ctx.store) == before
 
 
+def written(path, entities, relations):
+    path.write_text(json.dumps({"entities": entities, "relations": relations}))
+
+
+def document(path):
+    content = json.loads(path.read_text())
+    texts = {one["name"]: one["observations"] for one in content["entities"]}
+    return texts, [one["relationType"] for one in content["relations"]]
+
+
+def test_what_may_repeat_is_counted(ctx, tmp_path):
+    path = tmp_path / "memory.json"
+    mirror = Mirror(path, DOCUMENT)
+    written(path, [{**ANNA, "observations": ["kind", "kind"]}, BOB], [KNOWS, KNOWS])
+    mirror.sync(ctx)
+    assert document(path) == ({"Anna": ["kind", "kind"], "Bob": ["tall"]}, ["knows"] * 2)
+    before = everything(ctx.store)
+    Mirror(path, DOCUMENT).sync(ctx)
+    path.write_text(path.read_text() + "\n")
+    mirror.sync(ctx)
+    assert everything(ctx.store) == before, "what is there is not doubled"
+    written(path, [BOB, {**ANNA, "observations": ["kind"] * 3}], [KNOWS] * 3)
+    mirror.sync(ctx)
+    assert document(path) == ({"Anna": ["kind"] * 3, "Bob": ["tall"]}, ["knows"] * 3)
+
+
+def test_what_others_say_less_often_stays(ctx, tmp_path):
+    path = tmp_path / "memory.json"
+    mirror = Mirror(path, DOCUMENT)
+    written(path, [{**ANNA, "observations": ["kind", "kind"]}, BOB], [KNOWS, KNOWS])
+    mirror.sync(ctx)
+    written(path, [ANNA, BOB], [KNOWS])
+    mirror.sync(ctx)
+    assert document(path) == ({"Anna": ["kind", "kind"], "Bob": ["tall"]}, ["knows"] * 2)
+
+
+def test_two_stores_agree_on_how_often(ctx, fresh, tmp_path):
+    path = tmp_path / "memory.json"
+    there = replace(ctx, store=fresh("other"))
+    one, other = Mirror(path, DOCUMENT), Mirror(path, DOCUMENT)
+    for here, times in ((ctx, 1), (there, 3)):
+        make(here, "Anna", *["kind"] * times)
+        relate(here, [Triple("Anna", "Bob", "knows")] * times, may_dangle=True, may_repeat=True)
+    for _ in range(3):
+        one.sync(ctx)
+        other.sync(there)
+    assert document(path) == ({"Anna": ["kind"] * 3}, ["knows"] * 3)
+    assert len(read_graph(ctx).relations) == 3 and read_graph(ctx).entities[0].texts == ["kind"] * 3
+    last = path.stat()
+    one.sync(ctx)
+    other.sync(there)
+    assert path.stat() == last
+
+
 # -- a damaged file
 
 

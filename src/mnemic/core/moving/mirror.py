@@ -12,7 +12,8 @@ import logging
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -45,10 +46,12 @@ class Form:
 
     read: Callable[[str], Iterator[Record]]
     write: Callable[[Iterable[Entity], Iterable[Relation]], bytes]
+    may_repeat: bool = False
+    """Whether it means something that an observation or a relation stands there twice."""
 
 
 LINES = Form(read_lines, write_lines)
-DOCUMENT = Form(read_document_or_lines, write_document)
+DOCUMENT = Form(read_document_or_lines, write_document, may_repeat=True)
 
 
 class Mirror:
@@ -87,7 +90,7 @@ class Mirror:
     def _read(self, ctx: Context, text: str, digest: str) -> bool:
         """Take in what others wrote: whether that is all there is to show."""
         records = list(self._form.read(text))
-        take_in(ctx, records, may_dangle=True)
+        take_in(ctx, records, may_dangle=True, may_repeat=self._form.may_repeat)
         lost = [one for one in records if isinstance(one, Flaw | Surplus)]
         if lost:
             self._tell(lost)
@@ -95,7 +98,15 @@ class Mirror:
         graph = read_graph(ctx)
         sketches = (Sketch(one.title, one.kind, tuple(one.texts)) for one in graph.entities)
         triples = (Triple(one.source, one.target, one.type) for one in graph.relations)
-        return _unordered(records) == _unordered([*sketches, *triples])
+        return self._said(records) == self._said([*sketches, *triples])
+
+    def _said(self, records: Iterable[Record]) -> object:
+        """What *records* say, whatever their order: two stores that show one file need not agree on that."""
+        gather = _counted if self._form.may_repeat else frozenset
+        return gather(
+            (one.name, one.kind, gather(one.observations)) if isinstance(one, Sketch) else one
+            for one in records
+        )
 
     def _tell(self, lost: Sequence[Flaw | Surplus]) -> None:
         """Say what could not be taken in, and keep the file that has it beside the one that will take its place."""
@@ -169,12 +180,8 @@ class Mirror:
         return found.st_mtime_ns, found.st_size, found.st_ino
 
 
-def _unordered(records: Iterable[Record]) -> set[object]:
-    """What *records* say, whatever their order: two stores that show one file need not agree on that."""
-    return {
-        (one.name, one.kind, frozenset(one.observations)) if isinstance(one, Sketch) else one
-        for one in records
-    }
+def _counted(items: Iterable[Hashable]) -> frozenset[tuple[Hashable, int]]:
+    return frozenset(Counter(items).items())
 
 
 def _digest(content: bytes) -> str:
