@@ -612,6 +612,15 @@ def test_a_relation_of_a_file_finds_the_entities_behind_it(ctx):
     assert taken.related[0].edge and relations(ctx) == [KNOWS]
 
 
+def test_an_entity_of_a_file_may_be_known_by_its_number(ctx, people):
+    [known] = take_in(ctx, [Sketch("Anna", "person")], may_dangle=True).made
+    more = Sketch("Anna", "person", ("wise",), of=known.id)
+    assert take_in(ctx, [more], may_dangle=True).made[0].id == known.id
+    delete(ctx, ["Anna"])
+    [again] = take_in(ctx, [more], may_dangle=True).made
+    assert again.id != known.id and observations(ctx, "Anna") == ["wise"], "one that has gone is made anew"
+
+
 def test_a_file_of_many_records_is_taken_in_whole(ctx, monkeypatch):
     monkeypatch.setattr(entities, "BATCH", 3)
     names = [f"e{number}" for number in range(8)]

@@ -124,7 +124,7 @@ def _made(ctx: Context, sketches: Sequence[Sketch], taken: Taken) -> list[tuple[
 
 def _create(tx: Writer, ctx: Context, sketch: Sketch, taken: Taken) -> tuple[Memory, Memory | None]:
     """The entity as it stands then, and as it was before."""
-    known = entity(tx, ctx, sketch.name)
+    known = _meant(tx, ctx, sketch)
     if known is not None:
         return _changed(tx, known, sketch, taken), known
     draft = Draft(
@@ -136,6 +136,14 @@ def _create(tx: Writer, ctx: Context, sketch: Sketch, taken: Taken) -> tuple[Mem
     )
     _make_way(tx, ctx, sketch.name)
     return tx.add(draft, uid=ctx.new_uid()), None
+
+
+def _meant(tx: Writer, ctx: Context, sketch: Sketch) -> Memory | None:
+    """The known entity that *sketch* speaks of."""
+    numbered = tx.memory(sketch.of) if sketch.of is not None else None
+    if numbered and numbered.title == sketch.name and is_in_use(ctx, numbered):
+        return numbered
+    return entity(tx, ctx, sketch.name)
 
 
 def _make_way(tx: Writer, ctx: Context, name: str) -> None:

@@ -314,6 +314,81 @@ def test_two_stores_agree_on_how_often(ctx, fresh, tmp_path):
     assert path.stat() == last
 
 
+# -- several namespaces in one file
+
+
+@pytest.fixture
+def project(ctx):
+    """In the namespace proj X, which leads to Z; and an X in two others."""
+    here = replace(ctx, namespace="proj")
+    make(here, "X", "secret of project")
+    make(here, "Z")
+    relate(here, [Triple("X", "Z", "uses")], may_dangle=True)
+    make(replace(ctx, namespace="elsewhere"), "X", "of another")
+    make(replace(ctx, namespace="global"), "X", "of global")
+
+
+def texts(ctx):
+    memories = [memory for memory in ctx.store.read().all_memories() if memory.title == "X"]
+    return {memory.namespace: list(memory.texts) for memory in memories}
+
+
+APART = {"proj": ["secret of project"], "elsewhere": ["of another"], "global": ["of global"]}
+
+
+@pytest.mark.parametrize("form", [LINES, DOCUMENT])
+def test_what_is_added_to_a_file_leaves_the_rest_where_it_is(ctx, project, path, form):
+    mirror = Mirror(path, form)
+    mirror.sync(ctx)
+    add_by_hand(path, form, BOB, {**KNOWS, "from": "Bob", "to": "Z"})
+    mirror.sync(ctx)
+    assert texts(ctx) == APART
+    graph = read_graph(ctx)
+    assert [one.title for one in graph.entities] == ["X", "Z", "X", "X", "Bob"]
+    assert [one.type for one in graph.relations] == ["uses", "knows"]
+
+
+def add_by_hand(path, form, entity, relation):
+    if form is LINES:
+        path.write_text("\n".join([path.read_text(), json.dumps(entity), json.dumps(relation)]))
+        return
+    content = json.loads(path.read_text())
+    written(path, [*content["entities"], entity], [*content["relations"], relation])
+
+
+def test_what_is_added_to_a_line_goes_to_the_one_it_shows(ctx, project, path, mirror):
+    mirror.sync(ctx)
+    path.write_text(path.read_text().replace('"secret of project"', '"secret of project", "and more"'))
+    mirror.sync(ctx)
+    assert texts(ctx) == {**APART, "proj": ["secret of project", "and more"]}
+    path.write_text("\n".join(line for line in path.read_text().split("\n") if "global" not in line))
+    mirror.sync(ctx)
+    path.write_text(path.read_text().replace('"of another"', '"new", "of another"'))
+    mirror.sync(ctx)
+    assert texts(ctx) == {
+        "proj": ["secret of project", "and more"],
+        "elsewhere": ["of another", "new"],
+        "global": ["of global"],
+    }
+
+
+def test_a_line_like_none_goes_where_its_name_leads(ctx, project, path, mirror):
+    mirror.sync(ctx)
+    path.write_text(path.read_text() + "\n" + json.dumps({**ANNA, "name": "X", "observations": ["new"]}))
+    mirror.sync(ctx)
+    assert texts(ctx) == {**APART, "global": ["of global", "new"]}
+
+
+def test_a_relation_written_once_more_stands_once_more(ctx, project, tmp_path):
+    path = tmp_path / "memory.json"
+    mirror = Mirror(path, DOCUMENT)
+    mirror.sync(ctx)
+    content = json.loads(path.read_text())
+    written(path, content["entities"], content["relations"] * 2)
+    mirror.sync(ctx)
+    assert len(read_graph(ctx).relations) == 2 and texts(ctx) == APART
+
+
 # -- a damaged file
 
 

@@ -12,14 +12,14 @@ import logging
 import os
 import shutil
 import tempfile
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 
 from mnemic.core.context import Context
-from mnemic.core.entities import read_graph, take_in
+from mnemic.core.entities import Graph, read_graph, take_in
 from mnemic.formats.graphs import (
     Flaw,
     Record,
@@ -90,7 +90,8 @@ class Mirror:
     def _read(self, ctx: Context, text: str, digest: str) -> bool:
         """Take in what others wrote: whether that is all there is to show."""
         records = list(self._form.read(text))
-        take_in(ctx, records, may_dangle=True, may_repeat=self._form.may_repeat)
+        news = self._news(records, read_graph(ctx))
+        take_in(ctx, news, may_dangle=True, may_repeat=self._form.may_repeat)
         lost = [one for one in records if isinstance(one, Flaw | Surplus)]
         if lost:
             self._tell(lost)
@@ -99,6 +100,20 @@ class Mirror:
         sketches = (Sketch(one.title, one.kind, tuple(one.texts)) for one in graph.entities)
         triples = (Triple(one.source, one.target, one.type) for one in graph.relations)
         return self._said(records) == self._said([*sketches, *triples])
+
+    def _news(self, records: Sequence[Record], graph: Graph) -> list[Record]:
+        """What the file says that *graph*, as we would show it, does not.
+
+        A file has names and no namespaces, so what we showed ourselves must not be looked up by its name again.
+        """
+        triples = [one for one in records if isinstance(one, Triple)]
+        shown = Counter(Triple(one.source, one.target, one.type) for one in graph.relations)
+        said = Counter(triples) if self._form.may_repeat else Counter(set(triples))
+        sketches = [one for one in records if isinstance(one, Sketch)]
+        return [
+            *_other_sketches(sketches, graph.entities),
+            *(one for one in triples if said[one] > shown[one]),
+        ]
 
     def _said(self, records: Iterable[Record]) -> object:
         """What *records* say, whatever their order: two stores that show one file need not agree on that."""
@@ -178,6 +193,33 @@ class Mirror:
         except FileNotFoundError:
             return None
         return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _other_sketches(sketches: Sequence[Sketch], entities: Iterable[Entity]) -> list[Sketch]:
+    """The sketches that show none of *entities* as it is, each with the number of the one that it is most like."""
+    shown = defaultdict(list)
+    for one in entities:
+        shown[one.title].append(one)
+    others = []
+    for sketch in sketches:
+        known = shown[sketch.name]
+        twin = next((one for one in known if _is_shown(one, sketch)), None)
+        if twin:
+            known.remove(twin)
+        else:
+            others.append(sketch)
+    return [replace(sketch, of=_nearest(sketch, shown[sketch.name])) for sketch in others]
+
+
+def _is_shown(entity: Entity, sketch: Sketch) -> bool:
+    return entity.kind == sketch.kind and sorted(entity.texts) == sorted(sketch.observations)
+
+
+def _nearest(sketch: Sketch, entities: Iterable[Entity]) -> int | None:
+    """The number of the entity that shares most observations with *sketch*; None if none shares any."""
+    shared = {one.id: len({*one.texts} & {*sketch.observations}) for one in entities}
+    best = max(shared, key=lambda number: shared[number], default=None)
+    return best if best and shared[best] else None
 
 
 def _counted(items: Iterable[Hashable]) -> frozenset[tuple[Hashable, int]]:
