@@ -152,6 +152,14 @@ def test_the_file_is_named_by_the_environment(tmp_path, named, path):
     assert mirror.path == (tmp_path / path).resolve()
 
 
+def test_what_is_there_counts_before_its_name(tmp_path):
+    (tmp_path / "folder.json").mkdir()
+    (tmp_path / "file.txt").write_text("{}")
+    for named, path in (("folder.json", "folder.json/memory.json"), ("file.txt", "file.txt")):
+        mirror = SIMPLE_MEMORY.mirror({"MEMORY_PATH": str(tmp_path / named)})
+        assert mirror.path == (tmp_path / path).resolve()
+
+
 def test_or_is_that_of_cursor(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     assert SIMPLE_MEMORY.mirror({}).path == (tmp_path / ".cursor" / "memory.json").resolve()

@@ -6,6 +6,7 @@ A name that is taken is overwritten, what is missing is passed over in silence, 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -54,7 +55,15 @@ def _failure(text: str) -> Rendered:
 def _mirror(environment: Mapping[str, str]) -> Mirror:
     """The file that MEMORY_PATH names, or memory.json in the folder it names; by default Cursor's."""
     path = Path(environment.get("MEMORY_PATH") or "~/.cursor").expanduser()
-    return Mirror(path if path.suffix == ".json" else path / "memory.json", DOCUMENT)
+    return Mirror(path if _is_file(path) else path / "memory.json", DOCUMENT)
+
+
+def _is_file(path: Path) -> bool:
+    """Whether *path* is a file; what is not there yet, or not to be seen, is one if its name ends in .json."""
+    with suppress(OSError):
+        if path.exists():
+            return not path.is_dir()
+    return path.suffix == ".json"
 
 
 SIMPLE_MEMORY = SimpleMemory(
