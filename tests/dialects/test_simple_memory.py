@@ -172,3 +172,18 @@ def test_a_large_graph_is_read_in_pages_and_says_so(speak):
     assert "limit" in whole.content[1]["text"]
     page = speak("read_graph", limit=1, after="First")
     assert [one["name"] for one in page.json["entities"]] == ["Second"] and len(page.content) == 1
+
+
+@pytest.mark.parametrize(
+    "tool, arguments",
+    [
+        ("create_entities", {"entities": [an_entity("Long", "x" * READABLE)]}),
+        ("search_nodes", {"query": "x"}),
+        ("open_nodes", {"names": ["Long"]}),
+        ("delete_entities", {"entityNames": ["Long"]}),
+    ],
+)
+def test_no_other_answer_has_a_second_text(speak, tool, arguments):
+    speak.ok("create_entities", entities=[an_entity("Long", "x" * READABLE)])
+    answer = speak(tool, **arguments)
+    assert len(answer.content) == 1 and len(answer.text) > READABLE

@@ -187,6 +187,10 @@ class GraphReply(Reply):
     entities: list[EntityShape]
     relations: list[RelationShape]
 
+
+class WholeGraphReply(GraphReply):
+    """All of them, or a page: clients read nothing but JSON in the other answers."""
+
     def note(self, text: str) -> str | None:
         """See Reply."""
         return note_on(text)
@@ -344,10 +348,10 @@ class ReadGraph(Given):
 
 
 @ANTHROPIC.operation(title="Read Graph", read_only=True, idempotent=True)
-def read_graph(ctx: Context, request: ReadGraph) -> GraphReply:
+def read_graph(ctx: Context, request: ReadGraph) -> WholeGraphReply:
     """Read the entire knowledge graph"""
     graph = core.read_graph(ctx, request.after, request.limit)
-    return _graph(graph.entities, graph.relations)
+    return WholeGraphReply.model_construct(**dict(_graph(graph.entities, graph.relations)))
 
 
 class SearchNodes(Given):

@@ -27,13 +27,14 @@ from mnemic.model.graph import Sketch, Triple
 
 
 class SimpleMemory(Dialect):
-    """The dialect, with its way of answering: JSON in one line, and nothing beside it."""
+    """The dialect, with its way of answering: JSON in one line, and beside it at most a word on a large graph."""
 
     def render(self, reply: BaseModel) -> Rendered:
         """See Dialect."""
         assert isinstance(reply, RootModel)
         text = orjson.dumps(reply.root).decode()
-        return Rendered(text, note=note_on(text), is_json=True)
+        note = note_on(text) if isinstance(reply, GraphReply) else None
+        return Rendered(text, note=note, is_json=True)
 
     def render_error(self, name: str, error: MnemicError) -> Rendered:
         """See Dialect."""
