@@ -51,6 +51,24 @@ def test_nine_tools_are_listed_without_an_output_schema(speak):
 
 
 @pytest.mark.parametrize(
+    "tool, told",
+    [
+        ("create_relations", "Type of relationship (e.g., works_for, knows, manages)"),
+        ("delete_relations", "Relationship type"),
+    ],
+)
+def test_relations_are_described_as_documented(speak, tool, told):
+    [listed] = [one for one in speak.say("tools/list")["tools"] if one["name"] == tool]
+    item = listed["inputSchema"]["properties"]["relations"]["items"]
+    assert item["required"] == ["from", "to", "relationType"]
+    assert {name: part["description"] for name, part in item["properties"].items()} == {
+        "from": "Source entity name",
+        "to": "Target entity name",
+        "relationType": told,
+    }
+
+
+@pytest.mark.parametrize(
     "tool, arguments, told",
     [
         ("create_entities", {"entities": [an_entity("Carl")]}, [an_entity("Carl")]),

@@ -207,10 +207,16 @@ def delete_observations(ctx: Context, request: DeleteObservations) -> ListReply:
     return _listed([one.echoed() for one in request.deletions])
 
 
+class GoneRelation(GivenRelation):
+    """A relation that is to go."""
+
+    relationType: Annotated[Words, Field(description="Relationship type")]
+
+
 class DeleteRelations(Given):
     """What to unlink."""
 
-    relations: list[GivenRelation]
+    relations: list[GoneRelation]
 
 
 @SIMPLE_MEMORY.operation(title="Delete relations", destructive=True)
