@@ -228,8 +228,21 @@ def test_pages_of_the_graph(known):
     assert known.ok("read_graph", limit=1, after="Anna") == {"entities": [BOB], "relations": [KNOWS]}
     assert known.ok("read_graph", after="Bob") == {"entities": [], "relations": []}
     assert known("read_graph", after="Nobody").text == "Entity with name Nobody not found"
-    for limit in (0, 10_001, "many"):
-        assert known("read_graph", limit=limit).is_error
+
+
+@pytest.mark.parametrize(
+    "arguments, told",
+    [
+        ({"limit": 0}, "Input should be greater than or equal to 1 at limit"),
+        ({"limit": 10_001}, "Input should be less than or equal to 10000 at limit"),
+        ({"limit": "many"}, "Input should be a valid integer, unable to parse string as an integer at limit"),
+        ({"after": 7}, "Input should be a valid string at after"),
+        ({"after": "a\0b"}, "contains a NUL character at after"),
+    ],
+)
+def test_a_page_that_cannot_be_is_told_what_is_wrong_with_it(speak, arguments, told):
+    answer = speak("read_graph", **arguments)
+    assert answer.is_error and answer.text.endswith(f"Invalid arguments for tool read_graph: {told}")
 
 
 def test_pages_together_are_the_whole(speak):
