@@ -588,9 +588,37 @@ def test_what_a_file_says_is_added_to_what_is_known(ctx, people):
     assert everything(ctx.store) == before, "a second time adds nothing"
 
 
+def test_what_a_file_says_several_times_stands_as_often(ctx, people):
+    records = [Sketch("Anna", "person", ("kind", "wise", "kind")), KNOWS, Triple("x", "y", "r"), KNOWS, KNOWS]
+    taken = take_in(ctx, records, may_dangle=True, may_repeat=True)
+    assert sum(1 for one in taken.related if not one.is_known) == 4
+    assert observations(ctx, "Anna") == ["kind", "wise", "kind"]
+    assert sorted(relations(ctx)) == [KNOWS, KNOWS, KNOWS, ("x", "y", "r")]
+    before = everything(ctx.store)
+    take_in(ctx, records, may_dangle=True, may_repeat=True)
+    take_in(ctx, records[-2:], may_dangle=True, may_repeat=True)
+    assert everything(ctx.store) == before, "a second time adds nothing"
+
+
+def test_a_relation_that_has_ended_does_not_stand(ctx, people):
+    [made] = link(ctx, KNOWS)
+    end(ctx, made.edge.id, {})
+    take_in(ctx, [KNOWS, KNOWS], may_dangle=True, may_repeat=True)
+    assert relations(ctx) == [KNOWS, KNOWS]
+
+
 def test_a_relation_of_a_file_finds_the_entities_behind_it(ctx):
     taken = take_in(ctx, [KNOWS, Sketch("Bob", "p"), Sketch("Anna", "p")], may_dangle=False)
     assert taken.related[0].edge and relations(ctx) == [KNOWS]
+
+
+def test_an_entity_of_a_file_may_be_known_by_its_number(ctx, people):
+    [known] = take_in(ctx, [Sketch("Anna", "person")], may_dangle=True).made
+    more = Sketch("Anna", "person", ("wise",), of=known.id)
+    assert take_in(ctx, [more], may_dangle=True).made[0].id == known.id
+    delete(ctx, ["Anna"])
+    [again] = take_in(ctx, [more], may_dangle=True).made
+    assert again.id != known.id and observations(ctx, "Anna") == ["wise"], "one that has gone is made anew"
 
 
 def test_a_file_of_many_records_is_taken_in_whole(ctx, monkeypatch):

@@ -11,6 +11,7 @@ from speaking import Speaker, a_relation, an_entity
 
 from mnemic.app import DIALECTS, EVERY, dialect
 from mnemic.dialects.every.shared import SHARED
+from mnemic.dialects.pages import READABLE
 
 ANNA, BOB = an_entity("Anna", "kind"), an_entity("Bob", "tall")
 KNOWS = a_relation("Anna", "Bob", "knows")
@@ -210,6 +211,14 @@ def test_a_failure_is_told_in_every_way_clients_look_for_it(known, tool, argumen
     told = known(tool, **arguments)
     assert told.is_error and told.json == told.structured == {"error": error}
     assert known.ok("read_graph") == before
+
+
+def test_only_a_large_graph_says_how_to_read_on(speak):
+    speak.ok("create_entities", entities=[an_entity("Long", "x" * READABLE)])
+    assert len(speak("read_graph").content) == 2
+    for tool, arguments in (("search_nodes", {"query": "x"}), ("open_nodes", {"names": ["Long"]})):
+        answer = speak(tool, **arguments)
+        assert len(answer.content) == 1 and len(answer.text) > READABLE
 
 
 def test_deletions_answer_with_all_keys(known):

@@ -51,6 +51,24 @@ def test_nine_tools_are_listed_without_an_output_schema(speak):
 
 
 @pytest.mark.parametrize(
+    "tool, told",
+    [
+        ("create_relations", "Type of relationship (e.g., works_for, knows, manages)"),
+        ("delete_relations", "Relationship type"),
+    ],
+)
+def test_relations_are_described_as_documented(speak, tool, told):
+    [listed] = [one for one in speak.say("tools/list")["tools"] if one["name"] == tool]
+    item = listed["inputSchema"]["properties"]["relations"]["items"]
+    assert item["required"] == ["from", "to", "relationType"]
+    assert {name: part["description"] for name, part in item["properties"].items()} == {
+        "from": "Source entity name",
+        "to": "Target entity name",
+        "relationType": told,
+    }
+
+
+@pytest.mark.parametrize(
     "tool, arguments, told",
     [
         ("create_entities", {"entities": [an_entity("Carl")]}, [an_entity("Carl")]),
@@ -152,6 +170,14 @@ def test_the_file_is_named_by_the_environment(tmp_path, named, path):
     assert mirror.path == (tmp_path / path).resolve()
 
 
+def test_what_is_there_counts_before_its_name(tmp_path):
+    (tmp_path / "folder.json").mkdir()
+    (tmp_path / "file.txt").write_text("{}")
+    for named, path in (("folder.json", "folder.json/memory.json"), ("file.txt", "file.txt")):
+        mirror = SIMPLE_MEMORY.mirror({"MEMORY_PATH": str(tmp_path / named)})
+        assert mirror.path == (tmp_path / path).resolve()
+
+
 def test_or_is_that_of_cursor(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     assert SIMPLE_MEMORY.mirror({}).path == (tmp_path / ".cursor" / "memory.json").resolve()
@@ -164,3 +190,18 @@ def test_a_large_graph_is_read_in_pages_and_says_so(speak):
     assert "limit" in whole.content[1]["text"]
     page = speak("read_graph", limit=1, after="First")
     assert [one["name"] for one in page.json["entities"]] == ["Second"] and len(page.content) == 1
+
+
+@pytest.mark.parametrize(
+    "tool, arguments",
+    [
+        ("create_entities", {"entities": [an_entity("Long", "x" * READABLE)]}),
+        ("search_nodes", {"query": "x"}),
+        ("open_nodes", {"names": ["Long"]}),
+        ("delete_entities", {"entityNames": ["Long"]}),
+    ],
+)
+def test_no_other_answer_has_a_second_text(speak, tool, arguments):
+    speak.ok("create_entities", entities=[an_entity("Long", "x" * READABLE)])
+    answer = speak(tool, **arguments)
+    assert len(answer.content) == 1 and len(answer.text) > READABLE

@@ -12,8 +12,11 @@ from mnemic.formats.graphs import (
     NO_FIELDS,
     NO_JSON,
     NO_KIND,
+    NO_LIST,
     Flaw,
+    Surplus,
     read_document,
+    read_document_or_lines,
     read_lines,
     write_document,
     write_lines,
@@ -114,8 +117,13 @@ def test_an_entity_needs_no_more_than_a_name():
     assert lines('{"type": "entity", "name": ""}') == [Sketch("", "", ())]
 
 
-def test_fields_that_are_not_ours_are_passed_over():
-    assert lines(line(ANNA, color="blue"), line(KNOWS, since=2020)) == lines(line(ANNA), line(KNOWS))
+def test_fields_that_are_not_ours_are_told_behind_what_has_them():
+    assert lines(line(ANNA, color="blue"), line(KNOWS, since=2020, by="Carl")) == [
+        Sketch("Anna", "person", ("tall", "kind")),
+        Surplus("line 1", "no place for color"),
+        Triple("Anna", "Bob", "knows"),
+        Surplus("line 2", "no place for since, by"),
+    ]
 
 
 # -- a document
@@ -132,9 +140,31 @@ def test_a_document_is_its_entities_and_its_relations():
     ]
 
 
-@pytest.mark.parametrize("content", [{}, {"entities": {}}, {"entities": None, "relations": "none"}])
-def test_a_document_without_lists_says_nothing(content):
+@pytest.mark.parametrize("content", [{}, {"entities": {}}, {"entities": None, "relations": ""}])
+def test_a_document_with_nothing_in_it_says_nothing(content):
     assert document(content) == []
+
+
+def test_a_document_of_another_shape_is_a_flaw():
+    assert document({"memories": [ANNA]}) == document(ANNA) == [Flaw("the file", NO_KIND)]
+    assert document({"entities": {"Anna": {}}, "relations": [KNOWS]}) == [
+        Flaw("entities", NO_LIST),
+        Triple("Anna", "Bob", "knows"),
+    ]
+
+
+def test_what_else_a_document_says_is_told():
+    assert document({"version": 1, "entities": [ANNA | {"color": "blue"}], "relations": []}) == [
+        Sketch("Anna", "person", ("tall", "kind")),
+        Surplus("entities.0", "no place for color"),
+        Surplus("the file", "no place for version"),
+    ]
+
+
+def test_lines_are_read_where_a_document_was_asked_for():
+    records = [Sketch("Anna", "person", ("tall", "kind")), Triple("Anna", "Bob", "knows")]
+    assert list(read_document_or_lines(f"\n{line(ANNA)}\n{line(KNOWS)}")) == records
+    assert list(read_document_or_lines(json.dumps({"entities": [ANNA], "relations": [KNOWS]}))) == records
 
 
 @pytest.mark.parametrize("content", [[], 7, None, "text"])

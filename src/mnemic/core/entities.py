@@ -6,6 +6,7 @@ that is not there, to a text that is known. The rules are arguments here.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
@@ -47,6 +48,8 @@ class Taken(Enum):
     """Let the new type and observations take the place of the old."""
     MERGE = auto()
     """Take the new type, and add the observations that are not known."""
+    FILL = auto()
+    """Take the new type, and add observations until each is known as often as it was given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +127,7 @@ def _made(ctx: Context, sketches: Sequence[Sketch], taken: Taken) -> list[tuple[
 
 def _create(tx: Writer, ctx: Context, sketch: Sketch, taken: Taken) -> tuple[Memory, Memory | None]:
     """The entity as it stands then, and as it was before."""
-    known = entity(tx, ctx, sketch.name)
+    known = _meant(tx, ctx, sketch)
     if known is not None:
         return _changed(tx, known, sketch, taken), known
     draft = Draft(
@@ -136,6 +139,14 @@ def _create(tx: Writer, ctx: Context, sketch: Sketch, taken: Taken) -> tuple[Mem
     )
     make_way(tx, ctx.home(), sketch.name)
     return tx.add(draft, uid=ctx.new_uid()), None
+
+
+def _meant(tx: Writer, ctx: Context, sketch: Sketch) -> Memory | None:
+    """The known entity that *sketch* speaks of."""
+    numbered = tx.memory(sketch.of) if sketch.of is not None else None
+    if numbered and numbered.title == sketch.name and is_in_use(ctx, numbered):
+        return numbered
+    return entity(tx, ctx, sketch.name)
 
 
 def make_way(tx: Writer, namespace: str, name: str) -> None:
@@ -154,6 +165,9 @@ def _changed(tx: Writer, known: Memory, sketch: Sketch, taken: Taken) -> Memory:
             return tx.change(known, kind=sketch.kind, metadata=metadata, texts=sketch.observations)
         case Taken.MERGE:
             texts = (*known.texts, *_unknown(known, sketch.observations))
+            return tx.change(known, kind=sketch.kind, metadata=metadata, texts=texts)
+        case Taken.FILL:
+            texts = (*known.texts, *_lacking(known, sketch.observations))
             return tx.change(known, kind=sketch.kind, metadata=metadata, texts=texts)
 
 
@@ -226,6 +240,16 @@ class _Ends:
             return None
         return self._tx.edge_between(source, target, triple.type)
 
+    def times(self, triple: Triple) -> int:
+        """How often the relation stands between any that are called so."""
+        targets = set(self._called(triple.target))
+        edges = self._tx.edges(self._called(triple.source), Direction.OUT, [triple.type])
+        return sum(1 for edge in edges if edge.valid_to is None and edge.target_id in targets)
+
+    def _called(self, name: str) -> list[int]:
+        states = (State.LIVING, State.NAMED)
+        return [number for state in states for number in self._tx.ids_titled(name, self._ctx.scope(), state)]
+
 
 def _ends(reader: Reader, ctx: Context, name: str) -> Iterator[int]:
     """Everything a relation to *name* may point to: the entity of that name, and the mere name."""
@@ -266,29 +290,61 @@ def _unknown(memory: Memory, texts: Sequence[str]) -> list[str]:
     return [text for text in texts if text not in known]
 
 
+def _lacking(memory: Memory, texts: Sequence[str]) -> list[str]:
+    """Those of *texts* that *memory* has not, or not as often."""
+    known = Counter(memory.texts)
+    lacking = []
+    for text in texts:
+        if known[text]:
+            known[text] -= 1
+        else:
+            lacking.append(text)
+    return lacking
+
+
 def take_in(
     ctx: Context,
     records: Iterable[Record],
     *,
     may_dangle: bool,
+    may_repeat: bool = False,
     kind: str = "",
     progress: Progress | None = None,
 ) -> TakenIn:
-    """Add what a file says to what is known, a thousand records at a time; *kind* is for those that name none."""
+    """Add what a file says to what is known, a thousand records at a time; *kind* is for those that name none.
+
+    What is equal is kept once, or, if it *may repeat*, as often as the file says it.
+    """
     found = list(records)
     sketches = [one if one.kind else replace(one, kind=kind) for one in found if isinstance(one, Sketch)]
     triples = [one for one in found if isinstance(one, Triple)]
     made: list[tuple[Memory, Memory | None]] = []
     related: list[Related] = []
     for some in batches(sketches, BATCH):
-        made += _made(ctx, some, Taken.MERGE)
+        made += _made(ctx, some, Taken.FILL if may_repeat else Taken.MERGE)
         _tell(progress, len(made), len(found))
     for several in batches(triples, BATCH):
         related += relate(ctx, several, may_dangle=may_dangle)
         _tell(progress, len(made) + len(related), len(found))
+    if may_repeat:
+        related += _repeated(ctx, triples, may_dangle)
     news = {memory.id: memory for memory, before in made if memory is not before}
     flaws = [one for one in found if isinstance(one, Flaw)]
     return TakenIn([memory for memory, _ in made], list(news.values()), related, flaws)
+
+
+def _repeated(ctx: Context, triples: Sequence[Triple], may_dangle: bool) -> list[Related]:
+    """Link until each of *triples* stands as often as it is given: what that took."""
+    several = {triple: times for triple, times in Counter(triples).items() if times > 1}
+    if not several:
+        return []
+    with write_after_expiry(ctx, "create_relations") as tx:
+        ends = _Ends(tx, ctx, may_dangle)
+        return [
+            _relate(tx, ends, triple, None, may_repeat=True)
+            for triple, times in several.items()
+            for _ in range(times - ends.times(triple))
+        ]
 
 
 def _tell(progress: Progress | None, done: int, total: int) -> None:

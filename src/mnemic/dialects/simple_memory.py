@@ -6,6 +6,7 @@ A name that is taken is overwritten, what is missing is passed over in silence, 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,13 +27,14 @@ from mnemic.model.graph import Sketch, Triple
 
 
 class SimpleMemory(Dialect):
-    """The dialect, with its way of answering: JSON in one line, and nothing beside it."""
+    """The dialect, with its way of answering: JSON in one line, and beside it at most a word on a large graph."""
 
     def render(self, reply: BaseModel) -> Rendered:
         """See Dialect."""
         assert isinstance(reply, RootModel)
         text = orjson.dumps(reply.root).decode()
-        return Rendered(text, note=note_on(text), is_json=True)
+        note = note_on(text) if isinstance(reply, GraphReply) else None
+        return Rendered(text, note=note, is_json=True)
 
     def render_error(self, name: str, error: MnemicError) -> Rendered:
         """See Dialect."""
@@ -54,7 +56,15 @@ def _failure(text: str) -> Rendered:
 def _mirror(environment: Mapping[str, str]) -> Mirror:
     """The file that MEMORY_PATH names, or memory.json in the folder it names; by default Cursor's."""
     path = Path(environment.get("MEMORY_PATH") or "~/.cursor").expanduser()
-    return Mirror(path if path.suffix == ".json" else path / "memory.json", DOCUMENT)
+    return Mirror(path if _is_file(path) else path / "memory.json", DOCUMENT)
+
+
+def _is_file(path: Path) -> bool:
+    """Whether *path* is a file; what is not there yet, or not to be seen, is one if its name ends in .json."""
+    with suppress(OSError):
+        if path.exists():
+            return not path.is_dir()
+    return path.suffix == ".json"
 
 
 SIMPLE_MEMORY = SimpleMemory(
@@ -197,10 +207,16 @@ def delete_observations(ctx: Context, request: DeleteObservations) -> ListReply:
     return _listed([one.echoed() for one in request.deletions])
 
 
+class GoneRelation(GivenRelation):
+    """A relation that is to go."""
+
+    relationType: Annotated[Words, Field(description="Relationship type")]
+
+
 class DeleteRelations(Given):
     """What to unlink."""
 
-    relations: list[GivenRelation]
+    relations: list[GoneRelation]
 
 
 @SIMPLE_MEMORY.operation(title="Delete relations", destructive=True)

@@ -1,13 +1,13 @@
 """The files of the graph vocabularies: JSON lines (the reference server) and one JSON object (Simple Memory).
 
 Both are read as far as they can be: what is broken is told, never fatal. A record comes out as what it says, a
-Sketch or a Triple, or as a Flaw.
+Sketch or a Triple, or as a Flaw. Behind one that says more than we keep comes a Surplus.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,11 @@ import orjson
 
 from mnemic.model.graph import Entity, Relation, Sketch, Triple
 
-NO_JSON, NO_FIELDS, NO_KIND = "not JSON", "incomplete", "of an unknown type"
+NO_JSON, NO_FIELDS, NO_KIND, NO_LIST = "not JSON", "incomplete", "of an unknown type", "not a list"
+TYPE = "type"
+ENTITY_KEYS = frozenset((TYPE, "name", "entityType", "observations"))
+RELATION_KEYS = frozenset((TYPE, "from", "to", "relationType"))
+ENTITIES, RELATIONS = "entities", "relations"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,27 +30,37 @@ class Flaw:
     what: str
 
 
-Record = Sketch | Triple | Flaw
+@dataclass(frozen=True, slots=True)
+class Surplus:
+    """What else a file says of something that was read: where, and what is not kept."""
+
+    where: str
+    what: str
+
+
+Record = Sketch | Triple | Flaw | Surplus
 
 
 def read_lines(text: str) -> Iterator[Record]:
     """The records of a file of JSON lines; blank lines are nothing."""
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
-            yield _line(f"line {number}", line)
+            yield from _line(f"line {number}", line)
 
 
-def _line(where: str, line: str) -> Record:
+def _line(where: str, line: str) -> Iterator[Record]:
     try:
         content = orjson.loads(line.encode(errors="surrogatepass"))
     except orjson.JSONDecodeError:
-        return Flaw(where, NO_JSON)
+        yield Flaw(where, NO_JSON)
+        return
     match content:
         case {"type": "entity"}:
-            return entity(where, content)
+            yield from _whole(entity(where, content), where, content, ENTITY_KEYS)
         case {"type": "relation"}:
-            return relation(where, content)
-    return Flaw(where, NO_KIND)
+            yield from _whole(relation(where, content), where, content, RELATION_KEYS)
+        case _:
+            yield Flaw(where, NO_KIND)
 
 
 def read_document(text: str) -> Iterator[Record]:
@@ -61,15 +75,36 @@ def read_document(text: str) -> Iterator[Record]:
     if not isinstance(content, dict):
         yield Flaw("the file", NO_FIELDS)
         return
-    for place, item in enumerate(_list(content, "entities")):
-        yield entity(f"entities.{place}", item)
-    for place, item in enumerate(_list(content, "relations")):
-        yield relation(f"relations.{place}", item)
+    if content and ENTITIES not in content and RELATIONS not in content:
+        yield Flaw("the file", NO_KIND)
+        return
+    for name, read, keys in ((ENTITIES, entity, ENTITY_KEYS), (RELATIONS, relation, RELATION_KEYS)):
+        found = content.get(name) or []
+        if not isinstance(found, list):
+            yield Flaw(name, NO_LIST)
+            continue
+        for place, item in enumerate(found):
+            where = f"{name}.{place}"
+            yield from _whole(read(where, item), where, item, keys)
+    yield from _surplus("the file", content, {ENTITIES, RELATIONS})
 
 
-def _list(content: Mapping[str, Any], name: str) -> list[Any]:
-    found = content.get(name)
-    return found if isinstance(found, list) else []
+def read_document_or_lines(text: str) -> Iterator[Record]:
+    """The records of a file that should be one JSON object, though its owner may have brought JSON lines along."""
+    is_lines = isinstance(next(read_lines(text), None), Sketch | Triple)
+    return read_lines(text) if is_lines else read_document(text)
+
+
+def _whole(record: Record, where: str, content: Mapping[str, Any], keys: Set[str]) -> Iterator[Record]:
+    """*record*, and what else *content* says of it."""
+    yield record
+    if not isinstance(record, Flaw):
+        yield from _surplus(where, content, keys)
+
+
+def _surplus(where: str, content: Mapping[str, Any], keys: Set[str]) -> Iterator[Surplus]:
+    if more := [key for key in content if key not in keys]:
+        yield Surplus(where, f"no place for {', '.join(more)}")
 
 
 def entity(where: str, content: Any) -> Sketch | Flaw:

@@ -91,6 +91,8 @@ class Sketch:
     kind: str
     observations: tuple[str, ...] = ()
     metadata: Mapping[str, object] = field(default_factory=dict)
+    of: int | None = None
+    """The number of the entity that is meant, where the name alone does not tell."""
 
 
 class Triple(NamedTuple):

@@ -170,6 +170,15 @@ def test_a_folder_of_simple_memory_and_what_stands_behind_its_object(ctx, tmp_pa
     assert (done.imported, done.links, done.errors) == (2, 1, ["the end of the file: not JSON"])
 
 
+def test_what_simple_memory_has_twice_comes_twice_and_no_more(ctx, tmp_path):
+    content = {"entities": [{**LINES[0], "observations": ["a", "a"]}, LINES[1]], "relations": [LINES[2]] * 2}
+    done = bring(ctx, "simple-memory", write(tmp_path / "memory.json", content))
+    assert (done.imported, done.links) == (2, 2)
+    again = bring(ctx, "simple-memory", tmp_path)
+    assert (again.imported, again.links) == (0, 0)
+    assert len(list(ctx.store.read().all_edges())) == 2
+
+
 def test_an_empty_file_brings_nothing(ctx, tmp_path):
     for system, content in (
         ("anthropic", ""),

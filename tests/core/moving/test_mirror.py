@@ -54,6 +54,12 @@ def names(ctx):
     return [one.title for one in read_graph(ctx).entities]
 
 
+def written_at(path):
+    """What changes when the file is written, and not when it is read."""
+    found = path.stat()
+    return found.st_ino, found.st_mtime_ns
+
+
 def in_its_folder(path):
     return sorted(one.name for one in path.parent.iterdir())
 
@@ -95,12 +101,12 @@ def test_a_document_follows_it_too(ctx, tmp_path):
 def test_what_does_not_change_the_graph_leaves_the_file_alone(ctx, mirror, path):
     make(ctx, "Anna", "kind")
     mirror.sync(ctx)
-    before = path.stat()
+    before = written_at(path)
     mirror.sync(ctx)
     add(ctx, Reflection(text="Tea"))
     mirror.sync(ctx)
     Mirror(path, LINES).sync(ctx)
-    assert path.stat() == before
+    assert written_at(path) == before
 
 
 def test_the_file_is_replaced_not_written_over(ctx, mirror, path):
@@ -263,6 +269,135 @@ def test_a_file_taken_in_twice_changes_nothing(ctx, path):
     assert everything(ctx.store) == before
 
 
+def written(path, entities, relations):
+    path.write_text(json.dumps({"entities": entities, "relations": relations}))
+
+
+def document(path):
+    content = json.loads(path.read_text())
+    texts = {one["name"]: one["observations"] for one in content["entities"]}
+    return texts, [one["relationType"] for one in content["relations"]]
+
+
+def test_what_may_repeat_is_counted(ctx, tmp_path):
+    path = tmp_path / "memory.json"
+    mirror = Mirror(path, DOCUMENT)
+    written(path, [{**ANNA, "observations": ["kind", "kind"]}, BOB], [KNOWS, KNOWS])
+    mirror.sync(ctx)
+    assert document(path) == ({"Anna": ["kind", "kind"], "Bob": ["tall"]}, ["knows"] * 2)
+    before = everything(ctx.store)
+    Mirror(path, DOCUMENT).sync(ctx)
+    path.write_text(path.read_text() + "\n")
+    mirror.sync(ctx)
+    assert everything(ctx.store) == before, "what is there is not doubled"
+    written(path, [BOB, {**ANNA, "observations": ["kind"] * 3}], [KNOWS] * 3)
+    mirror.sync(ctx)
+    assert document(path) == ({"Anna": ["kind"] * 3, "Bob": ["tall"]}, ["knows"] * 3)
+
+
+def test_what_others_say_less_often_stays(ctx, tmp_path):
+    path = tmp_path / "memory.json"
+    mirror = Mirror(path, DOCUMENT)
+    written(path, [{**ANNA, "observations": ["kind", "kind"]}, BOB], [KNOWS, KNOWS])
+    mirror.sync(ctx)
+    written(path, [ANNA, BOB], [KNOWS])
+    mirror.sync(ctx)
+    assert document(path) == ({"Anna": ["kind", "kind"], "Bob": ["tall"]}, ["knows"] * 2)
+
+
+def test_two_stores_agree_on_how_often(ctx, fresh, tmp_path):
+    path = tmp_path / "memory.json"
+    there = replace(ctx, store=fresh("other"))
+    one, other = Mirror(path, DOCUMENT), Mirror(path, DOCUMENT)
+    for here, times in ((ctx, 1), (there, 3)):
+        make(here, "Anna", *["kind"] * times)
+        relate(here, [Triple("Anna", "Bob", "knows")] * times, may_dangle=True, may_repeat=True)
+    for _ in range(3):
+        one.sync(ctx)
+        other.sync(there)
+    assert document(path) == ({"Anna": ["kind"] * 3}, ["knows"] * 3)
+    assert len(read_graph(ctx).relations) == 3 and read_graph(ctx).entities[0].texts == ["kind"] * 3
+    last = written_at(path)
+    one.sync(ctx)
+    other.sync(there)
+    assert written_at(path) == last
+
+
+# -- several namespaces in one file
+
+
+@pytest.fixture
+def project(ctx):
+    """In the namespace proj X, which leads to Z; and an X in two others."""
+    here = replace(ctx, namespace="proj")
+    make(here, "X", "secret of project")
+    make(here, "Z")
+    relate(here, [Triple("X", "Z", "uses")], may_dangle=True)
+    make(replace(ctx, namespace="elsewhere"), "X", "of another")
+    make(replace(ctx, namespace="global"), "X", "of global")
+
+
+def texts(ctx):
+    memories = [memory for memory in ctx.store.read().all_memories() if memory.title == "X"]
+    return {memory.namespace: list(memory.texts) for memory in memories}
+
+
+APART = {"proj": ["secret of project"], "elsewhere": ["of another"], "global": ["of global"]}
+
+
+@pytest.mark.parametrize("form", [LINES, DOCUMENT])
+def test_what_is_added_to_a_file_leaves_the_rest_where_it_is(ctx, project, path, form):
+    mirror = Mirror(path, form)
+    mirror.sync(ctx)
+    add_by_hand(path, form, BOB, {**KNOWS, "from": "Bob", "to": "Z"})
+    mirror.sync(ctx)
+    assert texts(ctx) == APART
+    graph = read_graph(ctx)
+    assert [one.title for one in graph.entities] == ["X", "Z", "X", "X", "Bob"]
+    assert [one.type for one in graph.relations] == ["uses", "knows"]
+
+
+def add_by_hand(path, form, entity, relation):
+    if form is LINES:
+        path.write_text("\n".join([path.read_text(), json.dumps(entity), json.dumps(relation)]))
+        return
+    content = json.loads(path.read_text())
+    written(path, [*content["entities"], entity], [*content["relations"], relation])
+
+
+def test_what_is_added_to_a_line_goes_to_the_one_it_shows(ctx, project, path, mirror):
+    mirror.sync(ctx)
+    path.write_text(path.read_text().replace('"secret of project"', '"secret of project", "and more"'))
+    mirror.sync(ctx)
+    assert texts(ctx) == {**APART, "proj": ["secret of project", "and more"]}
+    path.write_text("\n".join(line for line in path.read_text().split("\n") if "global" not in line))
+    mirror.sync(ctx)
+    path.write_text(path.read_text().replace('"of another"', '"new", "of another"'))
+    mirror.sync(ctx)
+    assert texts(ctx) == {
+        "proj": ["secret of project", "and more"],
+        "elsewhere": ["of another", "new"],
+        "global": ["of global"],
+    }
+
+
+def test_a_line_like_none_goes_where_its_name_leads(ctx, project, path, mirror):
+    mirror.sync(ctx)
+    path.write_text(path.read_text() + "\n" + json.dumps({**ANNA, "name": "X", "observations": ["new"]}))
+    mirror.sync(ctx)
+    assert texts(ctx) == {**APART, "global": ["of global", "new"]}
+
+
+def test_a_relation_written_once_more_stands_once_more(ctx, project, tmp_path):
+    path = tmp_path / "memory.json"
+    mirror = Mirror(path, DOCUMENT)
+    mirror.sync(ctx)
+    content = json.loads(path.read_text())
+    written(path, content["entities"], content["relations"] * 2)
+    mirror.sync(ctx)
+    assert len(read_graph(ctx).relations) == 2 and texts(ctx) == APART
+
+
 # -- a damaged file
 
 
@@ -299,6 +434,68 @@ def test_a_file_with_nothing_good_in_it_is_kept_beside(ctx, mirror, path):
     mirror.sync(ctx)
     assert path.with_name("memory.jsonl.damaged").read_text() == "not a graph at all"
     assert names(ctx) == []
+
+
+@pytest.mark.parametrize(
+    "content, told",
+    [
+        ({"memories": [{"text": "precious"}]}, "the file: of an unknown type"),
+        ({"entities": {"a": {"entityType": "k"}}, "relations": []}, "entities: not a list"),
+        ({"entities": [], "relations": "a knows b"}, "relations: not a list"),
+        ({"type": "note", "text": "precious"}, "the file: of an unknown type"),
+    ],
+)
+def test_a_document_of_another_shape_is_kept_beside(ctx, tmp_path, caplog, content, told):
+    path = tmp_path / "memory.json"
+    write(path, content)
+    with caplog.at_level(logging.WARNING):
+        Mirror(path, DOCUMENT).sync(ctx)
+    assert json.loads((tmp_path / "memory.json.damaged").read_text()) == content
+    assert f"skipped {told}. The file as it was is kept" in caplog.text
+
+
+def test_lines_where_a_document_should_be_are_taken_in(ctx, tmp_path):
+    for number, records in enumerate(([ANNA], [BOB, KNOWS])):
+        path = tmp_path / f"{number}.json"
+        write(path, *records)
+        Mirror(path, DOCUMENT).sync(ctx)
+    assert names(ctx) == ["Anna", "Bob"] and len(read_graph(ctx).relations) == 1
+    assert list(json.loads(path.read_text())) == ["entities", "relations"]
+    assert not list(tmp_path.glob("*.damaged"))
+
+
+@pytest.mark.parametrize(
+    "form, records, told",
+    [
+        (LINES, [{**ANNA, "createdAt": "today"}], "line 1: no place for createdAt"),
+        (LINES, [ANNA, {**KNOWS, "weight": 1, "by": 2}], "line 2: no place for weight, by"),
+        (DOCUMENT, [{"entities": [{**ANNA, "createdAt": "today"}]}], "entities.0: no place for createdAt"),
+        (DOCUMENT, [{"entities": [ANNA], "relations": [{**KNOWS, "weight": 1}]}], "relations.0: no place"),
+        (DOCUMENT, [{"version": 2, "entities": [ANNA]}], "the file: no place for version"),
+    ],
+)
+def test_what_has_no_place_here_is_kept_beside(ctx, tmp_path, caplog, form, records, told):
+    path = tmp_path / "memory.json"
+    write(path, *records)
+    before = path.read_bytes()
+    with caplog.at_level(logging.WARNING):
+        Mirror(path, form).sync(ctx)
+    assert names(ctx) == ["Anna"] and path.read_bytes() != before
+    assert (tmp_path / "memory.json.damaged").read_bytes() == before
+    assert told in caplog.text
+
+
+def test_what_was_kept_is_not_kept_again(ctx, fresh, path):
+    """By another server on the same file, or by ours when the same comes again."""
+    damaged = {**ANNA, "createdAt": "today"}
+    there = replace(ctx, store=fresh("other"))
+    for here in (ctx, there, ctx):
+        write(path, damaged)
+        Mirror(path, LINES).sync(here)
+    assert in_its_folder(path) == ["memory.jsonl", "memory.jsonl.damaged"]
+    write(path, damaged, BOB)
+    Mirror(path, LINES).sync(ctx)
+    assert in_its_folder(path) == ["memory.jsonl", "memory.jsonl.damaged", "memory.jsonl.damaged1"]
 
 
 def test_only_the_first_flaws_are_told(ctx, mirror, path, caplog):
@@ -416,10 +613,10 @@ def test_two_mirrors_on_one_file_and_store_agree(ctx, path):
     for mirror in (one, other, one, other):
         mirror.sync(ctx)
     assert shown(path) == [BOB] and names(ctx) == ["Bob"]
-    last = path.stat()
+    last = written_at(path)
     for mirror in (one, other):
         mirror.sync(ctx)
-    assert path.stat() == last, "they are at rest"
+    assert written_at(path) == last, "they are at rest"
 
 
 def test_a_server_that_was_overtaken_does_not_bring_back_what_went_meanwhile(ctx, path):
@@ -457,10 +654,10 @@ def test_two_stores_on_one_file_come_to_know_the_same(ctx, fresh, path):
         one.sync(ctx)
         other.sync(there)
     assert names(ctx) == ["Anna", "Bob"] and names(there) == ["Bob", "Anna"]
-    last = path.stat()
+    last = written_at(path)
     one.sync(ctx)
     other.sync(there)
-    assert path.stat() == last, "though each has an order of its own"
+    assert written_at(path) == last, "though each has an order of its own"
 
 
 # -- while a server runs

@@ -78,7 +78,7 @@ def _simple_memory(ctx: Context, delivery: Delivery) -> Imported:
     records = list(read_document(text)) if text.strip() else []
     if text.strip() and not records and "entities" not in loaded(text.encode()):
         raise Invalid(f"{delivery.name} is no file of Simple Memory: it has no entities.", "file")
-    return _graph(ctx, delivery, records, "Simple Memory", may_dangle=True)
+    return _graph(ctx, delivery, records, "Simple Memory", may_dangle=True, may_repeat=True)
 
 
 def _mcp_memory(ctx: Context, delivery: Delivery) -> Imported:
@@ -90,7 +90,13 @@ def _mcp_memory(ctx: Context, delivery: Delivery) -> Imported:
 
 
 def _graph(
-    ctx: Context, delivery: Delivery, records: list[Record], system: str, *, may_dangle: bool
+    ctx: Context,
+    delivery: Delivery,
+    records: list[Record],
+    system: str,
+    *,
+    may_dangle: bool,
+    may_repeat: bool = False,
 ) -> Imported:
     """Add entities and relations to what is known. *may_dangle* is False where an end must be an entity."""
     if records and all(isinstance(record, Flaw) for record in records):
@@ -99,7 +105,14 @@ def _graph(
             f"{delivery.name} is damaged, or no file of {system}: {told.where} is {told.what}.", "file"
         )
     kind = "" if may_dangle else GENERIC
-    taken = take_in(ctx, records, may_dangle=may_dangle, kind=kind, progress=delivery.progress)
+    taken = take_in(
+        ctx,
+        records,
+        may_dangle=may_dangle,
+        may_repeat=may_repeat,
+        kind=kind,
+        progress=delivery.progress,
+    )
     done = Imported(errors=[f"{flaw.where}: {flaw.what}" for flaw in taken.flaws])
     for memory in taken.news:
         done.count(memory.title, is_news=True)

@@ -6,19 +6,29 @@ since a file cannot say what was meant to go. Then the file is replaced, whole o
 
 from __future__ import annotations
 
+import filecmp
 import hashlib
 import logging
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 
 from mnemic.core.context import Context
-from mnemic.core.entities import read_graph, take_in
-from mnemic.formats.graphs import Flaw, Record, read_document, read_lines, write_document, write_lines
+from mnemic.core.entities import Graph, read_graph, take_in
+from mnemic.formats.graphs import (
+    Flaw,
+    Record,
+    Surplus,
+    read_document_or_lines,
+    read_lines,
+    write_document,
+    write_lines,
+)
 from mnemic.model.graph import Entity, Relation, Sketch, Triple
 from mnemic.storage.files import make_folder, put_in_place, sync
 
@@ -36,10 +46,12 @@ class Form:
 
     read: Callable[[str], Iterator[Record]]
     write: Callable[[Iterable[Entity], Iterable[Relation]], bytes]
+    may_repeat: bool = False
+    """Whether it means something that an observation or a relation stands there twice."""
 
 
 LINES = Form(read_lines, write_lines)
-DOCUMENT = Form(read_document, write_document)
+DOCUMENT = Form(read_document_or_lines, write_document, may_repeat=True)
 
 
 class Mirror:
@@ -78,24 +90,58 @@ class Mirror:
     def _read(self, ctx: Context, text: str, digest: str) -> bool:
         """Take in what others wrote: whether that is all there is to show."""
         records = list(self._form.read(text))
-        taken = take_in(ctx, records, may_dangle=True)
-        if taken.flaws:
-            self._tell(taken.flaws)
+        news = self._news(records, read_graph(ctx))
+        take_in(ctx, news, may_dangle=True, may_repeat=self._form.may_repeat)
+        lost = [one for one in records if isinstance(one, Flaw | Surplus)]
+        if lost:
+            self._tell(lost)
         self._note(ctx, digest)
         graph = read_graph(ctx)
         sketches = (Sketch(one.title, one.kind, tuple(one.texts)) for one in graph.entities)
         triples = (Triple(one.source, one.target, one.type) for one in graph.relations)
-        return _unordered(records) == _unordered([*sketches, *triples])
+        return self._said(records) == self._said([*sketches, *triples])
 
-    def _tell(self, flaws: Sequence[Flaw]) -> None:
-        """Say what could not be read, and keep the file that has it beside the one that will take its place."""
-        names = (f"{self.path.name}{DAMAGED}{number or ''}" for number in count())
-        copy = next(path for name in names if not (path := self.path.with_name(name)).exists())
-        shutil.copy2(self.path, copy)
-        sync(copy)
-        told = "; ".join(f"{flaw.where}: {flaw.what}" for flaw in flaws[:FLAWS_TOLD])
-        more = f" and {len(flaws) - FLAWS_TOLD} more" if len(flaws) > FLAWS_TOLD else ""
+    def _news(self, records: Sequence[Record], graph: Graph) -> list[Record]:
+        """What the file says that *graph*, as we would show it, does not.
+
+        A file has names and no namespaces, so what we showed ourselves must not be looked up by its name again.
+        """
+        triples = [one for one in records if isinstance(one, Triple)]
+        shown = Counter(Triple(one.source, one.target, one.type) for one in graph.relations)
+        said = Counter(triples) if self._form.may_repeat else Counter(set(triples))
+        sketches = [one for one in records if isinstance(one, Sketch)]
+        return [
+            *_other_sketches(sketches, graph.entities),
+            *(one for one in triples if said[one] > shown[one]),
+        ]
+
+    def _said(self, records: Iterable[Record]) -> object:
+        """What *records* say, whatever their order: two stores that show one file need not agree on that."""
+        gather = _counted if self._form.may_repeat else frozenset
+        return gather(
+            (one.name, one.kind, gather(one.observations)) if isinstance(one, Sketch) else one
+            for one in records
+        )
+
+    def _tell(self, lost: Sequence[Flaw | Surplus]) -> None:
+        """Say what could not be taken in, and keep the file that has it beside the one that will take its place."""
+        copy = self._kept()
+        told = "; ".join(f"{one.where}: {one.what}" for one in lost[:FLAWS_TOLD])
+        more = f" and {len(lost) - FLAWS_TOLD} more" if len(lost) > FLAWS_TOLD else ""
         log.warning("%s: skipped %s%s. The file as it was is kept as %s", self.path, told, more, copy.name)
+
+    def _kept(self) -> Path:
+        """A copy of the file as it is: one that was made before, by another server perhaps, or a new one."""
+        names = (f"{self.path.name}{DAMAGED}{number or ''}" for number in count())
+        copies = (self.path.with_name(name) for name in names)
+        copy = next(path for path in copies if not path.exists() or self._is_equal(path))
+        if not copy.exists():
+            shutil.copy2(self.path, copy)
+            sync(copy)
+        return copy
+
+    def _is_equal(self, path: Path) -> bool:
+        return path.is_file() and filecmp.cmp(self.path, path, shallow=False)
 
     def _write(self, ctx: Context) -> bool:
         """Show the graph: False if someone has just changed the file, which is to be read first."""
@@ -149,12 +195,35 @@ class Mirror:
         return found.st_mtime_ns, found.st_size, found.st_ino
 
 
-def _unordered(records: Iterable[Record]) -> set[object]:
-    """What *records* say, whatever their order: two stores that show one file need not agree on that."""
-    return {
-        (one.name, one.kind, frozenset(one.observations)) if isinstance(one, Sketch) else one
-        for one in records
-    }
+def _other_sketches(sketches: Sequence[Sketch], entities: Iterable[Entity]) -> list[Sketch]:
+    """The sketches that show none of *entities* as it is, each with the number of the one that it is most like."""
+    shown = defaultdict(list)
+    for one in entities:
+        shown[one.title].append(one)
+    others = []
+    for sketch in sketches:
+        known = shown[sketch.name]
+        twin = next((one for one in known if _is_shown(one, sketch)), None)
+        if twin:
+            known.remove(twin)
+        else:
+            others.append(sketch)
+    return [replace(sketch, of=_nearest(sketch, shown[sketch.name])) for sketch in others]
+
+
+def _is_shown(entity: Entity, sketch: Sketch) -> bool:
+    return entity.kind == sketch.kind and sorted(entity.texts) == sorted(sketch.observations)
+
+
+def _nearest(sketch: Sketch, entities: Iterable[Entity]) -> int | None:
+    """The number of the entity that shares most observations with *sketch*; None if none shares any."""
+    shared = {one.id: len({*one.texts} & {*sketch.observations}) for one in entities}
+    best = max(shared, key=lambda number: shared[number], default=None)
+    return best if best and shared[best] else None
+
+
+def _counted(items: Iterable[Hashable]) -> frozenset[tuple[Hashable, int]]:
+    return frozenset(Counter(items).items())
 
 
 def _digest(content: bytes) -> str:

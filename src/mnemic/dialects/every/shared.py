@@ -46,12 +46,16 @@ class Shared(ObjectDialect):
     def render(self, reply: BaseModel) -> Rendered:
         """See Dialect."""
         told = super().render(reply)
-        return replace(told, note=note_on(told.text))
+        return replace(told, note=note_on(told.text)) if isinstance(reply, WholeGraph) else told
 
     def render_error(self, name: str, error: MnemicError) -> Rendered:
         """See Dialect."""
         content = {"error": str(error)}
         return Rendered(orjson.dumps(content).decode(), content, is_error=True)
+
+
+class WholeGraph(Reply):
+    """The answer of `read_graph`, which may be longer than clients show."""
 
 
 SHARED = Shared(
@@ -284,12 +288,14 @@ class ReadGraph(Given):
 
 
 @SHARED.operation(title="Read graph", read_only=True, idempotent=True)
-def read_graph(ctx: Context, request: ReadGraph) -> Reply:
+def read_graph(ctx: Context, request: ReadGraph) -> WholeGraph:
     """Read the entire knowledge graph: all entities and all relations."""
     graph = core.read_graph(ctx, request.after, request.limit)
-    return answer(
-        entities=[shown(entity) for entity in graph.entities],
-        relations=[linked(relation) for relation in graph.relations],
+    return WholeGraph.model_construct(
+        {
+            "entities": [shown(entity) for entity in graph.entities],
+            "relations": [linked(relation) for relation in graph.relations],
+        }
     )
 
 
