@@ -323,12 +323,12 @@ BAD = [
     ({"title": ""}, "title cannot be empty"),
     ({"title": " \n"}, "title cannot be empty"),
     ({"title": 7}, "title must be a string"),
-    ({"title": "é" * 513}, "title exceeds max length of 512 characters"),
+    ({"title": "é" * 257}, "title exceeds max length of 512 bytes"),
     ({"title": "a\0b"}, "title cannot contain null bytes or control characters"),
     ({"content": ""}, "content cannot be empty"),
     ({"content": "x" * 65_537}, "content exceeds max size of 65536 bytes"),
     ({"namespace": ""}, "namespace cannot be empty"),
-    ({"namespace": "x" * 129}, "namespace exceeds max length of 128 characters"),
+    ({"namespace": "é" * 65}, "namespace exceeds max length of 128 bytes"),
     ({"namespace": "a/b"}, "namespace cannot contain slashes or null bytes"),
     ({"namespace": "a b"}, "namespace cannot contain spaces (use hyphens or underscores)"),
     ({"tags": "rust"}, "tags must be a list of strings"),
@@ -353,6 +353,10 @@ def test_what_breaks_a_rule_is_refused_with_its_sentence(ctx, speak, bad, senten
     assert refused(speak, "store", **{"title": "fine", "content": "fine", **bad}) == sentence
     assert refused(speak, "update", id=id, **bad) == sentence
     assert everything(ctx.store) == before
+
+
+def test_a_title_and_a_namespace_may_have_as_many_bytes_as_the_limit(speak):
+    assert stored(speak, "é" * 256, namespace="é" * 64)
 
 
 def test_a_source_must_be_known(speak):

@@ -35,9 +35,10 @@ LEFT = (
 """How an entry says that a memory is no longer in use, since when and why."""
 
 _LONG_NUMBER = re.compile(rb"\d{19}")
-_PLAIN_NAME = re.compile(r"[^\s/\\]{1,128}")
+_PLAIN_NAME = re.compile(r"[^\s/\\]+")
 _PLAIN_SIZE = 65_536
 _PLAIN_TITLE = 512
+_PLAIN_NAMESPACE = 128
 _PLAIN_TAGS = 50
 
 
@@ -123,10 +124,16 @@ def _is_plain(memory: Memory) -> bool:
         len(memory.statements) == 1
         and _PLAIN_NAME.fullmatch(memory.namespace) is not None
         and all(text.strip() and not CONTROL.search(text) for text in texts)
-        and len(memory.title) <= _PLAIN_TITLE
+        and _fits(memory.title, _PLAIN_TITLE)
+        and _fits(memory.namespace, _PLAIN_NAMESPACE)
         and len(memory.tags) <= _PLAIN_TAGS
-        and (len(memory.content) * 4 <= _PLAIN_SIZE or len(memory.content.encode()) <= _PLAIN_SIZE)
+        and _fits(memory.content, _PLAIN_SIZE)
     )
+
+
+def _fits(text: str, most: int) -> bool:
+    """Whether *text* has at most so many bytes."""
+    return len(text) * 4 <= most or len(text.encode()) <= most
 
 
 def link_entry(edge: Edge, memories: Mapping[int, Memory]) -> dict[str, Any]:

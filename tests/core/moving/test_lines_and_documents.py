@@ -344,8 +344,9 @@ def test_a_document_holds_an_entity_without_observations(ctx, elsewhere):
     "odd",
     [
         {"namespace": "a project/with words"},
+        {"namespace": "é" * 65},
         {"text": "form\x0cfeed"},
-        {"title": "t" * 600},
+        {"title": "é" * 257},
         {"text": "é" * 40_000},
         {"tags": tuple(f"t{n}" for n in range(51))},
     ],
@@ -365,7 +366,7 @@ def test_what_only_ai_memory_would_refuse_is_marked_as_ours(ctx, elsewhere, odd)
     [
         {"title": ""},
         {"title": None},
-        {"title": "t" * 513},
+        {"title": "é" * 257},
         {"content": ""},
         {"content": None},
         {"content": "x" * 65_537},

@@ -58,8 +58,8 @@ def title(value: Any) -> str:
     text = _text(value, "title")
     if not text.strip():
         _refuse("title", "title cannot be empty")
-    if len(text) > MAX_TITLE:
-        _refuse("title", f"title exceeds max length of {MAX_TITLE} characters")
+    if len(text.encode()) > MAX_TITLE:
+        _refuse("title", f"title exceeds max length of {MAX_TITLE} bytes")
     return text
 
 
@@ -76,8 +76,8 @@ def content(value: Any, field: str = "content") -> str:
 def namespace(value: Any, field: str = "namespace") -> str:
     """*value* as the name of a namespace that is written to."""
     text = known_namespace(value, field)
-    if len(text) > MAX_NAMESPACE:
-        _refuse(field, f"{field} exceeds max length of {MAX_NAMESPACE} characters")
+    if len(text.encode()) > MAX_NAMESPACE:
+        _refuse(field, f"{field} exceeds max length of {MAX_NAMESPACE} bytes")
     if "/" in text or "\\" in text:
         _refuse(field, f"{field} cannot contain slashes or null bytes")
     if any(character.isspace() for character in text):
