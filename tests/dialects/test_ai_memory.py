@@ -369,12 +369,40 @@ def test_a_source_must_be_known(speak):
     [
         ("next week", "expires_at is not valid RFC3339: 'next week'"),
         ("2030-01-01", "expires_at is not valid RFC3339: '2030-01-01'"),
+        ("2099-02-30T00:00:00Z", "expires_at is not valid RFC3339: '2099-02-30T00:00:00Z'"),
         ("2020-01-01T00:00:00Z", "expires_at is in the past"),
         (7, "expires_at must be a string"),
     ],
 )
 def test_an_end_must_be_a_moment_ahead(speak, end, sentence):
     assert refused(speak, "update", id=stored(speak, "x"), expires_at=end) == sentence
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        *("20990101T000000Z", "2099-01-01T00:00Z", "2099-W05-1T00:00:00Z", "2099-01-01X00:00:00Z"),
+        *("2099-01-01T00:00:00,5Z", " 2099-01-01T00:00:00Z", "2099-01-01T00:00:00Z\n", "2099-01-01T00:00:00"),
+        *("2099-01-01T00:00:00+0000", "2099-01-01T24:00:00Z", "٢099-01-01T00:00:00Z"),
+        "9999-12-31T23:59:59-01:00",
+    ],
+)
+def test_an_end_is_written_as_rfc_3339_says(speak, end):
+    sentence = f"expires_at is not valid RFC3339: '{end}'"
+    assert refused(speak, "update", id=stored(speak, "x"), expires_at=end) == sentence
+
+
+@pytest.mark.parametrize(
+    "end, read_as",
+    [
+        ("2099-01-01t00:00:00z", "2099-01-01T00:00:00+00:00"),
+        ("2099-01-01T00:00:00.25-02:00", "2099-01-01T02:00:00.250000+00:00"),
+        ("2099-01-01 00:00:00Z", "2099-01-01T00:00:00+00:00"),
+    ],
+)
+def test_an_end_may_be_written_in_any_way_that_rfc_3339_allows(speak, end, read_as):
+    id = stored(speak, "x")
+    assert speak.ok("memory_update", id=id, expires_at=end)["memory"]["expires_at"] == read_as
 
 
 # -- finding
