@@ -505,6 +505,33 @@ def test_an_import_reports_what_is_not_valid_and_takes_a_thousand(api):
     invalid(api.post("/import", json={}), "memories")
 
 
+def test_an_imported_memory_answers_to_the_id_it_came_with(api):
+    entries = [
+        {"id": "abc-123", "title": "One", "content": "x"},
+        {"id": "cafe", "title": "Two", "content": "y"},
+        {"id": "cafe0000-0000-4000-8000-000000000000", "title": "Three", "content": "z"},
+    ]
+    links = [{"source_id": "abc-123", "target_id": "cafe", "relation": "supersedes"}]
+    assert api.post("/import", json={"memories": entries, "links": links}).json()["imported"] == 3
+    assert read(api, "abc-123")["title"] == "One"
+    assert [read(api, id)["title"] for id in ("cafe", "cafe0")] == ["Two", "Three"]
+    assert api.put("/memories/abc-123", json={"priority": 9}).json()["priority"] == 9
+    assert api.post("/memories/abc-123/promote").json()["id"] == read(api, "abc-123")["id"]
+    assert len(api.get("/links/abc-123").json()["links"]) == 1
+    answered = api.post("/links", json={"source_id": "cafe", "target_id": "abc-123"})
+    assert answered.status_code == 201
+    assert api.delete("/memories/abc-123").json() == {"deleted": True}
+    refused(api.get("/memories/abc-123"), 404, "NOT_FOUND", "not found")
+
+
+def test_an_import_names_the_field_of_an_id_that_cannot_be(api):
+    ids = ["", "x" * 129, "a\0b", 7]
+    entries = [{"id": id, "title": f"Bad {number}", "content": "x"} for number, id in enumerate(ids)]
+    said = api.post("/import", json={"memories": entries}).json()
+    assert said["imported"] == 0
+    assert [error.split()[:3] for error in said["errors"]] == [["Bad", f"{n}:", "id"] for n in range(4)]
+
+
 # -- who may
 
 

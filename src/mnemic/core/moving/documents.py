@@ -79,10 +79,15 @@ def import_json(
 
 
 def _arrivals(ctx: Context, entries: Iterable[Any], check: Check | None, done: Imported) -> Iterator[Arrival]:
-    """The entries that can be read; the others are told in *done*."""
+    """The entries that can be read, of several with the same id the first; the others are told in *done*."""
+    seen: set[str] = set()
     for index, entry in enumerate(entries):
         try:
-            yield _arrival(ctx, index, entry, check)
+            arrival = _arrival(ctx, index, entry, check)
+            if arrival.memory.uid in seen:
+                raise Invalid("id: an entry before has the same", "id")
+            seen.add(arrival.memory.uid)
+            yield arrival
         except (Invalid, Denied) as error:
             done.errors.append(f"{_label(index, entry)}: {error}")
 

@@ -327,6 +327,8 @@ def entry(given: Mapping[str, Any]) -> None:
     An entry with `statements` is one that Mnemic wrote because it does not fit ai-memory's rules for texts.
     """
     told = _with_title_and_content(given)
+    if "id" in told:
+        identifier(told["id"])
     if not isinstance(told.get("statements"), list):
         title(told["title"])
         content(told["content"])
