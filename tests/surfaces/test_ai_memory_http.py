@@ -532,6 +532,15 @@ def test_an_import_names_the_field_of_an_id_that_cannot_be(api):
     assert [error.split()[:3] for error in said["errors"]] == [["Bad", f"{n}:", "id"] for n in range(4)]
 
 
+def test_an_import_refuses_to_link_a_memory_to_itself(api):
+    entry = {"id": NOWHERE, "title": "One", "content": "x"}
+    ends = {"source_id": NOWHERE, "target_id": NOWHERE}
+    links = [ends, {**ends, "relation": "supersedes"}, {**ends, "relation": "knows"}]
+    said = api.post("/import", json={"memories": [entry], "links": links}).json()
+    assert said["errors"] == [f"links.{number}: cannot link a memory to itself" for number in (0, 1)]
+    assert [link["relation"] for link in api.get(f"/links/{NOWHERE}").json()["links"]] == ["knows"]
+
+
 # -- who may
 
 

@@ -21,7 +21,7 @@ from mnemic.model.values import State
 from mnemic.storage.base import Progress, Reader
 
 Check = Callable[[Mapping[str, Any]], None]
-"""Raises Invalid for an entry that breaks the rules of a vocabulary."""
+"""Raises Invalid for an entry or a link that breaks the rules of a vocabulary."""
 
 
 def export_json(ctx: Context) -> dict[str, Any]:
@@ -57,6 +57,7 @@ def import_json(
     content: object,
     *,
     check: Check | None = None,
+    check_link: Check | None = None,
     progress: Progress | None = None,
     keeps_forgotten: bool = False,
 ) -> Imported:
@@ -72,7 +73,7 @@ def import_json(
     intake = Intake(ctx, keeps_forgotten)
     entries = content["memories"]
     intake.take(_arrivals(ctx, entries, check, intake.done), len(entries), progress)
-    intake.tie(ties_of(ctx, links, intake.done))
+    intake.tie(ties_of(ctx, links, intake.done, check_link))
     intake.set_standards(_rules(content.get("standards"), intake.done))
     ctx.wake()
     return intake.done
@@ -140,7 +141,7 @@ def _label(index: int, entry: Any) -> str:
     return title[:LABEL_LENGTH].encode(errors="replace").decode()
 
 
-def ties_of(ctx: Context, links: Iterable[Any], done: Imported) -> Iterator[Tie]:
+def ties_of(ctx: Context, links: Iterable[Any], done: Imported, check: Check | None = None) -> Iterator[Tie]:
     """The links that can be read; the others are told in *done*."""
     for index, link in enumerate(links):
         label = f"links.{index}"
@@ -150,6 +151,8 @@ def ties_of(ctx: Context, links: Iterable[Any], done: Imported) -> Iterator[Tie]
             source, target = (document.key_of(link, name) for name in ("source_id", "target_id"))
             if not source or not target:
                 raise Invalid("source_id, target_id: both are needed")
+            if check:
+                check(link)
             yield Tie(label, source, target, document.edge_of(link, ctx.now()))
         except Invalid as error:
             done.errors.append(f"{label}: {error}")

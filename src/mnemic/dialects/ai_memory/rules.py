@@ -344,6 +344,16 @@ def entry(given: Mapping[str, Any]) -> None:
     metadata(told.get("metadata", {}))
 
 
+def link(given: Mapping[str, Any]) -> None:
+    """Invalid if a link in a JSON document leads from a memory to itself.
+
+    Relations that ai-memory does not know come from other vocabularies, and in some of these it may.
+    """
+    related = given.get("relation") or "related_to"
+    if given.get("source_id") == given.get("target_id") and related in RELATIONS:
+        _refuse("target_id", "cannot link a memory to itself")
+
+
 def revision(given: Mapping[str, Any], now: Moment) -> Revision:
     """The changes that *given* asks for, every field checked. An empty `expires_at` takes the end away."""
     told = _without_null(given)
