@@ -532,6 +532,13 @@ def test_an_import_names_the_field_of_an_id_that_cannot_be(api):
     assert [error.split()[:3] for error in said["errors"]] == [["Bad", f"{n}:", "id"] for n in range(4)]
 
 
+def test_a_memory_without_a_source_is_from_the_api(api, ctx):
+    api.post("/import", json={"memories": [{"id": NOWHERE, "title": "One", "content": "x"}]})
+    ours = kept(ctx, "ours")
+    assert [read(api, id)["source"] for id in (NOWHERE, ours.uid)] == ["api", "api"]
+    assert {entry["source"] for entry in api.get("/export").json()["memories"]} == {"api"}
+
+
 def test_an_import_refuses_to_link_a_memory_to_itself(api):
     entry = {"id": NOWHERE, "title": "One", "content": "x"}
     ends = {"source_id": NOWHERE, "target_id": NOWHERE}

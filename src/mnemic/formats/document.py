@@ -21,8 +21,8 @@ from mnemic.model.values import Moment, State, Tier, iso, parse_moment
 
 RELATIONS = ("related_to", "supersedes", "contradicts", "derived_from")
 """The links that ai-memory knows."""
-NO_SOURCE = "mnemic"
-"""What stands for the source of a memory that has none."""
+NO_SOURCE = "api"
+"""What ai-memory takes for the source of a memory that names none."""
 ORIGINAL_ID = "original_id"
 """Where the metadata of a memory keeps the id it came with, if that was no UUID."""
 MANY = 2**53
@@ -110,6 +110,8 @@ def _more(memory: Memory, sessions: Mapping[int, str]) -> dict[str, Any]:
         for name in ("valid_from", "valid_to")
         if (moment := getattr(memory, name)) is not None
     }
+    if memory.source is None:
+        more["has_source"] = False
     if memory.session_id is not None:
         more["session"] = sessions[memory.session_id]
     if not _is_plain(memory):
@@ -169,7 +171,7 @@ def uid_of(id: str) -> str:
 def memory_of(entry: Mapping[str, Any], now: Moment) -> Memory:
     """The memory an entry tells of, or Invalid. Its uid, title and namespace are empty where it has none."""
     told = {name: value for name, value in entry.items() if value is not None}
-    id, source = key_of(told), text(told, "source", NO_SOURCE)
+    id, source = key_of(told), text(told, "source")
     uid = uid_of(id) if id else ""
     metadata = told.get("metadata", {})
     if not isinstance(metadata, dict):
@@ -189,7 +191,7 @@ def memory_of(entry: Mapping[str, Any], now: Moment) -> Memory:
         rating=_number(told, "rating", 0, -MANY, MANY) if "rating" in told else None,
         rating_count=_whole(told, "rating_count", 0, 0, MANY),
         tier=_tier(told),
-        source=None if source == NO_SOURCE else source,
+        source=None if told.get("has_source") is False else source or None,
         metadata={**metadata, ORIGINAL_ID: id} if id and not _is_uuid(id) else metadata,
         created_at=now if created is None else created,
         updated_at=next((at for at in (moment(told, "updated_at", now), created) if at is not None), now),

@@ -327,6 +327,13 @@ def test_an_entry_that_cannot_be_taken_in_is_told_and_leaves_nothing(ctx, entry)
     assert ctx.store.check() == []
 
 
+@pytest.mark.parametrize("source", [None, "api", "mnemic"])
+def test_a_source_is_the_same_after_a_document_and_so_is_none(ctx, elsewhere, source):
+    kept(ctx, "x", source=source)
+    import_json(elsewhere, export_json(ctx), check=rules.entry)
+    assert everything(elsewhere.store) == everything(ctx.store)
+
+
 def test_what_is_told_of_an_entry_can_be_written(ctx):
     [told] = import_json(ctx, {"memories": [{"content": "x", "title": "half \ud800"}]}).errors
     assert told == "half ?: title: is not valid Unicode"
