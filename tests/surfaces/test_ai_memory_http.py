@@ -435,6 +435,17 @@ def test_what_has_expired_is_collected_into_the_archive(api, clock):
     assert (gone["id"], gone["archived_at"]) == (id, later(seconds=2)) and gone["archive_reason"] == "gc"
 
 
+def test_what_has_expired_can_be_changed_and_promoted_until_it_is_collected(api, clock):
+    saved, changed = (create(api, title, ttl_secs=1) for title in ("Saved", "Changed"))
+    clock.advance(seconds=2)
+    answered = api.put(f"/memories/{changed}", json={"priority": 9})
+    assert (answered.status_code, answered.json()["priority"]) == (200, 9)
+    assert api.post(f"/memories/{saved}/promote").json()["promoted"]
+    assert api.post("/gc").json() == {"expired_deleted": 1}
+    assert read(api, saved)["tier"] == "long"
+    refused(api.put(f"/memories/{changed}", json={"priority": 8}), 404, "NOT_FOUND", "not found")
+
+
 def test_a_link_that_has_ended_is_shown_no_more(api, ctx):
     one, other = create(api, "One"), create(api, "Other")
     api.post("/links", json={"source_id": one, "target_id": other})

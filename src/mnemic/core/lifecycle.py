@@ -11,7 +11,7 @@ from itertools import groupby
 from mnemic.core.archive import purge_archive
 from mnemic.core.context import Context
 from mnemic.core.memories import living
-from mnemic.core.upkeep import expire, write_after_expiry
+from mnemic.core.upkeep import expire
 from mnemic.core.uses import PASSED_OVER, Use
 from mnemic.model.journal import USE
 from mnemic.model.lives import Lives
@@ -92,8 +92,8 @@ def min_end(lives: Lives, tier: Tier, now: Moment) -> Moment:
 
 
 def promote(ctx: Context, memory_id: int) -> Memory:
-    """Make a living memory long, without an end."""
-    with write_after_expiry(ctx, "promote") as tx:
+    """Make a living memory long, without an end; one whose time is over can be saved so until it is collected."""
+    with ctx.write("promote") as tx:
         return tx.change(living(tx, ctx, memory_id), tier=Tier.LONG, expires_at=None)
 
 

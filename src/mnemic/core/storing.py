@@ -98,9 +98,9 @@ def similar_titles(reader: Reader, ctx: Context, note: Note) -> list[Memory]:
 def update(ctx: Context, memory_id: int, revision: Revision) -> Memory:
     """Change a living memory (by number). A lower tier is not taken over; the tier long has no end.
 
-    Conflict if the new title is taken in its namespace.
+    One whose time is over can be changed until it is collected. Conflict if the new title is taken in its namespace.
     """
-    with write_after_expiry(ctx, "update") as tx:
+    with ctx.write("update") as tx:
         memory = living(tx, ctx, memory_id)
         _refuse_taken(tx, ctx, memory, revision)
         changed = tx.change(memory, **_updates(ctx, memory, revision))
