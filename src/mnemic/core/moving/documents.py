@@ -60,17 +60,19 @@ def import_json(
     check_link: Check | None = None,
     progress: Progress | None = None,
     keeps_forgotten: bool = False,
+    overwrites: bool = False,
 ) -> Imported:
     """Take in a JSON document. What is known is brought up to date; what cannot be read or linked is reported.
 
-    With *keeps_forgotten* a memory that was forgotten here stays so, unless it changed there since.
+    With *keeps_forgotten* a memory that was forgotten here stays so, unless it changed there since. With *overwrites*
+    what comes replaces what is known even if it is the older.
     """
     if not isinstance(content, Mapping) or not isinstance(content.get("memories"), list):
         raise Invalid("The document has no list of memories", "memories")
     links = content.get("links") or []
     if not isinstance(links, list):
         raise Invalid("The document's links are no list", "links")
-    intake = Intake(ctx, keeps_forgotten)
+    intake = Intake(ctx, keeps_forgotten, overwrites)
     entries = content["memories"]
     intake.take(_arrivals(ctx, entries, check, intake.done), len(entries), progress)
     intake.tie(ties_of(ctx, links, intake.done, check_link))
