@@ -402,6 +402,14 @@ def test_two_to_a_hundred_memories_are_consolidated(api):
     assert api.get("/stats").json()["total"] == 2
 
 
+def test_a_consolidation_onto_a_taken_title_says_whose_it_is(api):
+    ids = [create(api, title, namespace="c") for title in ("One", "Other")]
+    taken = create(api, "CC", namespace="c")
+    answered = api.post("/consolidate", json={"ids": ids, "title": "CC", "summary": "x", "namespace": "c"})
+    refused(answered, 409, "CONFLICT", f"title 'CC' already exists in namespace 'c' (memory {taken})")
+    assert read(api, ids[0])["title"] == "One"
+
+
 # -- leaving
 
 

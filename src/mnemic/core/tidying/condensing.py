@@ -9,6 +9,7 @@ from mnemic.core.batches import batches
 from mnemic.core.context import Context
 from mnemic.core.memories import SUPERSEDES, is_in_use, living, taken_out
 from mnemic.core.standards import settings
+from mnemic.core.storing import refuse_taken
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Invalid
 from mnemic.model.memory import Draft, Memory
@@ -79,6 +80,7 @@ def _condensed(
         metadata=_merged(sources),
         expires_at=ctx.lives.expiry(tier, None, ctx.now()),
     )
+    refuse_taken(tx, title, namespace)
     new = tx.add(draft, uid=ctx.new_uid())
     for memory in sources:
         tx.add_edge(new.id, memory.id, SUPERSEDES)
