@@ -291,6 +291,23 @@ def test_a_list_is_filtered_and_paged(api):
         assert ("".join(titles(said["memories"])), said["count"]) == (wanted, len(wanted)), query
 
 
+@pytest.mark.parametrize("plus", ["+", "%2B"])
+def test_the_plus_of_an_offset_may_stand_as_it_is(api, plus):
+    id = create(api, "Now")
+    offset = f"{plus}02:00"
+    before, after = ((NOW + timedelta(hours=hours)).isoformat()[:19] + offset for hours in (1, 3))
+    for path, name in (
+        ("/memories?", "memories"),
+        ("/search?q=now&", "results"),
+        ("/recall?context=now&", "memories"),
+    ):
+        found = api.get(f"{path}since={before}&until={after}").json()[name]
+        assert [memory["id"] for memory in found] == [id]
+        assert api.get(f"{path}since={after}").json()[name] == []
+    fraction = (NOW + timedelta(hours=1)).isoformat()[:19] + f".5{offset}"
+    assert api.get(f"/memories?since={fraction}").json()["count"] == 1
+
+
 def test_a_list_has_twenty_unless_told_and_two_hundred_at_most(api):
     api.post("/memories/bulk", json=[{"title": f"m{number}", "content": "x"} for number in range(205)])
     counts = [
