@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-_ESCAPES = {"\\": "\\", "|": "|", "n": "\n"}
-_ESCAPED = re.compile(r"\\(.)")
-_CELL = re.compile(r"((?:[^\\|]|\\.?)*)(\||\Z)")
+_ESCAPES = {"|": "|", "n": "\n"}
+_ESCAPED = re.compile(r"\\([|n])")
+_CELL = re.compile(r"((?:[^\\|]|\\\|?)*)(\||\Z)")
 _HEADER = re.compile(r"(\w+)\[([^\]]*)\]:\Z")
 
 
@@ -44,7 +44,7 @@ def _cells(line: str) -> list[str]:
     """The values of a row."""
     found, start = [], 0
     while match := _CELL.match(line, start):
-        found.append(_ESCAPED.sub(lambda pair: _ESCAPES.get(pair[1], pair[0]), match[1]))
+        found.append(_ESCAPED.sub(lambda pair: _ESCAPES[pair[1]], match[1]))
         start = match.end()
         if not match[2]:
             break

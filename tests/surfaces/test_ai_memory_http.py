@@ -291,6 +291,23 @@ def test_a_list_is_filtered_and_paged(api):
         assert ("".join(titles(said["memories"])), said["count"]) == (wanted, len(wanted)), query
 
 
+@pytest.mark.parametrize("plus", ["+", "%2B"])
+def test_the_plus_of_an_offset_may_stand_as_it_is(api, plus):
+    id = create(api, "Now")
+    offset = f"{plus}02:00"
+    before, after = ((NOW + timedelta(hours=hours)).isoformat()[:19] + offset for hours in (1, 3))
+    for path, name in (
+        ("/memories?", "memories"),
+        ("/search?q=now&", "results"),
+        ("/recall?context=now&", "memories"),
+    ):
+        found = api.get(f"{path}since={before}&until={after}").json()[name]
+        assert [memory["id"] for memory in found] == [id]
+        assert api.get(f"{path}since={after}").json()[name] == []
+    fraction = (NOW + timedelta(hours=1)).isoformat()[:19] + f".5{offset}"
+    assert api.get(f"/memories?since={fraction}").json()["count"] == 1
+
+
 def test_a_list_has_twenty_unless_told_and_two_hundred_at_most(api):
     api.post("/memories/bulk", json=[{"title": f"m{number}", "content": "x"} for number in range(205)])
     counts = [
@@ -402,6 +419,14 @@ def test_two_to_a_hundred_memories_are_consolidated(api):
     assert api.get("/stats").json()["total"] == 2
 
 
+def test_a_consolidation_onto_a_taken_title_says_whose_it_is(api):
+    ids = [create(api, title, namespace="c") for title in ("One", "Other")]
+    taken = create(api, "CC", namespace="c")
+    answered = api.post("/consolidate", json={"ids": ids, "title": "CC", "summary": "x", "namespace": "c"})
+    refused(answered, 409, "CONFLICT", f"title 'CC' already exists in namespace 'c' (memory {taken})")
+    assert read(api, ids[0])["title"] == "One"
+
+
 # -- leaving
 
 
@@ -433,6 +458,17 @@ def test_what_has_expired_is_collected_into_the_archive(api, clock):
     assert api.post("/gc").json() == {"expired_deleted": 1}
     [gone] = api.get("/archive").json()["archived"]
     assert (gone["id"], gone["archived_at"]) == (id, later(seconds=2)) and gone["archive_reason"] == "gc"
+
+
+def test_what_has_expired_can_be_changed_and_promoted_until_it_is_collected(api, clock):
+    saved, changed = (create(api, title, ttl_secs=1) for title in ("Saved", "Changed"))
+    clock.advance(seconds=2)
+    answered = api.put(f"/memories/{changed}", json={"priority": 9})
+    assert (answered.status_code, answered.json()["priority"]) == (200, 9)
+    assert api.post(f"/memories/{saved}/promote").json()["promoted"]
+    assert api.post("/gc").json() == {"expired_deleted": 1}
+    assert read(api, saved)["tier"] == "long"
+    refused(api.put(f"/memories/{changed}", json={"priority": 8}), 404, "NOT_FOUND", "not found")
 
 
 def test_a_link_that_has_ended_is_shown_no_more(api, ctx):
@@ -503,6 +539,49 @@ def test_an_import_reports_what_is_not_valid_and_takes_a_thousand(api):
     many = [{"title": f"m{number}", "content": "x"} for number in range(1_001)]
     invalid(api.post("/import", json={"memories": many}), "limited to 1000")
     invalid(api.post("/import", json={}), "memories")
+
+
+def test_an_imported_memory_answers_to_the_id_it_came_with(api):
+    entries = [
+        {"id": "abc-123", "title": "One", "content": "x"},
+        {"id": "cafe", "title": "Two", "content": "y"},
+        {"id": "cafe0000-0000-4000-8000-000000000000", "title": "Three", "content": "z"},
+    ]
+    links = [{"source_id": "abc-123", "target_id": "cafe", "relation": "supersedes"}]
+    assert api.post("/import", json={"memories": entries, "links": links}).json()["imported"] == 3
+    assert read(api, "abc-123")["title"] == "One"
+    assert [read(api, id)["title"] for id in ("cafe", "cafe0")] == ["Two", "Three"]
+    assert api.put("/memories/abc-123", json={"priority": 9}).json()["priority"] == 9
+    assert api.post("/memories/abc-123/promote").json()["id"] == read(api, "abc-123")["id"]
+    assert len(api.get("/links/abc-123").json()["links"]) == 1
+    answered = api.post("/links", json={"source_id": "cafe", "target_id": "abc-123"})
+    assert answered.status_code == 201
+    assert api.delete("/memories/abc-123").json() == {"deleted": True}
+    refused(api.get("/memories/abc-123"), 404, "NOT_FOUND", "not found")
+
+
+def test_an_import_names_the_field_of_an_id_that_cannot_be(api):
+    ids = ["", "x" * 129, "a\0b", 7]
+    entries = [{"id": id, "title": f"Bad {number}", "content": "x"} for number, id in enumerate(ids)]
+    said = api.post("/import", json={"memories": entries}).json()
+    assert said["imported"] == 0
+    assert [error.split()[:3] for error in said["errors"]] == [["Bad", f"{n}:", "id"] for n in range(4)]
+
+
+def test_a_memory_without_a_source_is_from_the_api(api, ctx):
+    api.post("/import", json={"memories": [{"id": NOWHERE, "title": "One", "content": "x"}]})
+    ours = kept(ctx, "ours")
+    assert [read(api, id)["source"] for id in (NOWHERE, ours.uid)] == ["api", "api"]
+    assert {entry["source"] for entry in api.get("/export").json()["memories"]} == {"api"}
+
+
+def test_an_import_refuses_to_link_a_memory_to_itself(api):
+    entry = {"id": NOWHERE, "title": "One", "content": "x"}
+    ends = {"source_id": NOWHERE, "target_id": NOWHERE}
+    links = [ends, {**ends, "relation": "supersedes"}, {**ends, "relation": "knows"}]
+    said = api.post("/import", json={"memories": [entry], "links": links}).json()
+    assert said["errors"] == [f"links.{number}: cannot link a memory to itself" for number in (0, 1)]
+    assert [link["relation"] for link in api.get(f"/links/{NOWHERE}").json()["links"]] == ["knows"]
 
 
 # -- who may

@@ -364,8 +364,8 @@ def living(reader: Reader, ctx: Context, memory_id: int) -> Memory:
 
 
 def promote(ctx: Context, memory_id: int) -> Memory:
-    """Make a living memory long, without an end."""
-    with write_after_expiry(ctx, "promote") as tx:
+    """Make a living memory long, without an end; one whose time is over can be saved so until it is collected."""
+    with ctx.write("promote") as tx:
         return tx.change(living(tx, ctx, memory_id), tier=Tier.LONG, expires_at=None)
 
 

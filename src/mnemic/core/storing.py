@@ -98,23 +98,22 @@ def similar_titles(reader: Reader, ctx: Context, note: Note) -> list[Memory]:
 def update(ctx: Context, memory_id: int, revision: Revision) -> Memory:
     """Change a living memory (by number). A lower tier is not taken over; the tier long has no end.
 
-    Conflict if the new title is taken in its namespace.
+    One whose time is over can be changed until it is collected. Conflict if the new title is taken in its namespace.
     """
-    with write_after_expiry(ctx, "update") as tx:
+    with ctx.write("update") as tx:
         memory = living(tx, ctx, memory_id)
-        _refuse_taken(tx, ctx, memory, revision)
+        namespace = ctx.home(revision.namespace or memory.namespace)
+        refuse_taken(tx, revision.title or memory.title, namespace, memory.id)
         changed = tx.change(memory, **_updates(ctx, memory, revision))
     ctx.wake()
     return changed
 
 
-def _refuse_taken(tx: Writer, ctx: Context, memory: Memory, revision: Revision) -> None:
-    title, namespace = revision.title or memory.title, revision.namespace or memory.namespace
-    for other in tx.memories(tx.ids_titled(title, (ctx.home(namespace),))):
-        if other.id != memory.id:
-            raise Conflict(
-                f"title '{title}' already exists in namespace '{other.namespace}' (memory {other.uid})"
-            )
+def refuse_taken(reader: Reader, title: str, namespace: str, memory_id: int | None = None) -> None:
+    """Conflict if another memory than this one bears *title* in *namespace*."""
+    for other in reader.memories(reader.ids_titled(title, (namespace,))):
+        if other.id != memory_id:
+            raise Conflict(f"title '{title}' already exists in namespace '{namespace}' (memory {other.uid})")
 
 
 def _updates(ctx: Context, memory: Memory, revision: Revision) -> dict[str, object]:

@@ -21,8 +21,8 @@ from mnemic.model.values import Moment, State, Tier, iso, parse_moment
 
 RELATIONS = ("related_to", "supersedes", "contradicts", "derived_from")
 """The links that ai-memory knows."""
-NO_SOURCE = "mnemic"
-"""What stands for the source of a memory that has none."""
+NO_SOURCE = "api"
+"""What ai-memory takes for the source of a memory that names none."""
 ORIGINAL_ID = "original_id"
 """Where the metadata of a memory keeps the id it came with, if that was no UUID."""
 MANY = 2**53
@@ -35,9 +35,10 @@ LEFT = (
 """How an entry says that a memory is no longer in use, since when and why."""
 
 _LONG_NUMBER = re.compile(rb"\d{19}")
-_PLAIN_NAME = re.compile(r"[^\s/\\]{1,128}")
+_PLAIN_NAME = re.compile(r"[^\s/\\]+")
 _PLAIN_SIZE = 65_536
 _PLAIN_TITLE = 512
+_PLAIN_NAMESPACE = 128
 _PLAIN_TAGS = 50
 
 
@@ -109,6 +110,8 @@ def _more(memory: Memory, sessions: Mapping[int, str]) -> dict[str, Any]:
         for name in ("valid_from", "valid_to")
         if (moment := getattr(memory, name)) is not None
     }
+    if memory.source is None:
+        more["has_source"] = False
     if memory.session_id is not None:
         more["session"] = sessions[memory.session_id]
     if not _is_plain(memory):
@@ -123,10 +126,16 @@ def _is_plain(memory: Memory) -> bool:
         len(memory.statements) == 1
         and _PLAIN_NAME.fullmatch(memory.namespace) is not None
         and all(text.strip() and not CONTROL.search(text) for text in texts)
-        and len(memory.title) <= _PLAIN_TITLE
+        and _fits(memory.title, _PLAIN_TITLE)
+        and _fits(memory.namespace, _PLAIN_NAMESPACE)
         and len(memory.tags) <= _PLAIN_TAGS
-        and (len(memory.content) * 4 <= _PLAIN_SIZE or len(memory.content.encode()) <= _PLAIN_SIZE)
+        and _fits(memory.content, _PLAIN_SIZE)
     )
+
+
+def _fits(text: str, most: int) -> bool:
+    """Whether *text* has at most so many bytes."""
+    return len(text) * 4 <= most or len(text.encode()) <= most
 
 
 def link_entry(edge: Edge, memories: Mapping[int, Memory]) -> dict[str, Any]:
@@ -162,7 +171,7 @@ def uid_of(id: str) -> str:
 def memory_of(entry: Mapping[str, Any], now: Moment) -> Memory:
     """The memory an entry tells of, or Invalid. Its uid, title and namespace are empty where it has none."""
     told = {name: value for name, value in entry.items() if value is not None}
-    id, source = key_of(told), text(told, "source", NO_SOURCE)
+    id, source = key_of(told), text(told, "source")
     uid = uid_of(id) if id else ""
     metadata = told.get("metadata", {})
     if not isinstance(metadata, dict):
@@ -182,7 +191,7 @@ def memory_of(entry: Mapping[str, Any], now: Moment) -> Memory:
         rating=_number(told, "rating", 0, -MANY, MANY) if "rating" in told else None,
         rating_count=_whole(told, "rating_count", 0, 0, MANY),
         tier=_tier(told),
-        source=None if source == NO_SOURCE else source,
+        source=None if told.get("has_source") is False else source or None,
         metadata={**metadata, ORIGINAL_ID: id} if id and not _is_uuid(id) else metadata,
         created_at=now if created is None else created,
         updated_at=next((at for at in (moment(told, "updated_at", now), created) if at is not None), now),

@@ -1,12 +1,11 @@
 """TOON, the token-oriented notation of ai-memory: what the fields are is said once, then comes a row for each memory.
 
-A pipe is written `\\|` and a line break `\\n`, and every other value as it is. For what is written to be read back,
-a backslash is doubled too, but only where it would be taken for the beginning of one of these.
+A pipe is written `\\|` and a line break `\\n`, and everything else as it is, a backslash too: so its document wants it,
+although a path such as `C:\\new` then reads as if it had a line break.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -17,9 +16,6 @@ FULL = (
 )
 STANDARD = ("id", "title", "content")
 META = ("count", "mode")
-
-_SPECIAL = re.compile(r"\||\n|\\(?=[\\|n\n]|\Z)")
-_WRITTEN = {"|": r"\|", "\n": r"\n", "\\": r"\\"}
 
 
 def write(content: Mapping[str, Any], fields: Sequence[str]) -> str:
@@ -46,7 +42,7 @@ def cell(value: Any) -> str:
         case bool():
             return "1" if value else "0"
         case str():
-            return _SPECIAL.sub(lambda found: _WRITTEN[found[0]], value)
+            return value.replace("|", r"\|").replace("\n", r"\n")
         case Mapping():
             return "[object]"
         case list() | tuple():

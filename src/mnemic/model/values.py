@@ -81,12 +81,11 @@ def parse_moment(text: str, field: str, now: Moment) -> Moment:
         return max(0, now - int(span[1]) * _UNITS[span[2].lower()])
     try:
         stamp = datetime.fromisoformat(text.strip())
-    except ValueError:
+        stamp = stamp.replace(tzinfo=UTC) if stamp.tzinfo is None else stamp.astimezone(UTC)
+    except (ValueError, OverflowError):
         raise Invalid(
             f"{field}: not a time: {text[:40]!r}. Use 2026-01-31, 2026-01-31T09:00Z or 7d", field
         ) from None
-    if stamp.tzinfo is None:
-        stamp = stamp.replace(tzinfo=UTC)
     return (stamp - _EPOCH) // timedelta(microseconds=1)
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -29,6 +31,8 @@ ACTOR = "http"
 SERVICE = "ai-memory"
 """The name that health gives, since the clients of that server look for it."""
 BODIED = frozenset(("POST", "PUT", "PATCH"))
+
+_BLANK_OFFSET = re.compile(r"(:\d\d(?:\.\d+)?) (\d\d:\d\d)\Z")
 
 
 class Rest:
@@ -129,8 +133,15 @@ def queried(operation: Operation, request: Request) -> dict[str, Any]:
         return {}
     fields = input_schema(operation.request)["properties"]
     query = request.query_params
-    lists = {name for name, part in fields.items() if part.get("type") == "array"}
-    return {name: query.getlist(name) if name in lists else query[name] for name in query if name != KEY}
+    return {name: _value(query, name, fields.get(name, {})) for name in query if name != KEY}
+
+
+def _value(query: QueryParams, name: str, schema: Mapping[str, Any]) -> str | list[str]:
+    if schema.get("type") == "array":
+        return query.getlist(name)
+    value: str = query[name]
+    # The plus of an offset is a blank in a query, unless the client has taken care of it.
+    return _BLANK_OFFSET.sub(r"\1+\2", value) if schema.get("format") == "date-time" else value
 
 
 def caller(request: Request) -> Context:

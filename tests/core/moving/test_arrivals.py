@@ -143,6 +143,13 @@ def test_two_of_one_title_in_a_document_become_one(ctx):
     assert by_uid(ctx).content == "newer"
 
 
+@pytest.mark.parametrize("id", [ID, "mem-1"])
+def test_the_second_of_two_with_one_id_in_a_document_is_told(ctx, id):
+    done = taken(ctx, entry(id=id), entry(id=id.upper() if id == ID else id, title="Second", content="other"))
+    assert figures(done) == (1, 0, ["Second: id: an entry before has the same"])
+    assert ctx.store.read().memory(1).title == entry()["title"]
+
+
 def test_an_id_that_is_no_uuid_is_kept_beside_one_that_is(ctx):
     link = {"source_id": "mem-1", "target_id": 7, "relation": "supersedes"}
     pair = (entry(id="mem-1"), entry(id=7, title="Seven"))

@@ -444,6 +444,13 @@ def test_an_entry_that_cannot_be_taken_in_is_told_and_leaves_nothing(ctx, entry)
     assert ctx.store.check() == []
 
 
+@pytest.mark.parametrize("source", [None, "api", "mnemic"])
+def test_a_source_is_the_same_after_a_document_and_so_is_none(ctx, elsewhere, source):
+    kept(ctx, "x", source=source)
+    import_json(elsewhere, export_json(ctx), check=rules.entry)
+    assert everything(elsewhere.store) == everything(ctx.store)
+
+
 def test_what_is_told_of_an_entry_can_be_written(ctx):
     [told] = import_json(ctx, {"memories": [{"content": "x", "title": "half \ud800"}]}).errors
     assert told == "half ?: title: is not valid Unicode"
@@ -461,8 +468,9 @@ def test_a_document_holds_an_entity_without_observations(ctx, elsewhere):
     "odd",
     [
         {"namespace": "a project/with words"},
+        {"namespace": "é" * 65},
         {"text": "form\x0cfeed"},
-        {"title": "t" * 600},
+        {"title": "é" * 257},
         {"text": "é" * 40_000},
         {"tags": tuple(f"t{n}" for n in range(51))},
     ],
@@ -482,7 +490,7 @@ def test_what_only_ai_memory_would_refuse_is_marked_as_ours(ctx, elsewhere, odd)
     [
         {"title": ""},
         {"title": None},
-        {"title": "t" * 513},
+        {"title": "é" * 257},
         {"content": ""},
         {"content": None},
         {"content": "x" * 65_537},
@@ -494,6 +502,10 @@ def test_what_only_ai_memory_would_refuse_is_marked_as_ours(ctx, elsewhere, odd)
         {"confidence": 2},
         {"tier": "eternal"},
         {"source": "s" * 129},
+        {"id": ""},
+        {"id": 7},
+        {"id": "é" * 65},
+        {"id": "a\0b"},
         {"metadata": []},
         {"statements": [], "content": "", "title": " "},
     ],

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from mnemic.core.context import Context
 from mnemic.core.entities import Taken, create, relate, unrelate
 from mnemic.core.graph import link
+from mnemic.core.history import undo_since
 from mnemic.core.memories import Note, Revision, forget, remember, revise
 from mnemic.core.moving.syncing import Course, OtherStore, sync
 from mnemic.core.standards import set_standard, standard_of
@@ -70,6 +71,25 @@ def test_the_newer_version_wins_on_both_sides(ctx, there, clock):
     for side in (ctx, there):
         texts = {memory["title"]: memory["statements"] for memory in living(side.store)[0].values()}
         assert texts == {"one": ["corrected there"], "zwei": ["corrected here"]}
+
+
+@pytest.mark.parametrize("course", [Course.PULL, Course.PUSH])
+def test_one_way_what_comes_replaces_even_what_is_newer(ctx, there, clock, course):
+    older, newer = (there, ctx) if course is Course.PULL else (ctx, there)
+    kept(older, "older", title="same", tags=("o",), priority=3)
+    clock.advance(hours=1)
+    memory = kept(newer, "newer", title="same", tags=("n",), priority=7)
+    before_that = clock()
+    clock.advance(hours=1)
+    synced(ctx, there, course)
+    replaced = newer.store.read().memory(memory.id)
+    assert (replaced.content, replaced.tags, replaced.priority) == ("older", ("o",), 7)
+    assert older.store.read().memory(1).content == "older"
+    before = everything(ctx.store), everything(there.store)
+    synced(ctx, there, course)
+    assert (everything(ctx.store), everything(there.store)) == before
+    undo_since(newer, before_that)
+    assert newer.store.read().memory(memory.id).content == "newer"
 
 
 def test_what_one_side_forgot_does_not_come_back(ctx, there, clock):

@@ -54,7 +54,7 @@ def test_its_priority_is_five_at_least(ctx):
 def test_it_may_bear_the_title_of_one_of_them_but_of_no_other(ctx, three):
     kept(ctx, "something else", title="Taken")
     before = living(ctx.store)
-    with pytest.raises(Conflict, match="taken"):
+    with pytest.raises(Conflict, match="already exists"):
         consolidate(ctx, three, title="Taken", text="x")
     assert living(ctx.store) == before
     assert consolidate(ctx, three, title="Part 1", text="x").title == "Part 1"

@@ -55,6 +55,15 @@ def test_everything_comes_over(ctx, source):
     assert ctx.store.check() == []
 
 
+def test_what_stands_in_both_tables_is_in_use(ctx, source):
+    db = write_ai_memory(source / "ai-memory.db")
+    with db:
+        db.execute("UPDATE archived_memories SET id = ?", (AXUM,))
+    db.close()
+    done = import_json(ctx, read(source / "ai-memory.db"))
+    assert (done.imported, done.errors) == (3, []) and state(ctx)[AXUM].state is State.LIVING
+
+
 def test_an_older_version_has_less(ctx, source):
     document = read(closed_ai_memory(source / "ai-memory.db", version=3))
     assert document["standards"] == []

@@ -89,6 +89,8 @@ class Intake:
     ctx: Context
     keeps_forgotten: bool = False
     """Whether what was forgotten here stays so, unless it changed there since."""
+    overwrites: bool = False
+    """Whether what comes speaks for both even if it is the older."""
     done: Imported = field(default_factory=Imported)
     numbers: dict[str, int] = field(default_factory=dict)
 
@@ -172,10 +174,17 @@ class Intake:
             or self._stays_away(known, coming)
         ):
             return False
-        changes = {**merged(known, arrival), **_named_anew(tx, known, arrival)}
+        changes = merged(known, arrival)
+        if self._speaks(known, coming):
+            changes |= _said(known, arrival) | _named_anew(tx, known, arrival)
         is_away = known.state is not State.LIVING
         changed = brought_back(tx, known, **changes) if is_away else tx.change(known, **changes)
         return _use_raised(tx, known, coming) or changed is not known
+
+    def _speaks(self, known: Memory, coming: Memory) -> bool:
+        """Whether *coming* speaks for both."""
+        # At the same moment the one from elsewhere does: then two that sync hold the same afterwards.
+        return self.overwrites or coming.updated_at >= known.updated_at
 
     def _stays_away(self, known: Memory, coming: Memory) -> bool:
         """Whether *known* was forgotten here after it last changed there, and that counts."""
@@ -224,7 +233,7 @@ def _taken_in(tx: Writer, arrival: Arrival) -> int:
 
 
 def merged(known: Memory, arrival: Arrival) -> dict[str, Any]:
-    """The changes that bring *known* up to date: the newer speaks for both, nothing is lowered or shortened."""
+    """The changes that bring *known* up to date, whichever speaks for both: nothing is lowered or shortened."""
     coming = arrival.memory
     changes: dict[str, Any] = {
         "priority": max(known.priority, coming.priority),
@@ -236,11 +245,14 @@ def merged(known: Memory, arrival: Arrival) -> dict[str, Any]:
     if arrival.adds:
         texts = known.texts
         changes["texts"] = [*texts, *(text for text in coming.texts if text not in texts)]
-    # At the same moment the one from elsewhere wins: then two that sync hold the same afterwards.
-    if coming.updated_at < known.updated_at:
-        return changes
+    return changes
+
+
+def _said(known: Memory, arrival: Arrival) -> dict[str, Any]:
+    """What the one that speaks for both says."""
+    coming = arrival.memory
     plain = arrival.says & {"kind", "summary", "tags", "source", "metadata"}
-    changes |= {name: getattr(coming, name) for name in plain}
+    changes: dict[str, Any] = {name: getattr(coming, name) for name in plain}
     if coming.content != known.content and not arrival.adds:
         changes["texts"] = coming.texts
     return changes
@@ -254,13 +266,9 @@ def _later_end(known: Memory, coming: Memory) -> Moment | None:
 
 
 def _named_anew(tx: Reader, known: Memory, arrival: Arrival) -> dict[str, Any]:
-    """The title and namespace that a newer memory has by now, unless someone else bears it here."""
+    """The title and namespace that the same memory has there, unless someone else bears it here."""
     coming = arrival.memory
-    if (
-        known.uid != coming.uid
-        or coming.updated_at < known.updated_at
-        or not {"title", "namespace"} <= arrival.says
-    ):
+    if known.uid != coming.uid or not {"title", "namespace"} <= arrival.says:
         return {}
     if tx.ids_titled(coming.title, (coming.namespace,)):
         return {}

@@ -21,7 +21,7 @@ from mnemic.model.values import State
 from mnemic.storage.base import Progress, Reader
 
 Check = Callable[[Mapping[str, Any]], None]
-"""Raises Invalid for an entry that breaks the rules of a vocabulary."""
+"""Raises Invalid for an entry or a link that breaks the rules of a vocabulary."""
 
 
 def export_json(ctx: Context) -> dict[str, Any]:
@@ -57,32 +57,40 @@ def import_json(
     content: object,
     *,
     check: Check | None = None,
+    check_link: Check | None = None,
     progress: Progress | None = None,
     keeps_forgotten: bool = False,
+    overwrites: bool = False,
 ) -> Imported:
     """Take in a JSON document. What is known is brought up to date; what cannot be read or linked is reported.
 
-    With *keeps_forgotten* a memory that was forgotten here stays so, unless it changed there since.
+    With *keeps_forgotten* a memory that was forgotten here stays so, unless it changed there since. With *overwrites*
+    what comes replaces what is known even if it is the older.
     """
     if not isinstance(content, Mapping) or not isinstance(content.get("memories"), list):
         raise Invalid("The document has no list of memories", "memories")
     links = content.get("links") or []
     if not isinstance(links, list):
         raise Invalid("The document's links are no list", "links")
-    intake = Intake(ctx, keeps_forgotten)
+    intake = Intake(ctx, keeps_forgotten, overwrites)
     entries = content["memories"]
     intake.take(_arrivals(ctx, entries, check, intake.done), len(entries), progress)
-    intake.tie(ties_of(ctx, links, intake.done))
+    intake.tie(ties_of(ctx, links, intake.done, check_link))
     intake.set_standards(_rules(content.get("standards"), intake.done))
     ctx.wake()
     return intake.done
 
 
 def _arrivals(ctx: Context, entries: Iterable[Any], check: Check | None, done: Imported) -> Iterator[Arrival]:
-    """The entries that can be read; the others are told in *done*."""
+    """The entries that can be read, of several with the same id the first; the others are told in *done*."""
+    seen: set[str] = set()
     for index, entry in enumerate(entries):
         try:
-            yield _arrival(ctx, index, entry, check)
+            arrival = _arrival(ctx, index, entry, check)
+            if arrival.memory.uid in seen:
+                raise Invalid("id: an entry before has the same", "id")
+            seen.add(arrival.memory.uid)
+            yield arrival
         except (Invalid, Denied) as error:
             done.errors.append(f"{_label(index, entry)}: {error}")
 
@@ -135,7 +143,7 @@ def _label(index: int, entry: Any) -> str:
     return title[:LABEL_LENGTH].encode(errors="replace").decode()
 
 
-def ties_of(ctx: Context, links: Iterable[Any], done: Imported) -> Iterator[Tie]:
+def ties_of(ctx: Context, links: Iterable[Any], done: Imported, check: Check | None = None) -> Iterator[Tie]:
     """The links that can be read; the others are told in *done*."""
     for index, link in enumerate(links):
         label = f"links.{index}"
@@ -145,6 +153,8 @@ def ties_of(ctx: Context, links: Iterable[Any], done: Imported) -> Iterator[Tie]
             source, target = (document.key_of(link, name) for name in ("source_id", "target_id"))
             if not source or not target:
                 raise Invalid("source_id, target_id: both are needed")
+            if check:
+                check(link)
             yield Tie(label, source, target, document.edge_of(link, ctx.now()))
         except Invalid as error:
             done.errors.append(f"{label}: {error}")

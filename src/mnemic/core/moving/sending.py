@@ -185,11 +185,11 @@ def _ai_memory(ctx: Context) -> Sent:
 def _fit(entry: dict[str, Any], lost: Counter[str]) -> None:
     """Make of *entry* what ai-memory accepts: none of its texts empty or too long, a namespace of one word."""
     before = (entry["title"], entry["content"], entry["namespace"], entry["tags"])
-    title = CONTROL.sub("", entry["title"])[:LONGEST_TITLE]
+    title = cut(CONTROL.sub("", entry["title"]), LONGEST_TITLE)
     content = cut(CONTROL.sub("", entry["content"]), LONGEST_CONTENT)
     plain = (CONTROL.sub("", tag) for tag in entry["tags"])
     tags = [cut(tag, LONGEST_NAME) for tag in plain if tag.strip()][:MOST_TAGS]
-    namespace = _UNNAMEABLE.sub("-", entry["namespace"])[:LONGEST_NAME]
+    namespace = cut(_UNNAMEABLE.sub("-", entry["namespace"]), LONGEST_NAME)
     entry |= {"title": title, "content": content if content.strip() else title}
     entry |= {"namespace": namespace or GLOBAL, "tags": tags}
     if entry["source"] not in AI_SOURCES:

@@ -1,4 +1,4 @@
-"""Two stores that come to hold the same: memories and links go one way or both, and of two versions the newer stays."""
+"""Two stores that come to hold the same: memories and links go one way, or both and of two versions the newer stays."""
 
 from __future__ import annotations
 
@@ -44,25 +44,26 @@ class Synced:
 class Peer(Protocol):
     """Another store, wherever it is."""
 
-    def pull(self, ctx: Context, *, keeps_forgotten: bool, progress: Progress | None = None) -> Carried:
+    def pull(self, ctx: Context, *, merging: bool, progress: Progress | None = None) -> Carried:
         """Carry everything of the peer's into *ctx*."""
 
-    def push(self, ctx: Context, *, keeps_forgotten: bool, progress: Progress | None = None) -> Carried:
-        """Carry everything of *ctx* to the peer, who decides by itself what of the forgotten it keeps."""
+    def push(self, ctx: Context, *, merging: bool, progress: Progress | None = None) -> Carried:
+        """Carry everything of *ctx* to the peer. A daemon merges in any case."""
 
 
 def sync(ctx: Context, peer: Peer, course: Course, progress: Progress | None = None) -> Synced:
     """Carry what is living one way or both.
 
-    One way it is as if it were stored again there. When both are merged, what one of them has forgotten
-    since the other changed it stays forgotten, and so does a link.
+    One way it is as if it were stored again there: it replaces what is known, in whatever version. When both are
+    merged, of two versions the newer stays; what one of them has forgotten since the other changed it stays
+    forgotten, and so does a link.
     """
-    keeps = course is Course.MERGE
+    merging = course is Course.MERGE
     pulled = pushed = None
     if course is not Course.PUSH:
-        pulled = peer.pull(ctx, keeps_forgotten=keeps, progress=progress)
+        pulled = peer.pull(ctx, merging=merging, progress=progress)
     if course is not Course.PULL:
-        pushed = peer.push(ctx, keeps_forgotten=keeps, progress=progress)
+        pushed = peer.push(ctx, merging=merging, progress=progress)
     return Synced(pulled, pushed)
 
 
@@ -72,17 +73,17 @@ class OtherStore:
 
     ctx: Context
 
-    def pull(self, ctx: Context, *, keeps_forgotten: bool, progress: Progress | None = None) -> Carried:
+    def pull(self, ctx: Context, *, merging: bool, progress: Progress | None = None) -> Carried:
         """See Peer."""
-        return _carry(self.ctx, ctx, keeps_forgotten, progress)
+        return _carry(self.ctx, ctx, merging, progress)
 
-    def push(self, ctx: Context, *, keeps_forgotten: bool, progress: Progress | None = None) -> Carried:
+    def push(self, ctx: Context, *, merging: bool, progress: Progress | None = None) -> Carried:
         """See Peer."""
-        return _carry(ctx, self.ctx, keeps_forgotten, progress)
+        return _carry(ctx, self.ctx, merging, progress)
 
 
-def _carry(source: Context, target: Context, keeps_forgotten: bool, progress: Progress | None) -> Carried:
-    intake = Intake(target, keeps_forgotten)
+def _carry(source: Context, target: Context, merging: bool, progress: Progress | None) -> Carried:
+    intake = Intake(target, keeps_forgotten=merging, overwrites=not merging)
     with source.store.snapshot() as reader:
         edges = list(current_edges(reader))
         uids: dict[int, str] = {}

@@ -12,6 +12,7 @@ from mnemic.core.leaving import taken_out
 from mnemic.core.lifecycle import count
 from mnemic.core.memories import SUPERSEDES, is_in_use, living
 from mnemic.core.standards import settings
+from mnemic.core.storing import refuse_taken
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.core.uses import Use
 from mnemic.errors import Invalid
@@ -84,6 +85,7 @@ def _condensed(
         metadata=_merged(sources),
         expires_at=ctx.lives.expiry(tier, None, ctx.now()),
     )
+    refuse_taken(tx, title, namespace)
     new = tx.add(draft, uid=ctx.new_uid())
     for memory in sources:
         tx.add_edge(new.id, memory.id, SUPERSEDES)

@@ -26,7 +26,7 @@ from mnemic.dialects.ai_memory.links import links_of
 from mnemic.dialects.ai_memory.naming import meant
 from mnemic.dialects.ai_memory.vocabulary import AI_MEMORY, AN_ID, ANOTHER_ID, Answer, answer
 from mnemic.dialects.operation import Example
-from mnemic.errors import Conflict, Invalid
+from mnemic.errors import Invalid
 from mnemic.model.memory import Memory
 
 PREVIEW = 200
@@ -95,7 +95,8 @@ def memory_consolidate(ctx: Context, request: Consolidate) -> Answer:
     sources = [meant(ctx, id, missing=f"memory not found: {id}") for id in request.ids]
     warning = _warning(ctx, sources)
     text, made = (request.summary, {}) if request.summary is not None else _summarised(ctx, sources)
-    new = _consolidated(ctx, sources, request.title, text, request.namespace)
+    numbers = [memory.id for memory in sources]
+    new = condensing.consolidate(ctx, numbers, title=request.title, text=text, namespace=request.namespace)
     return answer(id=new.uid, consolidated=len(sources), **made, **warning)
 
 
@@ -106,20 +107,6 @@ def _summarised(ctx: Context, sources: Sequence[Memory]) -> tuple[str, dict[str,
     summary = assisting.summarise(ctx, sources)
     text = rules.content(summary.text, "summary")
     return text, {"auto_summary": True, "summary_preview": text[:PREVIEW], "method": summary.author}
-
-
-def _consolidated(
-    ctx: Context, sources: Sequence[Memory], title: str, text: str, namespace: str | None
-) -> Memory:
-    numbers = [memory.id for memory in sources]
-    try:
-        return condensing.consolidate(ctx, numbers, title=title, text=text, namespace=namespace)
-    except Conflict:
-        home, reader = ctx.home(namespace), ctx.store.read()
-        [standing] = reader.memories(reader.ids_titled(title, (home,)))
-        raise Conflict(
-            f"title '{title}' already exists in namespace '{home}' (memory {standing.uid})"
-        ) from None
 
 
 def _warning(ctx: Context, sources: Sequence[Memory]) -> dict[str, str]:

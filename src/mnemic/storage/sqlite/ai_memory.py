@@ -33,10 +33,12 @@ def read(path: Path) -> dict[str, Any]:
 def _document(connection: apsw.Connection, path: Path) -> dict[str, Any]:
     columns = foreign.columns(connection, TABLES)
     foreign.must_have(columns, MARKS, path, "ai-memory")
-    archived = "archived_memories"
-    memories = [*_rows(connection, "memories", columns), *_rows(connection, archived, columns)]
+    living = _rows(connection, "memories", columns)
+    # An id may stand in both tables: what was archived and stored again is the one in use.
+    in_use = {row.get("id") for row in living}
+    archived = [row for row in _rows(connection, "archived_memories", columns) if row.get("id") not in in_use]
     links = _rows(connection, "memory_links", columns)
-    return {"memories": memories, "links": links, "standards": _standards(connection, columns)}
+    return {"memories": living + archived, "links": links, "standards": _standards(connection, columns)}
 
 
 def _rows(connection: apsw.Connection, table: str, columns: dict[str, list[str]]) -> list[Row]:

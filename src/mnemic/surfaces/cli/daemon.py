@@ -32,15 +32,15 @@ class Daemon:
     address: str
     token: str | None = None
 
-    def pull(self, ctx: Context, *, keeps_forgotten: bool, progress: Progress | None = None) -> Carried:
+    def pull(self, ctx: Context, *, merging: bool, progress: Progress | None = None) -> Carried:
         """See Peer."""
         with self._client() as client:
             document = self._call(client, "GET", "/export")
-        done = import_json(ctx, document, keeps_forgotten=keeps_forgotten, progress=progress)
+        done = import_json(ctx, document, keeps_forgotten=merging, overwrites=not merging, progress=progress)
         return Carried(len(document["memories"]), done)
 
-    def push(self, ctx: Context, *, keeps_forgotten: bool, progress: Progress | None = None) -> Carried:
-        """See Peer. A daemon cannot be told to keep what it has forgotten."""
+    def push(self, ctx: Context, *, merging: bool, progress: Progress | None = None) -> Carried:
+        """See Peer. A daemon cannot be told to keep what it has forgotten, or to give up what is newer."""
         document = export_json(ctx)
         done = Imported()
         memories, sent = document["memories"], 0

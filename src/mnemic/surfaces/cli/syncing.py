@@ -36,8 +36,9 @@ COURSES = ("pull", "push", "merge")
 def sync(session: Session, remote: str, direction: str, token: str | None) -> int:
     """Hold the same memories here and in REMOTE, the file of another database or the address of a daemon.
 
-    A memory is known by its id or title; of two versions the newer stays, and nothing is lowered. What was forgotten
-    on one side since it changed on the other does not come back when two databases are merged.
+    A memory is known by its id or title, and nothing is lowered. When two databases are merged, of two versions the
+    newer stays, and what was forgotten on one side since it changed on the other does not come back. One way, what is
+    brought or sent replaces what is there, and the journal keeps that; but a daemon never gives up a newer version.
     """
     from mnemic.core.moving import syncing
 
@@ -76,15 +77,12 @@ def _must_be_another(session: Session, remote: str) -> None:
 
 
 def _told(direction: str, pulled: Carried | None, pushed: Carried | None) -> tuple[dict[str, Any], str]:
-    """What was done in numbers and in a sentence: what came and changed something, what was sent."""
+    """What was done in numbers and in a sentence: what changed something, and of what only went there, how much."""
     here = pulled.done.imported if pulled else 0
-    there = pushed.sent if pushed else 0
+    there = pushed.done.imported if pushed else 0
     if pushed is None:
         return {"direction": direction, "imported": here}, f"Pulled {here:,}."
-    anew = f"{pushed.done.imported:,} of them new or changed there"
     if pulled is None:
-        return {"direction": direction, "exported": there}, f"Pushed {there:,}, {anew}."
-    return (
-        {"direction": direction, "pulled": here, "pushed": there},
-        f"Pulled {here:,}, pushed {there:,}, {anew}.",
-    )
+        told = f"Pushed {pushed.sent:,}, {there:,} of them new or changed there."
+        return {"direction": direction, "exported": pushed.sent}, told
+    return {"direction": direction, "pulled": here, "pushed": there}, f"Pulled {here:,}, pushed {there:,}."

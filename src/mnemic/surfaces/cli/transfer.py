@@ -242,7 +242,8 @@ def _taken_in(ctx: Context, first: bytes, rest: IO[bytes], form: Format, told: P
         from mnemic.dialects.ai_memory import rules
         from mnemic.formats.document import loaded
 
-        return import_json(ctx, loaded(first + rest.read()), check=rules.entry, progress=told)
+        document = loaded(first + rest.read())
+        return import_json(ctx, document, check=rules.entry, check_link=rules.link, progress=told)
     from mnemic.core.moving.lines import import_lines
 
     return import_lines(ctx, _texts(first, rest), told)

@@ -53,5 +53,5 @@ def import_memories(ctx: Context, request: ImportRequest) -> Imported:
     """Take in up to 1000 memories and their links. What is not valid is reported and left out."""
     if len(request.memories) > MOST_IMPORTED:
         raise Invalid(f"import limited to {MOST_IMPORTED} memories", "memories")
-    done = documents.import_json(ctx, dict(request), check=rules.entry)
+    done = documents.import_json(ctx, dict(request), check=rules.entry, check_link=rules.link)
     return {"imported": done.imported, "skipped": done.skipped, "errors": done.errors}
