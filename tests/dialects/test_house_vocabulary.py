@@ -453,6 +453,12 @@ def test_recall_explains_itself_on_request(stocked):
     assert sum(best["terms"].values()) == pytest.approx(best["score"], abs=0.001)
 
 
+def test_recall_tells_how_many_did_not_fit_into_the_budget(stocked):
+    crowded = as_json(call(stocked, "recall", query="API", limit=5, budget_tokens=1))
+    assert (crowded["memories"], crowded["left_out"]) == ([], 5)
+    assert "left_out" not in as_json(call(stocked, "recall", query="API", budget_tokens=1000))
+
+
 def test_times_are_told_and_taken_as_dates(stocked, clock):
     [memory] = as_json(call(stocked, "open", ids=["Deploys"]))["memories"]
     assert memory["created_at"] == "2027-01-15T08:00:00+00:00"

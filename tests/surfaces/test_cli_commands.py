@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import click
@@ -82,6 +83,15 @@ def test_recall_explains_on_request(known):
 def test_nothing_relevant_is_an_answer(cli):
     done = cli("recall", "zebras")
     assert (done.code, done.out) == (0, "Nothing relevant is known.\n")
+
+
+@pytest.mark.parametrize("ranking", [(), ("--tier", "keyword")])
+def test_what_a_budget_leaves_out_is_told(known, ranking):
+    done = known("recall", "tea", "--budget-tokens", "2", *ranking)
+    assert done.out == "1 relevant memory did not fit into the budget; give more with --budget-tokens.\n"
+    asked = ("recall", "tea", *ranking, "--json")
+    assert json.loads(known(*asked, "--budget-tokens", "2").out)["left_out"] == 1
+    assert "left_out" not in json.loads(known(*asked, "--budget-tokens", "1000").out)
 
 
 def test_open_shows_a_memory_whole_with_its_links(known):
