@@ -76,3 +76,4 @@ def test_sessions_and_ratings_from_python(ctx):
     assert [one.id for one in memory.resume_session().decisions] == [kept.id]
     memory.resume_session(started.session.id)
     assert memory.remember("later").session_id == started.session.id
+    assert memory.remember("last", session=started.session.id).session_id == started.session.id

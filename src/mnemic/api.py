@@ -67,7 +67,7 @@ class Memories:
         ttl: str | None = None,
         confidence: float = 1.0,
         priority: int = 5,
-        session: str | None = None,
+        session: int | str | None = None,
         metadata: Mapping[str, object] | None = None,
         force: bool = False,
     ) -> Memory:

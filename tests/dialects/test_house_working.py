@@ -7,7 +7,7 @@ import pytest
 from mnemic.app import dialect
 from mnemic.core.upkeep import embed_pending
 from mnemic.dialects.operation import as_json
-from mnemic.errors import NotFound
+from mnemic.errors import Invalid, NotFound
 from mnemic.model.access import Grant
 from support import everything, kept
 
@@ -63,6 +63,29 @@ def test_a_session_holds_what_is_remembered_and_ends_in_an_episode(ctx):
         "session"
         not in call(ctx, "open", ids=[call(ctx, "remember", text="after")["stored"][0]["id"]])["memories"][0]
     )
+
+
+def test_a_session_is_named_by_its_number(ctx):
+    call(ctx, "session", action="start", topic="first")
+    call(ctx, "session", action="end")
+    call(ctx, "session", action="start", topic="second")
+    call(ctx, "remember", items=[{"text": "by number", "session": 1}, {"text": "in digits", "session": "1"}])
+    call(ctx, "remember", text="by name", session="1st")
+    opened = call(ctx, "open", ids=["by number", "in digits", "by name"])["memories"]
+    assert [memory["session"] for memory in opened] == [1, 1, 3]
+
+
+@pytest.mark.parametrize("unknown", [9, "9"])
+def test_a_session_that_is_not_there_is_refused(ctx, unknown):
+    with pytest.raises(Invalid, match="session 9") as refusal:
+        call(ctx, "remember", text="lost", session=unknown)
+    assert refusal.value.field == "session" and not ctx.store.read().sessions()
+
+
+def test_a_guest_cannot_keep_anything_in_the_session_of_another(ctx):
+    call(ctx, "session", action="start")
+    with pytest.raises(Invalid):
+        call(ctx.limited_to(Grant(("guest",))), "remember", text="x", namespace="guest", session=1)
 
 
 def test_the_next_session_is_told_of_the_last(ctx):

@@ -52,10 +52,10 @@ class Note:
     priority: int = 5
     quality: float | None = None
     source: str | None = None
-    session: str | None = None
-    """The name of its session, which begins if there is none."""
+    session: int | str | None = None
+    """The number of its session, or the name, under which one begins if there is none."""
     session_id: int | None = None
-    """The number of its session, where it is not named."""
+    """The number of its session where none is given above."""
     metadata: Mapping[str, object] = field(default_factory=dict)
     links: tuple[tuple[int | str, str, float], ...] = ()
     created_at: Moment | None = None
@@ -189,10 +189,20 @@ def draft_of(tx: Writer, ctx: Context, note: Note) -> Draft:
         tier=tier,
         source=note.source,
         metadata=faithful(note.metadata),
-        session_id=tx.session(namespace, note.session) if note.session else note.session_id,
+        session_id=_session(tx, ctx, namespace, note.session) if note.session else note.session_id,
         created_at=note.created_at,
         expires_at=note.expires_at or ctx.lives.expiry(tier, note.ttl, ctx.now()),
     )
+
+
+def _session(tx: Writer, ctx: Context, namespace: str, session: int | str) -> int:
+    """The number of the session meant. One of that name begins if there is none; Invalid for an unknown number."""
+    if isinstance(session, str):
+        return tx.session(namespace, session)
+    found = tx.session_numbered(session)
+    if found is None or not ctx.may_see(found.namespace):
+        raise Invalid(f"session: there is no session {session}", "session")
+    return found.id
 
 
 def _added(tx: Writer, ctx: Context, draft: Draft) -> Memory:
