@@ -75,6 +75,16 @@ def test_recall_shows_an_excerpt_where_the_title_does_not_say_it_all(known):
     assert "Bring notes about what you did yesterday." in known("recall", "standup").out
 
 
+@pytest.mark.parametrize("columns", ["1", "20", "40"])
+@pytest.mark.parametrize(
+    "words", [["recall", "standup"], ["list"], ["open", "2"], ["history"], ["archive", "list"]]
+)
+def test_a_narrow_terminal_is_written_to_all_the_same(known, columns, words):
+    known("forget", "3", "--archive")
+    done = known(*words, COLUMNS=columns)
+    assert (done.code, done.err) == (0, "") and done.out
+
+
 def test_recall_explains_on_request(known):
     plain, explained = known("recall", "tea").out, known("recall", "tea", "--explain").out
     assert len(explained.splitlines()) == len(plain.splitlines()) + 1
