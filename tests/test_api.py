@@ -16,6 +16,14 @@ def test_a_path_may_be_one(tmp_path):
         assert memory.open(1).title == "Tea is at four"
 
 
+@pytest.mark.parametrize("path", [":memory:", "./:memory:"])
+def test_there_is_no_database_in_memory(tmp_path, monkeypatch, path):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(Invalid, match="db: there is no database in memory"):
+        mnemic.open(path, embedder="none")
+    assert not list(tmp_path.iterdir())
+
+
 def test_the_user_s_settings_count_unless_others_are_given(tmp_path, monkeypatch):
     monkeypatch.setenv("MNEMIC_EMBEDDER", "none")
     with mnemic.open(tmp_path / "notes.db") as memory:
