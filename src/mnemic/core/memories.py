@@ -30,6 +30,8 @@ KNOWN = frozenset({State.LIVING, State.SUPERSEDED})
 COMPARED_AT_ONCE = 10
 """A larger batch is checked for equal texts only: whoever stores so many does not read what each resembles."""
 PREFIXES_LOOKED_AT = 100
+BEYOND = 2**63
+"""No memory has so large a number."""
 NEVER: Moment = 0
 """As the `expires_at` of a revision: the memory is to have no end."""
 _SENTENCE = re.compile(r".+?(?:[.!?](?=\s|$)|[。！？])", re.DOTALL)
@@ -219,12 +221,14 @@ def faithful(metadata: Mapping[str, object]) -> Mapping[str, object]:
     if not metadata:
         return metadata
     try:
-        same = orjson.loads(orjson.dumps(metadata, default=dict)) == metadata
+        same = (
+            isinstance(metadata, Mapping) and orjson.loads(orjson.dumps(metadata, default=dict)) == metadata
+        )
     except (TypeError, ValueError):
         same = False
     if not same:
         raise Invalid(
-            "metadata: must be plain JSON, without NaN, numbers beyond 64 bits, half characters "
+            "metadata: must be an object of plain JSON, without NaN, numbers beyond 64 bits, half characters "
             "or more than 250 levels",
             "metadata",
         )
@@ -254,7 +258,9 @@ def locate(reader: Reader, ctx: Context, reference: int | str, namespace: str | 
 
 def _number(reference: int | str) -> int | None:
     if isinstance(reference, int):
-        return reference
+        return reference if 0 < reference < BEYOND else None
+    if not isinstance(reference, str):
+        raise Invalid(f"reference: must be a number or a text, not {type(reference).__name__}", "reference")
     return int(reference) if reference.isascii() and reference.isdigit() and len(reference) < 19 else None
 
 
