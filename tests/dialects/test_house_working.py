@@ -46,6 +46,16 @@ def test_of_very_many_namespaces_and_kinds_the_largest_are_told(ctx):
     assert "namespaces_left" not in call(ctx, "stats", namespace="n5")
 
 
+def test_a_path_is_as_long_as_the_depth_that_is_given_or_as_it_has_to_be(ctx):
+    call(ctx, "remember", items=[{"text": f"note {number}"} for number in range(1, 4)])
+    for number in (1, 2):
+        call(ctx, "link", source=number, target=number + 1)
+    assert call(ctx, "explore", id=1, to=3, depth=1) == {"memories": [], "links": []}
+    for far in ({"depth": 2}, {}):
+        found = call(ctx, "explore", id=1, to=3, **far)
+        assert [memory["id"] for memory in found["memories"]] == [1, 2, 3]
+
+
 # -- sessions and ratings
 
 

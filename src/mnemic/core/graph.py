@@ -89,13 +89,14 @@ def path(
     target: int | str,
     direction: Direction = Direction.BOTH,
     types: Sequence[str] | None = None,
+    longest: int = LONGEST_PATH,
 ) -> Neighbourhood:
-    """The shortest way along living memories from one to another; empty if there is none."""
+    """The shortest way along living memories from one to another; empty if there is none of at most *longest* links."""
     reader = ctx.store.read()
     start, goal = locate(reader, ctx, reference), locate(reader, ctx, target)
     came_by: dict[int, Edge | None] = {start.id: None}
     frontier = [start.id]
-    for _ in range(LONGEST_PATH):
+    for _ in range(longest):
         if goal.id in came_by or not frontier or len(came_by) > WIDEST_SEARCH:
             break
         frontier = _widen(reader, ctx, frontier, direction, types, came_by)
