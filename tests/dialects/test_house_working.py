@@ -56,6 +56,14 @@ def test_a_path_is_as_long_as_the_depth_that_is_given_or_as_it_has_to_be(ctx):
         assert [memory["id"] for memory in found["memories"]] == [1, 2, 3]
 
 
+def test_the_versions_of_a_belief_are_told_after_it_was_forgotten(ctx):
+    call(ctx, "remember", text="Tea is at four")
+    call(ctx, "revise", id=1, text="Tea is at five", supersede=True)
+    call(ctx, "forget", ids=[2])
+    versions = call(ctx, "history", id=2, view="versions")["versions"]
+    assert [(one["id"], one["state"]) for one in versions] == [(1, "superseded"), (2, "forgotten")]
+
+
 # -- sessions and ratings
 
 
