@@ -7,7 +7,7 @@ import pytest
 from mnemic.app import dialect
 from mnemic.core.upkeep import embed_pending
 from mnemic.dialects.operation import as_json
-from mnemic.errors import Invalid, NotFound
+from mnemic.errors import Conflict, Invalid, NotFound
 from mnemic.model.access import Grant
 from support import everything, kept
 
@@ -54,6 +54,16 @@ def test_a_path_is_as_long_as_the_depth_that_is_given_or_as_it_has_to_be(ctx):
     for far in ({"depth": 2}, {}):
         found = call(ctx, "explore", id=1, to=3, **far)
         assert [memory["id"] for memory in found["memories"]] == [1, 2, 3]
+
+
+def test_a_memory_that_has_left_is_not_linked(ctx):
+    call(ctx, "remember", items=[{"text": "one"}, {"text": "two"}])
+    call(ctx, "forget", ids=[2])
+    for ends in ({"source": 1, "target": 2}, {"source": 2, "target": 1}):
+        with pytest.raises(Conflict, match="Memory 2 is forgotten; restore it first"):
+            call(ctx, "link", **ends)
+    with pytest.raises(Conflict, match="Memory 2 is forgotten; restore it first"):
+        call(ctx, "remember", text="three", links=[{"to": 2}])
 
 
 def test_the_versions_of_a_belief_are_told_after_it_was_forgotten(ctx):

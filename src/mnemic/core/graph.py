@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mnemic.core.context import Context
-from mnemic.core.memories import in_use, locate
+from mnemic.core.memories import in_use, locate, must_live
 from mnemic.errors import Invalid, NotFound
 from mnemic.model.graph import Direction, Edge, Neighbourhood
 from mnemic.model.values import State
@@ -26,6 +26,8 @@ def link(
     """A link from one memory to another; if it stands already, its weight and reason are brought up to date."""
     with ctx.write("link") as tx:
         start, end = locate(tx, ctx, source), locate(tx, ctx, target)
+        must_live(start)
+        must_live(end)
         if start.id == end.id:
             raise Invalid("target: a memory cannot be linked to itself", "target")
         standing = tx.edge_between(start.id, end.id, type)

@@ -170,6 +170,7 @@ def keep(tx: Writer, ctx: Context, note: Note) -> Memory:
         target = locate(tx, ctx, reference)
         if target.id == memory.id:
             raise Invalid("links: a memory cannot be linked to itself", "links")
+        must_live(target)
         tx.add_edge(memory.id, target.id, type, weight=weight)
     return memory
 
