@@ -98,7 +98,9 @@ class RememberRequest(Item):
 
     @model_validator(mode="after")
     def _one_of(self) -> RememberRequest:
-        if (self.text is None) == (self.items is None):
+        if self.text is None and self.items is None:
+            raise ValueError("there is nothing to remember; give text")
+        if self.text is not None and self.items is not None:
             raise ValueError("give either text or items")
         return self
 
