@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta, timezone
+
 import pytest
 
 import mnemic
 from mnemic.api import Memories, Note, Revision
-from mnemic.errors import Invalid
+from mnemic.core import memories
+from mnemic.errors import Invalid, NotFound
 
 
 def test_a_path_may_be_one(tmp_path):
@@ -14,6 +17,14 @@ def test_a_path_may_be_one(tmp_path):
         memory.remember("Tea is at four")
     with mnemic.open(str(tmp_path / "notes.db"), embedder="none") as memory:
         assert memory.open(1).title == "Tea is at four"
+
+
+@pytest.mark.parametrize("path", [":memory:", "./:memory:"])
+def test_there_is_no_database_in_memory(tmp_path, monkeypatch, path):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(Invalid, match="db: there is no database in memory"):
+        mnemic.open(path, embedder="none")
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_user_s_settings_count_unless_others_are_given(tmp_path, monkeypatch):
@@ -74,6 +85,45 @@ def test_what_the_tools_would_refuse_is_refused_by_name_and_changes_nothing(ctx,
     assert ctx.store.sequence() == before
 
 
+@pytest.mark.parametrize(
+    "call, field",
+    [
+        (lambda memory: memories.find(memory.context, [1]), "reference"),
+        (lambda memory: memories.find(memory.context, None), "reference"),
+        (lambda memory: memories.find(memory.context, 1.5), "reference"),
+        (lambda memory: memory.recall("x", limit="5"), "limit"),
+        (lambda memory: memory.recall("x", since=5), "since"),
+        (lambda memory: memory.remember("x", priority=5.0), "priority"),
+        (lambda memory: memory.remember("x", metadata=[1]), "metadata"),
+        (lambda memory: memory.remember("x", ttl=7), "ttl"),
+        (lambda memory: memory.rate(1, useful="yes"), "useful"),
+        (lambda memory: memory.as_of(None), "when"),
+        (lambda memory: mnemic.open(5), "path"),
+    ],
+)
+def test_what_is_of_another_type_is_invalid(ctx, call, field):
+    memory = Memories(ctx)
+    memory.remember("Tea is at four")
+    with pytest.raises(Invalid, match=field):
+        call(memory)
+
+
+def test_a_number_beyond_all_others_is_not_found(ctx):
+    with pytest.raises(NotFound):
+        memories.find(ctx, 10**30)
+
+
+def test_a_moment_may_be_a_datetime(ctx, clock):
+    memory = Memories(ctx)
+    before = datetime.fromtimestamp(clock() / 1e6, UTC).astimezone(timezone(timedelta(hours=5)))
+    clock.advance(hours=1)
+    memory.remember("Tea is at four")
+    assert not memory.as_of(before).recall("tea").hits
+    assert memory.as_of(before + timedelta(hours=2)).recall("tea").hits
+    assert memory.recall("tea", since=before).hits and not memory.recall("tea", until=before).hits
+    assert memory.undo_since(before) and not memory.recall("tea").hits
+
+
 def test_a_memory_is_revised_from_python(ctx):
     memory = Memories(ctx)
     memory.remember("Tea is at four", title="Tea")
@@ -92,3 +142,4 @@ def test_sessions_and_ratings_from_python(ctx):
     assert [one.id for one in memory.resume_session().decisions] == [kept.id]
     memory.resume_session(started.session.id)
     assert memory.remember("later").session_id == started.session.id
+    assert memory.remember("last", session=started.session.id).session_id == started.session.id

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from datetime import datetime
 
 from mnemic.app import App, dialect, open_app
 from mnemic.core import graph, history, memories, overview, recall, sessions, upkeep
@@ -16,7 +17,7 @@ from mnemic.core.memories import Fate, Kept, Note, Outcome, Revision
 from mnemic.core.overview import Overview
 from mnemic.core.recall import Recollection
 from mnemic.core.sessions import Ended, Resumed, Started
-from mnemic.errors import Duplicate
+from mnemic.errors import Duplicate, Invalid
 from mnemic.model.graph import Direction, Edge, Neighbourhood
 from mnemic.model.journal import Change
 from mnemic.model.memory import Memory
@@ -31,8 +32,8 @@ class Memories:
     """An open memory. Every method is one of the core's verbs; values come back as the model's classes.
 
     A reference is a number, a uid, the beginning of one, or a title. Times are given as `2026-01-31`,
-    `2026-01-31T09:00Z` or as a span before now such as `7d`. What the house's tools would refuse is Invalid
-    here too, and every error is a MnemicError (`mnemic.errors`).
+    `2026-01-31T09:00Z`, as a datetime (in UTC if it has no zone) or as a span before now such as `7d`. What the
+    house's tools would refuse is Invalid here too, and every error is a MnemicError (`mnemic.errors`).
     """
 
     def __init__(self, ctx: Context, app: App | None = None):
@@ -67,12 +68,12 @@ class Memories:
         ttl: str | None = None,
         confidence: float = 1.0,
         priority: int = 5,
-        session: str | None = None,
+        session: int | str | None = None,
         metadata: Mapping[str, object] | None = None,
         force: bool = False,
     ) -> Memory:
         """Keep *text*. Duplicate if the same is known and it is not *force*d."""
-        must_fit("remember", text=text, tags=tags)  # a text for `tags` would become its letters
+        must_fit("remember", text=text, tags=tags, ttl=ttl)  # a text for `tags` would become its letters
         note = Note(
             text=text,
             title=title,
@@ -108,8 +109,8 @@ class Memories:
         namespace: str | None = None,
         kinds: Sequence[str] | None = None,
         tags: Sequence[str] | None = None,
-        since: str | None = None,
-        until: str | None = None,
+        since: str | datetime | None = None,
+        until: str | datetime | None = None,
         budget_tokens: int | None = None,
     ) -> Recollection:
         """What is known about *query*, best first."""
@@ -127,8 +128,8 @@ class Memories:
             namespaces=self._ctx.scope(namespace),
             kinds=tuple(kinds) if kinds else None,
             tags=tuple(tags) if tags else None,
-            since=parse_moment(since, "since", now) if since else None,
-            until=parse_moment(until, "until", now) if until else None,
+            since=self._moment(since, "since") if since else None,
+            until=self._moment(until, "until") if until else None,
             alive_at=now,
         )
         asked = Query(text=query, filter=wanted, limit=limit, now=now)
@@ -249,12 +250,12 @@ class Memories:
         must_fit("undo", change=change)
         return history.undo(self._ctx, change)
 
-    def undo_since(self, when: str) -> list[int]:
+    def undo_since(self, when: str | datetime) -> list[int]:
         """Take back everything since a moment."""
         must_fit("undo", since=when)
         return history.undo_since(self._ctx, self._moment(when, "when"))
 
-    def as_of(self, when: str) -> Memories:
+    def as_of(self, when: str | datetime) -> Memories:
         """The memory as it stood at a moment, to read from."""
         return Memories(history.as_of(self._ctx, self._moment(when, "when")))
 
@@ -266,8 +267,11 @@ class Memories:
         """Give vectors to what has none yet; how many statements got them."""
         return upkeep.embed_pending(self._ctx, limit)
 
-    def _moment(self, when: str, field: str) -> Moment:
-        return parse_moment(when, field, self._ctx.now())
+    def _moment(self, when: str | datetime, field: str) -> Moment:
+        text = when.isoformat() if isinstance(when, datetime) else when
+        if not isinstance(text, str):
+            raise Invalid(f"{field}: must be a text or a datetime, not {type(when).__name__}", field)
+        return parse_moment(text, field, self._ctx.now())
 
 
 LIMITED = ("text", "title", "kind", "tags", "namespace", "tier", "confidence", "priority", "session")
@@ -292,14 +296,30 @@ PARTS = {
 
 def must_fit(tool: str, **given: object) -> None:
     """Invalid, with the field's name, if the house's *tool* would refuse what was *given*; None was not."""
-    arguments = {name: value for name, value in given.items() if value is not None}
-    dialect("mnemic", PARTS[tool]).operations[tool].parse(arguments)
+    arguments = {
+        name: value.isoformat() if isinstance(value, datetime) else value
+        for name, value in given.items()
+        if value is not None
+    }
+    request = dialect("mnemic", PARTS[tool]).operations[tool].parse(arguments)
+    for name, value in arguments.items():
+        must_be_alike(name, value, getattr(request, name))
+
+
+def must_be_alike(name: str, given: object, taken: object) -> None:
+    """Invalid if a tool made something else of what was *given*, such as a number of a text: here nobody does."""
+    kind = next((kind for kind in (bool, int, float, str) if isinstance(taken, kind)), None)
+    if kind is None or isinstance(given, kind) or (kind is float and isinstance(given, int)):
+        return
+    raise Invalid(f"{name}: must be of type {kind.__name__}, not {type(given).__name__}", name)
 
 
 def open_memories(
     path: str | os.PathLike[str] | None, *, namespace: str | None, embedder: str | None
 ) -> Memories:
     """Open the memory at *path* with the user's settings, but for those that are given."""
+    if path is not None and not isinstance(path, str | os.PathLike):
+        raise Invalid(f"path: must be a path, not {type(path).__name__}", "path")
     database = None if path is None else os.fspath(path)
     settings = load({"db": database, "namespace": namespace, "embedder": embedder})
     app = open_app(settings, actor="python")

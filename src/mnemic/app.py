@@ -103,9 +103,12 @@ def open_store(settings: Settings) -> Store:
     """The store at the database the settings name."""
     if "://" in settings.database:
         raise Invalid("db: only SQLite files can be opened by this version", "db")
+    path = Path(settings.database).expanduser()
+    if path == Path(":memory:"):  # so SQLite calls a database of its own for each connection
+        raise Invalid("db: there is no database in memory; name a file", "db")
     from mnemic.storage.sqlite.store import SqliteStore
 
-    return SqliteStore(Path(settings.database).expanduser(), durable=not settings.fast_writes)
+    return SqliteStore(path, durable=not settings.fast_writes)
 
 
 def bring(ctx: Context, system: str, path: Path, progress: Progress | None = None) -> Imported:

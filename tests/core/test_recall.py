@@ -105,8 +105,9 @@ def test_a_budget_is_never_exceeded(ctx, budget, expected):
     kept(ctx, "heron " + "a" * 24, title="heron one")
     kept(ctx, "heron " + "b" * 24, title="heron two")
     kept(ctx, "heron " + "c" * 224, title="heron long")
-    hits = recall(ctx, a_query("heron"), budget_tokens=budget).hits
-    assert len(hits) == expected
+    found = recall(ctx, a_query("heron"), budget_tokens=budget)
+    hits = found.hits
+    assert (len(hits), found.left_out) == (expected, 3 - expected)
     assert sum(len(hit.memory.title) + len(hit.memory.content) for hit in hits) <= budget * 4
 
 

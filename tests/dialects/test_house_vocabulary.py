@@ -14,7 +14,7 @@ from mnemic.core.context import Context
 from mnemic.core.memories import Note, remember
 from mnemic.dialects.brief import input_schema
 from mnemic.dialects.operation import as_json
-from mnemic.errors import Denied, Invalid, MnemicError, NotFound
+from mnemic.errors import Conflict, Denied, Invalid, MnemicError, NotFound
 from mnemic.model.access import Grant
 from mnemic.model.values import DAY, Tier
 from support import START, Uids, WordEmbedder, everything, kept, open_store
@@ -453,6 +453,12 @@ def test_recall_explains_itself_on_request(stocked):
     assert sum(best["terms"].values()) == pytest.approx(best["score"], abs=0.001)
 
 
+def test_recall_tells_how_many_did_not_fit_into_the_budget(stocked):
+    crowded = as_json(call(stocked, "recall", query="API", limit=5, budget_tokens=1))
+    assert (crowded["memories"], crowded["left_out"]) == ([], 5)
+    assert "left_out" not in as_json(call(stocked, "recall", query="API", budget_tokens=1000))
+
+
 def test_times_are_told_and_taken_as_dates(stocked, clock):
     [memory] = as_json(call(stocked, "open", ids=["Deploys"]))["memories"]
     assert memory["created_at"] == "2027-01-15T08:00:00+00:00"
@@ -637,6 +643,17 @@ def test_a_merge_is_proposed_then_done(ctx, apply):
     said = reply.memory.content.split("\n") if apply else reply.parts[0].texts
     assert (reply.applied, said) == (apply, ["otter", "fox", "heron"])
     assert call(ctx, "stats").total == (1 if apply else 2)
+
+
+@pytest.mark.parametrize("apply", [False, True])
+def test_a_merge_of_a_memory_into_itself_or_of_one_that_has_left_is_refused(ctx, apply):
+    told(ctx, "Left", "otter", "fox")
+    with pytest.raises(Invalid, match="into itself"):
+        call(ctx, "tidy", action="merge", id="Left", into=1, apply=apply)
+    told(ctx, "Gone", "heron")
+    call(ctx, "forget", ids=[2])
+    with pytest.raises(Conflict, match="restore it first"):
+        call(ctx, "tidy", action="merge", id=2, into=1, apply=apply)
 
 
 def test_a_report_tells_what_to_tidy(ctx, clock):

@@ -7,7 +7,7 @@ import pytest
 from mnemic.app import dialect
 from mnemic.core.upkeep import embed_pending
 from mnemic.dialects.operation import as_json
-from mnemic.errors import NotFound
+from mnemic.errors import Conflict, Invalid, NotFound
 from mnemic.model.access import Grant
 from support import everything, kept
 
@@ -46,6 +46,34 @@ def test_of_very_many_namespaces_and_kinds_the_largest_are_told(ctx):
     assert "namespaces_left" not in call(ctx, "stats", namespace="n5")
 
 
+def test_a_path_is_as_long_as_the_depth_that_is_given_or_as_it_has_to_be(ctx):
+    call(ctx, "remember", items=[{"text": f"note {number}"} for number in range(1, 4)])
+    for number in (1, 2):
+        call(ctx, "link", source=number, target=number + 1)
+    assert call(ctx, "explore", id=1, to=3, depth=1) == {"memories": [], "links": []}
+    for far in ({"depth": 2}, {}):
+        found = call(ctx, "explore", id=1, to=3, **far)
+        assert [memory["id"] for memory in found["memories"]] == [1, 2, 3]
+
+
+def test_a_memory_that_has_left_is_not_linked(ctx):
+    call(ctx, "remember", items=[{"text": "one"}, {"text": "two"}])
+    call(ctx, "forget", ids=[2])
+    for ends in ({"source": 1, "target": 2}, {"source": 2, "target": 1}):
+        with pytest.raises(Conflict, match="Memory 2 is forgotten; restore it first"):
+            call(ctx, "link", **ends)
+    with pytest.raises(Conflict, match="Memory 2 is forgotten; restore it first"):
+        call(ctx, "remember", text="three", links=[{"to": 2}])
+
+
+def test_the_versions_of_a_belief_are_told_after_it_was_forgotten(ctx):
+    call(ctx, "remember", text="Tea is at four")
+    call(ctx, "revise", id=1, text="Tea is at five", supersede=True)
+    call(ctx, "forget", ids=[2])
+    versions = call(ctx, "history", id=2, view="versions")["versions"]
+    assert [(one["id"], one["state"]) for one in versions] == [(1, "superseded"), (2, "forgotten")]
+
+
 # -- sessions and ratings
 
 
@@ -63,6 +91,29 @@ def test_a_session_holds_what_is_remembered_and_ends_in_an_episode(ctx):
         "session"
         not in call(ctx, "open", ids=[call(ctx, "remember", text="after")["stored"][0]["id"]])["memories"][0]
     )
+
+
+def test_a_session_is_named_by_its_number(ctx):
+    call(ctx, "session", action="start", topic="first")
+    call(ctx, "session", action="end")
+    call(ctx, "session", action="start", topic="second")
+    call(ctx, "remember", items=[{"text": "by number", "session": 1}, {"text": "in digits", "session": "1"}])
+    call(ctx, "remember", text="by name", session="1st")
+    opened = call(ctx, "open", ids=["by number", "in digits", "by name"])["memories"]
+    assert [memory["session"] for memory in opened] == [1, 1, 3]
+
+
+@pytest.mark.parametrize("unknown", [9, "9"])
+def test_a_session_that_is_not_there_is_refused(ctx, unknown):
+    with pytest.raises(Invalid, match="session 9") as refusal:
+        call(ctx, "remember", text="lost", session=unknown)
+    assert refusal.value.field == "session" and not ctx.store.read().sessions()
+
+
+def test_a_guest_cannot_keep_anything_in_the_session_of_another(ctx):
+    call(ctx, "session", action="start")
+    with pytest.raises(Invalid):
+        call(ctx.limited_to(Grant(("guest",))), "remember", text="x", namespace="guest", session=1)
 
 
 def test_the_next_session_is_told_of_the_last(ctx):

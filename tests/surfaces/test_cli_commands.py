@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import click
@@ -58,6 +59,11 @@ def test_the_same_text_is_refused_with_1_unless_forced(cli):
     assert cli("remember", "only once", "--force").code == 0
 
 
+def test_who_remembers_nothing_is_told_what_the_command_line_takes(cli):
+    done = cli("remember", "--tags", "deploy")
+    assert done.code == 2 and "give text" in done.err and "items" not in done.err
+
+
 def test_near_texts_are_told(cli):
     cli("remember", "The office opens at nine in the morning")
     assert "like 1" in cli("remember", "Our office opens at nine in the morning").out
@@ -74,6 +80,16 @@ def test_recall_shows_an_excerpt_where_the_title_does_not_say_it_all(known):
     assert "Bring notes about what you did yesterday." in known("recall", "standup").out
 
 
+@pytest.mark.parametrize("columns", ["1", "20", "40"])
+@pytest.mark.parametrize(
+    "words", [["recall", "standup"], ["list"], ["open", "2"], ["history"], ["archive", "list"]]
+)
+def test_a_narrow_terminal_is_written_to_all_the_same(known, columns, words):
+    known("forget", "3", "--archive")
+    done = known(*words, COLUMNS=columns)
+    assert (done.code, done.err) == (0, "") and done.out
+
+
 def test_recall_explains_on_request(known):
     plain, explained = known("recall", "tea").out, known("recall", "tea", "--explain").out
     assert len(explained.splitlines()) == len(plain.splitlines()) + 1
@@ -82,6 +98,15 @@ def test_recall_explains_on_request(known):
 def test_nothing_relevant_is_an_answer(cli):
     done = cli("recall", "zebras")
     assert (done.code, done.out) == (0, "Nothing relevant is known.\n")
+
+
+@pytest.mark.parametrize("ranking", [(), ("--tier", "keyword")])
+def test_what_a_budget_leaves_out_is_told(known, ranking):
+    done = known("recall", "tea", "--budget-tokens", "2", *ranking)
+    assert done.out == "1 relevant memory did not fit into the budget; give more with --budget-tokens.\n"
+    asked = ("recall", "tea", *ranking, "--json")
+    assert json.loads(known(*asked, "--budget-tokens", "2").out)["left_out"] == 1
+    assert "left_out" not in json.loads(known(*asked, "--budget-tokens", "1000").out)
 
 
 def test_open_shows_a_memory_whole_with_its_links(known):

@@ -20,6 +20,16 @@ def test_a_session_lasts_over_several_commands(cli):
     assert cli.json("session", "start")["previous"]["id"] == 1
 
 
+def test_a_session_is_named_by_its_number(cli):
+    cli("session", "start")
+    cli("session", "end")
+    cli("remember", "Afterwards", "--session", "1")
+    assert cli.json("open", "Afterwards")["memories"][0]["session"] == 1
+    unknown = cli("remember", "Nowhere", "--session", "9")
+    assert unknown.code == 2 and "session: there is no session 9" in unknown.err
+    assert "--session SESSION" in cli("remember", "--help").out
+
+
 @pytest.mark.parametrize("words", [["session"], ["session", "pause"], ["session", "start", "--summary", "x"]])
 def test_a_session_must_be_asked_for_in_its_words(cli, words):
     assert cli(*words).code == 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mnemic.core.context import Context
-from mnemic.core.memories import in_use, locate
+from mnemic.core.memories import in_use, locate, must_live
 from mnemic.errors import Invalid, NotFound
 from mnemic.model.graph import Direction, Edge, Neighbourhood
 from mnemic.model.values import State
@@ -31,6 +31,8 @@ def link(
     """
     with ctx.write("link") as tx:
         start, end = locate(tx, ctx, source), locate(tx, ctx, target)
+        must_live(start)
+        must_live(end)
         if start.id == end.id:
             raise Invalid("target: a memory cannot be linked to itself", "target")
         standing = tx.edge_between(start.id, end.id, type)
@@ -106,13 +108,14 @@ def path(
     target: int | str,
     direction: Direction = Direction.BOTH,
     types: Sequence[str] | None = None,
+    longest: int = LONGEST_PATH,
 ) -> Neighbourhood:
-    """The shortest way along living memories from one to another; empty if there is none."""
+    """The shortest way along living memories from one to another; empty if there is none of at most *longest* links."""
     reader = ctx.store.read()
     start, goal = locate(reader, ctx, reference), locate(reader, ctx, target)
     came_by: dict[int, Edge | None] = {start.id: None}
     frontier = [start.id]
-    for _ in range(LONGEST_PATH):
+    for _ in range(longest):
         if goal.id in came_by or not frontier or len(came_by) > WIDEST_SEARCH:
             break
         frontier = _widen(reader, ctx, frontier, direction, types, came_by)

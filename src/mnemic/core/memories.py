@@ -30,6 +30,8 @@ KNOWN = frozenset({State.LIVING, State.SUPERSEDED})
 COMPARED_AT_ONCE = 10
 """A larger batch is checked for equal texts only: whoever stores so many does not read what each resembles."""
 PREFIXES_LOOKED_AT = 100
+BEYOND = 2**63
+"""No memory has so large a number."""
 NEVER: Moment = 0
 """As the `expires_at` of a revision: the memory is to have no end."""
 _SENTENCE = re.compile(r".+?(?:[.!?](?=\s|$)|[。！？])", re.DOTALL)
@@ -52,10 +54,10 @@ class Note:
     priority: int = 5
     quality: float | None = None
     source: str | None = None
-    session: str | None = None
-    """The name of its session, which begins if there is none."""
+    session: int | str | None = None
+    """The number of its session, or the name, under which one begins if there is none."""
     session_id: int | None = None
-    """The number of its session, where it is not named."""
+    """The number of its session where none is given above."""
     metadata: Mapping[str, object] = field(default_factory=dict)
     links: tuple[tuple[int | str, str, float], ...] = ()
     created_at: Moment | None = None
@@ -168,6 +170,7 @@ def keep(tx: Writer, ctx: Context, note: Note) -> Memory:
         target = locate(tx, ctx, reference)
         if target.id == memory.id:
             raise Invalid("links: a memory cannot be linked to itself", "links")
+        must_live(target)
         tx.add_edge(memory.id, target.id, type, weight=weight)
     return memory
 
@@ -189,10 +192,20 @@ def draft_of(tx: Writer, ctx: Context, note: Note) -> Draft:
         tier=tier,
         source=note.source,
         metadata=faithful(note.metadata),
-        session_id=tx.session(namespace, note.session) if note.session else note.session_id,
+        session_id=_session(tx, ctx, namespace, note.session) if note.session else note.session_id,
         created_at=note.created_at,
         expires_at=note.expires_at or ctx.lives.expiry(tier, note.ttl, ctx.now()),
     )
+
+
+def _session(tx: Writer, ctx: Context, namespace: str, session: int | str) -> int:
+    """The number of the session meant. One of that name begins if there is none; Invalid for an unknown number."""
+    if isinstance(session, str):
+        return tx.session(namespace, session)
+    found = tx.session_numbered(session)
+    if found is None or not ctx.may_see(found.namespace):
+        raise Invalid(f"session: there is no session {session}", "session")
+    return found.id
 
 
 def _added(tx: Writer, ctx: Context, draft: Draft) -> Memory:
@@ -209,12 +222,14 @@ def faithful(metadata: Mapping[str, object]) -> Mapping[str, object]:
     if not metadata:
         return metadata
     try:
-        same = orjson.loads(orjson.dumps(metadata, default=dict)) == metadata
+        same = (
+            isinstance(metadata, Mapping) and orjson.loads(orjson.dumps(metadata, default=dict)) == metadata
+        )
     except (TypeError, ValueError):
         same = False
     if not same:
         raise Invalid(
-            "metadata: must be plain JSON, without NaN, numbers beyond 64 bits, half characters "
+            "metadata: must be an object of plain JSON, without NaN, numbers beyond 64 bits, half characters "
             "or more than 250 levels",
             "metadata",
         )
@@ -244,7 +259,9 @@ def locate(reader: Reader, ctx: Context, reference: int | str, namespace: str | 
 
 def _number(reference: int | str) -> int | None:
     if isinstance(reference, int):
-        return reference
+        return reference if 0 < reference < BEYOND else None
+    if not isinstance(reference, str):
+        raise Invalid(f"reference: must be a number or a text, not {type(reference).__name__}", "reference")
     return int(reference) if reference.isascii() and reference.isdigit() and len(reference) < 19 else None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from mnemic.core.context import Context
@@ -33,11 +33,15 @@ HYBRID, KEYWORD, RERANKED = "hybrid", "keyword", "hybrid+rerank"
 
 @dataclass(frozen=True, slots=True)
 class Recollection:
-    """The hits, how they were found, and at most how many statements had no vector to take part with."""
+    """The hits, how they were found, and at most how many statements had no vector to take part with.
+
+    With a budget, also how many hits did not fit into it.
+    """
 
     hits: tuple[Hit, ...]
     mode: str
     pending: int = 0
+    left_out: int = 0
 
 
 def recall(
@@ -46,11 +50,10 @@ def recall(
     """What is known about *query*, best first. With a budget, as many hits as fit into it."""
     pending = catch_up(ctx, query.filter)
     vector = vector_of(ctx, query.text)
-    hits = _ordered(ctx, query, vector, profile)
-    if budget_tokens is not None:
-        hits = within(hits, budget_tokens)
-    touch(ctx, [hit.memory for hit in hits])
-    return Recollection(tuple(hits), KEYWORD if vector is None else HYBRID, pending)
+    hits = tuple(_ordered(ctx, query, vector, profile))
+    found = within(Recollection(hits, KEYWORD if vector is None else HYBRID, pending), budget_tokens)
+    touch(ctx, [hit.memory for hit in found.hits])
+    return found
 
 
 def tiered(ctx: Context, query: Query) -> Recollection:
@@ -117,13 +120,15 @@ def vector_of(ctx: Context, text: str) -> Vectors | None:
     return vector
 
 
-def within(hits: list[Hit], budget_tokens: int) -> list[Hit]:
-    """The best hits whose texts fit into the budget together; what is too long is passed over."""
+def within(found: Recollection, budget_tokens: int | None) -> Recollection:
+    """*found* with the best hits whose texts fit into the budget together; what is too long is passed over."""
+    if budget_tokens is None:
+        return found
     room = budget_tokens * CHARACTERS_PER_TOKEN
     chosen = []
-    for hit in hits:
+    for hit in found.hits:
         size = len(hit.memory.title) + len(hit.memory.content)
         if size <= room:
             chosen.append(hit)
             room -= size
-    return chosen
+    return replace(found, hits=tuple(chosen), left_out=len(found.hits) - len(chosen))

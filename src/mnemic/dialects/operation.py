@@ -44,13 +44,15 @@ class Shape(BaseModel):
 class Flags:
     """How a request field is written on the command line: its option strings, as in `Flags("-n", "--namespace")`.
 
-    Without it a field is `--its-name`.
+    Without it a field is `--its-name`. The *metavar* stands for the value where its type does not say enough.
     """
 
     names: tuple[str, ...]
+    metavar: str | None
 
-    def __init__(self, *names: str):
+    def __init__(self, *names: str, metavar: str | None = None):
         object.__setattr__(self, "names", names)
+        object.__setattr__(self, "metavar", metavar)
 
 
 @dataclass(frozen=True, slots=True)

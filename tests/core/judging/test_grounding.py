@@ -53,6 +53,16 @@ def test_the_words_nobody_backs_are_named(known):
     assert verdict.evidence[0].support == pytest.approx(5 / 6)
 
 
+@pytest.mark.parametrize(
+    "known, claim",
+    [("Anna likes tea", "Anna does not like tea"), ("Anna does not like tea", "Anna likes tea")],
+)
+def test_what_is_denied_is_backed_by_half(ctx, known, claim):
+    kept(ctx, known)
+    verdict = verify(ctx, claim)
+    assert (verdict.status, verdict.confidence) == ("partial", 0.5)
+
+
 def test_confidence_is_no_higher_than_that_of_the_memory(ctx):
     kept(ctx, "The gate code is 4711", confidence=0.4)
     verdict = verify(ctx, "The gate code is 4711")

@@ -80,9 +80,8 @@ def _latest(reader: Reader, ctx: Context, number: int) -> int:
 
 
 def history(ctx: Context, number: int) -> list[Memory]:
-    """Every version of the belief that this memory is a version of, oldest first."""
+    """Every version of the belief that this memory, whatever became of it, is a version of, oldest first."""
     reader = ctx.store.read()
-    known_memory(reader, ctx, number)
     versions: set[int] = set()
     for direction in (Direction.OUT, Direction.IN):
         way = Way(direction=direction, types=(SUPERSEDES,), depth=MOST_HOPS, limit=MOST_HOPS)

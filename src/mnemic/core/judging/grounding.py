@@ -28,6 +28,7 @@ from mnemic.storage.base import Reader
 
 VERIFIED, PARTIAL, UNGROUNDED = "verified", "partial", "ungrounded"
 MOST = 0.8
+DENIED = 0.5
 LOOKED_AT = 20
 FEW = 10
 FORERUNNERS = 100
@@ -72,7 +73,7 @@ def verify(ctx: Context, claim: str, namespace: str | None = None, limit: int = 
     living = _by_support(_evidence(reader, memory, stems) for memory in near)
     backed = _backed(reader, ctx, living[0].memory, stems) if living else frozenset()
     missing = tuple(word for word in stems if word not in backed)
-    support = 1 - len(missing) / len(stems) if stems else 0.0
+    support = (1 - len(missing) / len(stems)) * _agreement(claim, living) if stems else 0.0
     status = _status(claim, living, support, missing)
     confidence = support * (living[0].memory.confidence if living else 0.0)
     # Of what is outdated at most half, or of a belief that changed often its present form would not be seen.
@@ -130,9 +131,12 @@ def _status(claim: str, living: Sequence[Evidence], support: float, missing: Seq
     if not living or support == 0:
         return UNGROUNDED
     firm = any(_is_firm(claim, word) for word in missing)
-    if support >= MOST and not firm and _denies(claim) == _denies(living[0].memory.content):
-        return VERIFIED
-    return PARTIAL
+    return VERIFIED if support >= MOST and not firm else PARTIAL
+
+
+def _agreement(claim: str, living: Sequence[Evidence]) -> float:
+    """Half if the claim denies what the best evidence says, or the other way round; else whole."""
+    return DENIED if living and _denies(claim) != _denies(living[0].memory.content) else 1.0
 
 
 def _is_firm(claim: str, word: str) -> bool:

@@ -11,7 +11,7 @@ from mnemic.errors import Invalid
 from mnemic.model.graph import Direction, Edge
 from mnemic.model.memory import Memory
 from mnemic.model.values import State
-from mnemic.storage.base import Writer
+from mnemic.storage.base import Reader, Writer
 
 
 def merge(ctx: Context, reference: int | str, into: int | str) -> tuple[Memory, Memory]:
@@ -20,21 +20,37 @@ def merge(ctx: Context, reference: int | str, into: int | str) -> tuple[Memory, 
     One transaction, so one undo brings everything back.
     """
     with write_after_expiry(ctx, "merge") as tx:
-        gone, left = locate(tx, ctx, reference), locate(tx, ctx, into)
-        must_live(gone)
-        must_live(left)
-        if gone.id == left.id:
-            raise Invalid("into: a memory cannot be merged into itself", "into")
+        gone, left = _both(tx, ctx, reference, into)
         for edge in tx.edges([gone.id], Direction.BOTH):
             _take_over(tx, edge, gone.id, left.id)
         left = tx.change(
             left,
-            texts=tuple(dict.fromkeys((*left.texts, *gone.texts))),
+            texts=_together(gone, left),
             tags=tuple(dict.fromkeys((*left.tags, *gone.tags))),
         )
         gone = taken_out(tx, gone, State.FORGOTTEN, f"merged into {left.id}", ctx.now())
     ctx.wake()
     return left, gone
+
+
+def propose(ctx: Context, reference: int | str, into: int | str) -> tuple[Memory, tuple[str, ...]]:
+    """The memory that `merge` would leave, and what it would say. Refuses what `merge` refuses."""
+    gone, left = _both(ctx.store.read(), ctx, reference, into)
+    return left, _together(gone, left)
+
+
+def _both(reader: Reader, ctx: Context, reference: int | str, into: int | str) -> tuple[Memory, Memory]:
+    """The memory that goes and the one that is left: two, and both in use."""
+    gone, left = locate(reader, ctx, reference), locate(reader, ctx, into)
+    must_live(gone)
+    must_live(left)
+    if gone.id == left.id:
+        raise Invalid("into: a memory cannot be merged into itself", "into")
+    return gone, left
+
+
+def _together(gone: Memory, left: Memory) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*left.texts, *gone.texts)))
 
 
 def _take_over(tx: Writer, edge: Edge, gone: int, left: int) -> None:

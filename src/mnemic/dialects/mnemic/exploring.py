@@ -65,11 +65,12 @@ def explore(ctx: Context, request: ExploreRequest) -> ExploreReply:
     """Walk the links around a memory, or find the shortest path `to` another."""
     ctx = at(ctx, request.as_of)
     types = tuple(request.types) if request.types else None
+    depth = request.depth if "depth" in request.model_fields_set else None
     if request.impact:
-        depth = request.depth if "depth" in request.model_fields_set else RESTING_DEPTH
-        found = impacts.impact(ctx, request.id, depth, request.limit)
+        found = impacts.impact(ctx, request.id, depth or RESTING_DEPTH, request.limit)
     elif request.to is not None:
-        found = graph.path(ctx, request.id, request.to, request.direction, types)
+        longest = depth or graph.LONGEST_PATH
+        found = graph.path(ctx, request.id, request.to, request.direction, types, longest)
     else:
         found = graph.explore(ctx, request.id, request.direction, types, request.depth, request.limit)
     return ExploreReply(

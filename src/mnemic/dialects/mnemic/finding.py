@@ -39,6 +39,7 @@ class RecallReply(Shape):
     count: int
     mode: str
     pending: Annotated[int | None, Field(description="memories without vectors yet")] = None
+    left_out: Annotated[int | None, Field(description="relevant, but over budget_tokens")] = None
 
 
 @MNEMIC.operation(
@@ -49,7 +50,7 @@ class RecallReply(Shape):
     examples=[Example("", {"query": "when do we deploy?", "limit": 5})],
 )
 def recall(ctx: Context, request: RecallRequest) -> RecallReply:
-    """Find what is known about something, by meaning and by words, best first. Empty = nothing relevant."""
+    """Find what is known, by meaning and by words, best first. Empty without left_out = nothing relevant."""
     ctx = at(ctx, request.as_of)
     now = ctx.now()
     query = Query(
@@ -71,4 +72,5 @@ def recall(ctx: Context, request: RecallRequest) -> RecallReply:
         count=len(found.hits),
         mode=found.mode,
         pending=found.pending or None,
+        left_out=found.left_out or None,
     )

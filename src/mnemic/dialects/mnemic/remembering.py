@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from mnemic.core import memories, sessions
 from mnemic.core.context import Context
@@ -23,8 +24,21 @@ from mnemic.dialects.mnemic.shapes import (
     When,
 )
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
-from mnemic.dialects.operation import Example, Hidden, Positional, Shape
+from mnemic.dialects.operation import Example, Flags, Hidden, Positional, Shape
 from mnemic.model.values import Tier, parse_span
+
+
+def _in_digits(session: object) -> object:
+    """The number that a text of digits stands for; anything else as it is."""
+    if not isinstance(session, str) or not re.fullmatch("[0-9]{1,9}", session.strip()):
+        return session
+    return int(session)
+
+
+SessionNumber = Annotated[int, Field(ge=1, lt=2**32)]
+SessionName = Annotated[
+    SessionNumber | Name, BeforeValidator(_in_digits), Flags("--session", metavar="SESSION")
+]
 
 
 class NewLink(Request):
@@ -48,7 +62,7 @@ class Item(Request):
     confidence: Unit = 1.0
     priority: Annotated[int, Field(ge=1, le=10)] = 5
     source: Name | None = None
-    session: Name | None = None
+    session: Annotated[SessionName | None, Field(description="name or id")] = None
     metadata: Annotated[dict[str, object], Hidden()] = {}
     links: Annotated[list[NewLink], Field(max_length=100), Hidden()] = []
 
@@ -84,7 +98,9 @@ class RememberRequest(Item):
 
     @model_validator(mode="after")
     def _one_of(self) -> RememberRequest:
-        if (self.text is None) == (self.items is None):
+        if self.text is None and self.items is None:
+            raise ValueError("there is nothing to remember; give text")
+        if self.text is not None and self.items is not None:
             raise ValueError("give either text or items")
         return self
 

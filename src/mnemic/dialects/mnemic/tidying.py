@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import model_validator
 
-from mnemic.core import lifecycle, memories
+from mnemic.core import lifecycle
 from mnemic.core.context import Context
 from mnemic.core.judging import conflicts
 from mnemic.core.tidying import condensing, doubles, duplicates, merging, splitting
@@ -254,9 +254,8 @@ def _merge(ctx: Context, reference: int | str, into: int | str, apply: bool) -> 
     if apply:
         left, _ = merging.merge(ctx, reference, into)
         return TidyReply(applied=True, memory=shown(left))
-    gone, left = memories.find(ctx, reference), memories.find(ctx, into)
-    together = list(dict.fromkeys((*left.texts, *gone.texts)))
-    return TidyReply(applied=False, parts=[PartShape(title=left.title, texts=together)])
+    left, texts = merging.propose(ctx, reference, into)
+    return TidyReply(applied=False, parts=[PartShape(title=left.title, texts=list(texts))])
 
 
 def _condense(ctx: Context, apply: bool) -> TidyReply:

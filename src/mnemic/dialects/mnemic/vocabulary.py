@@ -13,9 +13,10 @@ from mnemic.dialects.operation import Dialect, Prompt, Resource, as_json
 
 INSTRUCTIONS = """\
 Mnemic is your long-term memory. Recall before you answer anything that may rest on earlier work, \
-preferences or decisions; an empty answer means nothing relevant is known. Remember what will matter \
-later: decisions with their reason, facts, corrections, preferences; one thing a memory. When something \
-known turns out wrong, revise it (supersede keeps the old one in view) instead of remembering its opposite. \
+preferences or decisions; an empty answer means nothing relevant is known, unless `left_out` counts what \
+went beyond your budget. Remember what will matter later: decisions with their reason, facts, corrections, \
+preferences; one thing a memory. When something known turns out wrong, revise it (supersede keeps the old \
+one in view) instead of remembering its opposite. \
 Nothing is lost: forget can be restored, and undo takes back any change."""
 
 

@@ -44,6 +44,7 @@ class Written:
     positional: Positional | None
     choices: tuple[str, ...] = ()
     help: str = ""
+    metavar: str | None = None
 
     @property
     def takes_words(self) -> bool:
@@ -81,7 +82,7 @@ class Written:
         )
 
     def _metavar(self) -> str:
-        one = "|".join(self.choices) or self.kind.value
+        one = self.metavar or "|".join(self.choices) or self.kind.value
         return f"{one},..." if self.is_list else one
 
     def _switches(self) -> list[str]:
@@ -148,7 +149,7 @@ def written_field(name: str, info: FieldInfo) -> Written | None:
     if any(isinstance(hint, Hidden) for hint in hints):
         return None
     positional = next((hint for hint in hints if isinstance(hint, Positional)), None)
-    flags = next((hint.names for hint in hints if isinstance(hint, Flags)), None)
+    flags = next((hint for hint in hints if isinstance(hint, Flags)), None)
     kind, is_list, choices = _kind(info.annotation)
     return Written(
         name=name,
@@ -156,10 +157,11 @@ def written_field(name: str, info: FieldInfo) -> Written | None:
         is_list=is_list,
         is_required=info.is_required(),
         default=info.get_default(),
-        flags=flags or (f"--{name.replace('_', '-')}",),
+        flags=flags.names if flags else (f"--{name.replace('_', '-')}",),
         positional=positional,
         choices=choices,
         help=_help(info, hints),
+        metavar=flags.metavar if flags else None,
     )
 
 

@@ -74,10 +74,7 @@ def _recollected(
     """By the house's ranking, or by that of a feature tier if one was named."""
     if tier is None:
         return recalling.recall(ctx, query, budget_tokens=budget_tokens)
-    found = recalling.tiered(ctx, query)
-    if budget_tokens is None:
-        return found
-    return replace(found, hits=tuple(recalling.within(list(found.hits), budget_tokens)))
+    return recalling.within(recalling.tiered(ctx, query), budget_tokens)
 
 
 def tell_recalled(
@@ -91,6 +88,8 @@ def tell_recalled(
     }
     if found.pending:
         facts["pending"] = found.pending
+    if found.left_out:
+        facts["left_out"] = found.left_out
     output.present(session, facts, views.recalled(found, now, explain=explain))
 
 

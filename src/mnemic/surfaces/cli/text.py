@@ -13,6 +13,8 @@ import click
 from mnemic.model.values import DAY, HOUR, MINUTE, SECOND, YEAR, Moment, iso
 
 INDENT = "    "
+NARROWEST, WIDEST = 60, 110
+"""In fewer columns there would be no room for a title beside a score; a narrower terminal wraps our lines."""
 
 _AGES = ((YEAR, "y"), (DAY, "d"), (HOUR, "h"), (MINUTE, "m"), (SECOND, "s"))
 _UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -21,7 +23,7 @@ _SIZES = ("bytes", "KB", "MB", "GB", "TB")
 
 def width() -> int:
     """How many columns to write in."""
-    return min(shutil.get_terminal_size((100, 24)).columns, 110)
+    return max(NARROWEST, min(shutil.get_terminal_size((100, 24)).columns, WIDEST))
 
 
 def safe(text: str) -> str:

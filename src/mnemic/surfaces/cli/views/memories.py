@@ -68,7 +68,7 @@ def origin(memory: Memory, now: Moment) -> str:
 
 def recalled(found: Recollection, now: Moment, *, explain: bool = False) -> Iterator[str]:
     """The hits, best first, each with a bar for its score."""
-    if not found.hits:
+    if not found.hits and not found.left_out:
         yield "Nothing relevant is known."
     best = max((hit.score for hit in found.hits), default=0.0)
     for rank, hit in enumerate(found.hits, 1):
@@ -78,6 +78,9 @@ def recalled(found: Recollection, now: Moment, *, explain: bool = False) -> Iter
         yield ""
     if found.hits:
         yield faint(f"{len(found.hits):,} memory(ies) recalled [{found.mode}]")
+    if found.left_out:
+        more = count(found.left_out, "relevant memory", "relevant memories")
+        yield doubtful(f"{more} did not fit into the budget; give more with --budget-tokens.")
     if found.pending:
         waiting = count(found.pending, "memory has", "memories have")
         yield doubtful(
