@@ -138,6 +138,14 @@ def test_a_session_that_has_ended_keeps_its_episode(ctx, clock):
     assert end(ctx, 52).episode.content == "Session 52 completed"
 
 
+def test_who_could_keep_nothing_is_in_no_session(ctx):
+    with pytest.raises(NotFound):
+        recorded(ctx, "one", links=((99, "supports", 1.0),))
+    other = ctx.on_behalf_of("other")
+    assert start(other).session.id == 1
+    assert recorded(ctx, "two").session_id == 2
+
+
 def test_without_a_number_nobody_ends_what_another_is_in(ctx):
     start(ctx, 51)
     start(ctx.on_behalf_of("other"), 52)

@@ -6,11 +6,14 @@ import asyncio
 import logging
 from dataclasses import replace
 
+import orjson
 from toys import SECRET, TOY
 
 from mnemic.app import dialect
+from mnemic.core.lifecycle import settle
 from mnemic.core.memories import find
 from mnemic.core.uses import Uses
+from mnemic.model.values import Tier
 from mnemic.surfaces import bridge
 from mnemic.surfaces.bridge import answer, call, is_quick, perform, serve
 from support import WordEmbedder, kept
@@ -51,6 +54,20 @@ def test_what_does_not_let_its_uses_wait_sees_every_use(ctx):
     assert opened["access_count"] == 3 and find(ctx, memory.id).access_count == 4
 
 
+def test_uses_that_wait_show_in_the_next_answer(ctx):
+    waiting = replace(ctx, embedder=None, uses=Uses())
+    kept(ctx, "walnut cake", tier=Tier.MID)
+    spoken, recall = recalling()
+    shown = [
+        orjson.loads(perform(spoken, recall, waiting, {"context": "walnut"}))["memories"][0] for _ in range(6)
+    ]
+    assert [one["access_count"] for one in shown] == [0, 1, 2, 3, 4, 5]
+    assert [one["tier"] for one in shown] == ["mid"] * 5 + ["long"]
+    settle(waiting)
+    [written] = ctx.store.read().memories([1])
+    assert (written.access_count, written.tier, written.expires_at) == (6, Tier.LONG, None)
+
+
 def recalling():
     """ai-memory, and its endpoint that recalls."""
     spoken = dialect("ai-memory")
@@ -78,5 +95,7 @@ def test_an_endpoint_answers_the_same_at_once_and_from_a_thread(ctx, monkeypatch
     asked = {"context": "walnut"}
     at_once = asyncio.run(serve(spoken, recall, ctx, asked))
     monkeypatch.setattr(bridge, "QUICK_CHARACTERS", 0)
-    assert at_once == asyncio.run(serve(spoken, recall, ctx, asked)) == perform(spoken, recall, ctx, asked)
+    ctx = replace(ctx, uses=Uses())
+    assert at_once == asyncio.run(serve(spoken, recall, ctx, asked))
+    assert at_once == perform(spoken, recall, replace(ctx, uses=Uses()), asked)
     assert b"walnut cake" in at_once

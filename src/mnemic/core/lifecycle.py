@@ -6,6 +6,7 @@ import logging
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import groupby
 
 from mnemic.core.archive import purge_archive
@@ -43,6 +44,15 @@ def touch(ctx: Context, memories: Sequence[Memory], *, together: bool = False) -
         return
     with suppress(*PASSED_OVER):
         _write_down(ctx, [use])
+
+
+def with_uses(ctx: Context, memory: Memory) -> Memory:
+    """*memory* as it will stand when the uses of it that wait are written down."""
+    for moment in ctx.uses.of(memory.id) if ctx.uses else ():
+        uses = memory.access_count + 1
+        reward = earned(ctx.lives, memory, uses, moment)
+        memory = replace(memory, access_count=uses, accessed_at=moment, **reward)  # type: ignore[arg-type]
+    return memory
 
 
 def settle(ctx: Context) -> None:

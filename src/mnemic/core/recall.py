@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from mnemic.core.context import Context
-from mnemic.core.lifecycle import touch
+from mnemic.core.lifecycle import touch, with_uses
 from mnemic.core.upkeep import embed_pending
 from mnemic.core.uses import PASSED_OVER
 from mnemic.errors import Unavailable
@@ -77,7 +77,10 @@ def tiered(ctx: Context, query: Query) -> Recollection:
 
 
 def _ordered(ctx: Context, query: Query, vector: Vectors | None, profile: Profile) -> list[Hit]:
-    return engine.search(ctx.store.read(), query, vector, profile)
+    hits = engine.search(ctx.store.read(), query, vector, profile)
+    if ctx.uses is None:
+        return hits
+    return [replace(hit, memory=with_uses(ctx, hit.memory)) for hit in hits]
 
 
 def search(ctx: Context, query: Query) -> list[Hit]:

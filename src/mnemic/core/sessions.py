@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from mnemic.core.context import Context
@@ -166,14 +167,17 @@ def take_up(ctx: Context, number: int) -> Session:
     return start(ctx, number).session
 
 
-def joined(tx: Writer, ctx: Context) -> int:
-    """The session this caller is in; one begins with this transaction if there is none."""
+@contextmanager
+def writing_within(ctx: Context, operation: str) -> Iterator[tuple[Writer, int]]:
+    """A transaction and the session this caller is in, which begins with it if there is none."""
     number = current(ctx)
-    session = tx.session_numbered(number) if number is not None else None
-    if session is None or session.ended_at is not None:
-        session = tx.add_session(ctx.home())
-        ctx.sessions[_key(ctx)] = session.id
-    return session.id
+    with write_after_expiry(ctx, operation) as tx:
+        session = tx.session_numbered(number) if number is not None else None
+        if session is None or session.ended_at is not None:
+            session = tx.add_session(ctx.home())
+        yield tx, session.id
+    # Not before: a transaction that is rolled back leaves the number to somebody else.
+    ctx.sessions[_key(ctx)] = session.id
 
 
 def end(
@@ -327,8 +331,7 @@ def record(ctx: Context, events: Sequence[Event]) -> list[Memory]:
     Equal texts make two memories. What an event supersedes is out of use from then on. NotFound if a link leads
     nowhere; then nothing is kept.
     """
-    with write_after_expiry(ctx, "record") as tx:
-        session = joined(tx, ctx)
+    with writing_within(ctx, "record") as (tx, session):
         kept = [_record(tx, ctx, session, event) for event in events]
     ctx.wake()
     return kept

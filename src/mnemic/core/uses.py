@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from threading import Event, Lock
 from typing import NamedTuple
@@ -37,11 +38,14 @@ class Uses:
         self.are_waiting = Event()
         self._lock = Lock()
         self._waiting: list[Use] = []
+        self._moments: defaultdict[int, list[Moment]] = defaultdict(list)
 
     def add(self, use: Use) -> None:
         """Let *use* wait."""
         with self._lock:
             self._waiting.append(use)
+            for memory in use.memories:
+                self._moments[memory.id].append(use.at)
         self.are_waiting.set()
 
     def take(self) -> list[Use]:
@@ -49,4 +53,10 @@ class Uses:
         with self._lock:
             self.are_waiting.clear()
             taken, self._waiting = self._waiting, []
+            self._moments.clear()
         return taken
+
+    def of(self, memory_id: int) -> tuple[Moment, ...]:
+        """When this memory was used, of the uses that wait."""
+        with self._lock:
+            return tuple(self._moments.get(memory_id, ()))

@@ -8,7 +8,6 @@ from mnemic.core import sessions
 from mnemic.core.context import Context
 from mnemic.core.leaving import retire
 from mnemic.core.memories import SUPERSEDES, known, successor, title_of
-from mnemic.core.upkeep import write_after_expiry
 from mnemic.core.walking import Way, known_memory, reached
 from mnemic.model.graph import Direction
 from mnemic.model.memory import Memory
@@ -36,10 +35,9 @@ def correct(
     The old one stays readable as superseded. Of a belief that was corrected before, the version held now is superseded
     too, so that there is one latest. NotFound if there is no such memory.
     """
-    with write_after_expiry(ctx, "correct") as tx:
+    with sessions.writing_within(ctx, "correct") as (tx, session):
         old = known_memory(tx, ctx, number)
         held = _latest(tx, ctx, old.id)
-        session = sessions.joined(tx, ctx)
         draft = successor(tx, old, text, title_of(text))._replace(
             kind=CORRECTION,
             confidence=confidence,
