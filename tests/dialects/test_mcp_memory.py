@@ -9,6 +9,7 @@ import pytest
 from speaking import Speaker, a_relation, an_entity
 
 from mnemic.app import dialect
+from mnemic.core import entities as core
 from support import AbsentEmbedder, everything
 
 MCP_MEMORY = dialect("mcp-memory")
@@ -111,6 +112,14 @@ def test_an_entity_needs_only_a_name_and_shows_its_id(speak):
 def test_a_name_that_is_taken_is_merged(known):
     [made] = known.ok("create_entities", entities=[an_entity("Bob", "old", "wise", kind="cat")])["entities"]
     assert plain(made) == an_entity("Bob", "tall", "old", "wise", kind="cat")
+
+
+def test_to_create_an_entity_and_to_add_to_it_are_uses(known, ctx, clock):
+    clock.advance(days=100)
+    known.ok("add_observations", name="Anna", observations=["patient"])
+    report = known.ok("consolidation_report", stale_days=90)
+    assert [(one["entity_name"], one["access_count"]) for one in report["stale_entities"]] == [("Bob", 1)]
+    assert core.entity(ctx.store.read(), ctx, "Anna").access_count == 2
 
 
 def test_equal_observations_are_kept_once(speak):

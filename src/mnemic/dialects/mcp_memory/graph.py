@@ -12,6 +12,7 @@ from mnemic.core import entities as core
 from mnemic.core.context import Context
 from mnemic.core.entities import Taken
 from mnemic.core.files import readable
+from mnemic.core.lifecycle import touch
 from mnemic.dialects.mcp_memory.vocabulary import (
     GENERIC,
     INVERSES,
@@ -98,6 +99,7 @@ def create_entities(ctx: Context, request: CreateEntities) -> Reply:
         for one in given
     ]
     made = core.create(ctx, sketches, Taken.MERGE)
+    touch(ctx, [memory for memory, is_new in made if is_new])
     return answer(entities=[told_memory(memory) for memory, _ in made])
 
 
@@ -174,7 +176,9 @@ def _observed(ctx: Context, additions: Sequence[tuple[str, list[str]]]) -> list[
         check_observations(texts)
         _must_exist(ctx, name)
     wanted = [(name, list(dict.fromkeys(texts))) for name, texts in additions]
-    return core.observe(ctx, wanted, may_repeat=False, must_exist=True)
+    added = core.observe(ctx, wanted, may_repeat=False, must_exist=True)
+    touch(ctx, [memory for memory, _ in added if memory])
+    return added
 
 
 def _must_exist(ctx: Context, name: str) -> None:

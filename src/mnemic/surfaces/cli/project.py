@@ -9,6 +9,7 @@ from pathlib import Path
 
 from mnemic.core.context import GLOBAL
 from mnemic.dialects.ai_memory.rules import MAX_NAMESPACE
+from mnemic.model.texts import cut
 
 PATIENCE_SECONDS = 2
 _SECTION = re.compile(r"\[\s*([\w.-]+)(?:\s+\"([^\"]*)\")?\s*\]")
@@ -28,7 +29,7 @@ def namespace_here() -> str:
 
 def cleaned(name: str) -> str:
     """*name* without what a namespace cannot hold."""
-    return _UNWANTED.sub("-", name)[:MAX_NAMESPACE].strip("-")
+    return cut(_UNWANTED.sub("-", name), MAX_NAMESPACE).strip("-")
 
 
 def repository_name(url: str) -> str:
