@@ -244,7 +244,7 @@ class _Ends:
         """How often the relation stands between any that are called so."""
         targets = set(self._called(triple.target))
         edges = self._tx.edges(self._called(triple.source), Direction.OUT, [triple.type])
-        return sum(1 for edge in edges if edge.valid_to is None and edge.target_id in targets)
+        return sum(1 for edge in edges if edge.is_current and edge.target_id in targets)
 
     def _called(self, name: str) -> list[int]:
         states = (State.LIVING, State.NAMED)
