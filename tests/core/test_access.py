@@ -120,8 +120,7 @@ def test_what_was_done_together_with_others_is_not_taken_back_by_one(ctx, guest)
 
 
 def test_everything_since_a_moment_means_ones_own(ctx, guest, clock):
-    moment = clock()
-    clock.advance(minutes=1)
+    moment = clock.advance(minutes=1)
     kept(ctx, "their later one", namespace="theirs")
     mine = kept(guest, "our later one", links=((1, "follows", 1.0),))
     assert mine.namespace == "ours", "the only namespace given is home"

@@ -125,7 +125,7 @@ def test_a_dry_run_takes_nothing_back(story):
     revise(story, "one", Revision(text="changed"))
     before, sequence = everything(story.store), story.store.sequence()
     assert undo(story, sequence, dry_run=True) == [sequence]
-    assert undo_since(story, START, dry_run=True) == [sequence]
+    assert undo_since(story, START + 1, dry_run=True) == [sequence]
     assert everything(story.store) == before and story.store.sequence() == sequence
 
 
@@ -251,6 +251,14 @@ def test_what_became_of_a_session_is_taken_back(ctx, clock, taking_back):
     if taking_back is undo_since:
         take_back(started)
         assert ctx.store.read().session_numbered(number).ended_at is not None, "it can only be ended"
+
+
+def test_what_was_changed_at_the_moment_itself_is_taken_back_too(story, clock):
+    before, sequence = living(story.store), story.store.sequence()
+    revise(story, "one", Revision(text="changed"))
+    [change] = history(story, since=clock())
+    assert undo_since(story, change.at) == [sequence + 1]
+    assert living(story.store) == before
 
 
 def test_since_the_present_there_is_nothing_to_take_back(story, clock):

@@ -183,9 +183,9 @@ class MemoryMachine(RuleBasedStateMachine):
         if self.store.sequence_at(moment) != sequence:
             return  # a clock set back has put later changes at the same moment
         if self.purged_at > sequence:
-            assert self.attempt(undo_since, moment) is None
+            assert self.attempt(undo_since, moment + 1) is None
             return
-        undo_since(self.ctx, moment)
+        undo_since(self.ctx, moment + 1)
         assert living(self.store) == then
 
     @precondition(lambda self: self.steps > 8)

@@ -200,14 +200,14 @@ def undo(ctx: Context, sequence: int, *, dry_run: bool = False) -> list[int]:
 
 
 def undo_since(ctx: Context, moment: Moment, *, dry_run: bool = False) -> list[int]:
-    """Let everything stand again as it did at *moment*: the numbers of the changes undone, newest first.
+    """Let everything stand again as it did before *moment*: the numbers of the changes undone, newest first.
 
     Each memory, link and session is changed once, however often it was changed since, and not if it stands so already.
     """
     undone: list[int] = []
     with suppress(_Rehearsed), ctx.write("undo") as tx:
         sums: dict[tuple[Subject, int], _Sum] = {}
-        for change in tx.journal(after=ctx.store.sequence_at(moment)):
+        for change in tx.journal(after=ctx.store.sequence_at(moment - 1)):
             if _may_see(ctx, change):
                 total = sums.pop((change.subject, change.subject_id), None) or _Sum(change.before is None)
                 total.add(change)

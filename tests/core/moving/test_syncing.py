@@ -88,7 +88,7 @@ def test_one_way_what_comes_replaces_even_what_is_newer(ctx, there, clock, cours
     before = everything(ctx.store), everything(there.store)
     synced(ctx, there, course)
     assert (everything(ctx.store), everything(there.store)) == before
-    undo_since(newer, before_that)
+    undo_since(newer, before_that + 1)
     assert newer.store.read().memory(memory.id).content == "newer"
 
 
