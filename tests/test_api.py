@@ -57,7 +57,6 @@ def test_the_user_s_settings_count_unless_others_are_given(tmp_path, monkeypatch
         (lambda memory: memory.verify(""), "claim"),
         (lambda memory: memory.history(limit=-1), "limit"),
         (lambda memory: memory.open("x" * 600), "ids"),
-        (lambda memory: memory.forget(), ""),
         (lambda memory: memory.forget(1, 0), "ids"),
         (lambda memory: memory.forget(1, reason=5), "reason"),
         (lambda memory: memory.restore(1, ""), "ids"),

@@ -76,7 +76,8 @@ def kind(part: dict[str, Any]) -> str:
     elif "anyOf" in part:
         text = " or ".join(kind(choice) for choice in part["anyOf"])
     else:
-        text = str(part.get("type", "any"))
+        types = part.get("type", "any")
+        text = " or ".join(types) if isinstance(types, list) else str(types)
     if "default" in part:
         text += f" (`{json.dumps(part['default'])}`)"
     return text

@@ -156,6 +156,8 @@ class Memories:
         self, *references: int | str, reason: str | None = None, fate: Fate = Fate.FORGOTTEN
     ) -> list[Memory]:
         """Take memories out of use, move them into the archive, or delete them for good."""
+        if not references:
+            return []
         must_fit("forget", ids=references, reason=reason)
         return memories.forget(self._ctx, references, reason=reason, fate=fate)
 

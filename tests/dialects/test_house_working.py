@@ -103,11 +103,13 @@ def test_a_session_is_named_by_its_number(ctx):
     assert [memory["session"] for memory in opened] == [1, 1, 3]
 
 
-@pytest.mark.parametrize("unknown", [9, "9"])
-def test_a_session_that_is_not_there_is_refused(ctx, unknown):
+def test_a_number_that_no_session_has_is_refused_and_a_name_may_look_like_one(ctx):
     with pytest.raises(Invalid, match="session 9") as refusal:
-        call(ctx, "remember", text="lost", session=unknown)
+        call(ctx, "remember", text="lost", session=9)
     assert refusal.value.field == "session" and not ctx.store.read().sessions()
+    for name in ("9", "20261117", "007", "2026111700001"):
+        call(ctx, "remember", text=f"kept in {name}", session=name)
+    assert [one.name for one in ctx.store.read().sessions()] == ["9", "20261117", "007", "2026111700001"]
 
 
 def test_a_guest_cannot_keep_anything_in_the_session_of_another(ctx):

@@ -13,7 +13,7 @@ from mnemic.core.leaving import taken_out
 from mnemic.core.memories import links_of, locate
 from mnemic.errors import Conflict, Denied, NotFound
 from mnemic.model.graph import Edge
-from mnemic.model.journal import Change, Subject
+from mnemic.model.journal import USE, Change, Subject
 from mnemic.model.memory import Memory
 from mnemic.model.session import Session
 from mnemic.model.values import Moment, State, Tier
@@ -213,7 +213,7 @@ def undo_since(ctx: Context, moment: Moment, *, dry_run: bool = False) -> list[i
                 total.add(change)
                 sums[change.subject, change.subject_id] = total  # last of all: it was changed last
         for total in sums.values():
-            if total.is_purged:
+            if total.is_purged and not total.is_born:
                 raise _purged(total.changes[-1])
         while sums:
             (subject, number), total = sums.popitem()
@@ -244,10 +244,12 @@ def _clear_title(tx: Writer, number: int, total: _Sum, others: Mapping[tuple[Sub
 
 
 def _stand_again(tx: Writer, ctx: Context, subject: Subject, number: int, total: _Sum) -> bool:
-    """Let one thing stand as it did before these changes; whether it did not."""
-    thing = _thing(tx, subject, number, total.changes[-1])
+    """Let one thing stand as it did before these changes; whether it did not. What came and was purged is gone."""
+    thing = _thing(tx, subject, number)
     if total.is_born:
-        return _take_away(tx, ctx, thing, total.changes[0])
+        return thing is not None and _take_away(tx, ctx, thing, total.changes[0])
+    if thing is None:
+        raise _purged(total.changes[-1])
     present = _present(thing, total.before)
     if all(present[name] == value for name, value in total.before.items() if name not in UNTRACKED):
         return False
@@ -258,25 +260,24 @@ def _stand_again(tx: Writer, ctx: Context, subject: Subject, number: int, total:
 def _reverse(tx: Writer, ctx: Context, change: Change) -> None:
     if change.after is None:
         raise _purged(change.sequence)
-    thing = _thing(tx, change.subject, change.subject_id, change.sequence)
+    thing = _thing(tx, change.subject, change.subject_id)
+    if thing is None:
+        raise _purged(change.sequence)
     if change.before is None:
         _take_away(tx, ctx, thing, change.sequence)
         return
-    _refuse_overtaken(change, _present(thing, change.after), change.after)
+    _refuse_overtaken(tx, change, _present(thing, change.after), change.after)
     _change(tx, thing, change.before)
 
 
-def _thing(tx: Writer, subject: Subject, number: int, sequence: int) -> Memory | Edge | Session:
-    """What a change was about, as it is now."""
+def _thing(tx: Writer, subject: Subject, number: int) -> Memory | Edge | Session | None:
+    """What a change was about, as it is now, if it was not purged."""
     ways: dict[Subject, Callable[[int], Memory | Edge | Session | None]] = {
         Subject.MEMORY: tx.memory,
         Subject.EDGE: tx.edge,
         Subject.SESSION: tx.session_numbered,
     }
-    thing = ways[subject](number)
-    if thing is None:
-        raise _purged(sequence)
-    return thing
+    return ways[subject](number)
 
 
 def _take_away(tx: Writer, ctx: Context, thing: Memory | Edge | Session, sequence: int) -> bool:
@@ -302,9 +303,16 @@ def _change(tx: Writer, thing: Memory | Edge | Session, fields: Mapping[str, obj
             tx.change(thing, **typed(fields))
 
 
-def _refuse_overtaken(change: Change, present: Mapping[str, object], after: Mapping[str, object]) -> None:
+def _refuse_overtaken(
+    tx: Writer, change: Change, present: Mapping[str, object], after: Mapping[str, object]
+) -> None:
+    """Conflict if somebody has changed the same again; what a use earned is not meant by anybody."""
+    if all(present[name] == after[name] for name in after.keys() - UNTRACKED):
+        return
+    later = tx.journal(after=change.sequence, subject=change.subject, subject_ids=[change.subject_id])
+    meant = {name for one in later if one.operation != USE for name in one.after or ()}
     for name in after.keys() - UNTRACKED:
-        if present[name] != after[name]:
+        if present[name] != after[name] and name in meant:
             raise Conflict(
                 f"Change {change.sequence} cannot be taken back: {name} of {change.subject} {change.subject_id} "
                 "has changed since. Undo the later change first, or revise it by hand"

@@ -38,7 +38,7 @@ def touch(ctx: Context, memories: Sequence[Memory], *, together: bool = False) -
     """
     if not memories or not ctx.may_write:
         return
-    use = Use(ctx.actor, memories, ctx.now(), together)
+    use = Use(ctx.actor, list({memory.id: memory for memory in memories}.values()), ctx.now(), together)
     if ctx.uses is not None:
         ctx.uses.add(use)
         return
@@ -74,7 +74,7 @@ def _write_down(ctx: Context, uses: Sequence[Use]) -> None:
 
 
 def count(tx: Writer, lives: Lives, uses: Sequence[Use]) -> None:
-    """Count *uses* of one day, and give each what it earned in its turn. In one use a memory is named once."""
+    """Count *uses* of one day, and give each what it earned in its turn. In one use a memory stands once."""
     used = [memory.id for use in uses for memory in use.memories]
     counts = Counter(tx.touch(used, max(use.at for use in uses)))
     counts.subtract(used)

@@ -199,13 +199,17 @@ def draft_of(tx: Writer, ctx: Context, note: Note) -> Draft:
 
 
 def _session(tx: Writer, ctx: Context, namespace: str, session: int | str) -> int:
-    """The number of the session meant. One of that name begins if there is none; Invalid for an unknown number."""
-    if isinstance(session, str):
-        return tx.session(namespace, session)
-    found = tx.session_numbered(session)
-    if found is None or not ctx.may_see(found.namespace):
+    """The number of the session meant: digits are its number if there is such a one, else any text is a name.
+
+    One of that name begins if there is none. Invalid for an unknown number.
+    """
+    is_number = isinstance(session, int) or (session.isascii() and session.isdecimal() and len(session) < 10)
+    found = tx.session_numbered(int(session)) if is_number else None
+    if found is not None and ctx.may_see(found.namespace):
+        return found.id
+    if isinstance(session, int):
         raise Invalid(f"session: there is no session {session}", "session")
-    return found.id
+    return tx.session(namespace, session)
 
 
 def _added(tx: Writer, ctx: Context, draft: Draft) -> Memory:
@@ -318,7 +322,7 @@ def open_all(
     reader = ctx.store.read()
     found = [locate(reader, ctx, reference, namespace) for reference in references]
     opened = [(memory, links_of(reader, ctx, memory)) for memory in found]
-    touch(ctx, list({memory.id: memory for memory in found}.values()))
+    touch(ctx, found)
     return opened
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from mnemic.core.entities import Taken, create, delete, observe, read_graph, relate, unrelate
-from mnemic.core.moving.mirror import DOCUMENT, LINES, Form, Mirror
+from mnemic.core.moving.mirror import DOCUMENT, LINES, MOST_COPIES, Form, Mirror
 from mnemic.core.reflections import Reflection, add
 from mnemic.formats.graphs import read_lines, write_lines
 from mnemic.model.graph import Sketch, Triple
@@ -496,6 +496,18 @@ def test_what_was_kept_is_not_kept_again(ctx, fresh, path):
     write(path, damaged, BOB)
     Mirror(path, LINES).sync(ctx)
     assert in_its_folder(path) == ["memory.jsonl", "memory.jsonl.damaged", "memory.jsonl.damaged1"]
+
+
+def test_who_writes_more_than_we_keep_again_and_again_leaves_few_copies(ctx, mirror, path, caplog):
+    for number in range(MOST_COPIES + 5):
+        write(path, {**ANNA, "createdAt": number})
+        with caplog.at_level(logging.WARNING):
+            mirror.sync(ctx)
+    assert len(in_its_folder(path)) == 1 + MOST_COPIES
+    assert "Enough such files are kept beside it" in caplog.text
+    path.write_text("{")
+    mirror.sync(ctx)
+    assert len(in_its_folder(path)) == 2 + MOST_COPIES, "what is damaged is kept in any case"
 
 
 def test_only_the_first_flaws_are_told(ctx, mirror, path, caplog):

@@ -99,7 +99,7 @@ def rate(
         useful = [Use(ctx.actor, [known[rating.id]], now) for rating in memories if rating.useful]
         if useful:
             count(tx, ctx.lives, useful)
-        return Rated(tuple(known.values()), tuple(edges.values()), tuple(forgotten.values()))
+        return Rated(tuple(tx.memories(list(known))), tuple(edges.values()), tuple(forgotten.values()))
 
 
 def _numbers(ratings: Sequence[Rating]) -> list[int]:

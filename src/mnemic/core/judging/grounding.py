@@ -42,6 +42,10 @@ NEGATION = re.compile(
     r"\b(?:not|never|no|none|nobody|nothing|without|cannot|neither|nor|\w+n['’]t)\b", re.IGNORECASE
 )
 """Words by which a sentence denies something."""
+CLAUSE = re.compile(
+    r"[.;:!?,\n]+|\b(?:because|but|although|though|while|whereas|since|so|and)\b", re.IGNORECASE
+)
+"""Where one thing that is said ends and the next begins."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +77,7 @@ def verify(ctx: Context, claim: str, namespace: str | None = None, limit: int = 
     living = _by_support(_evidence(reader, memory, stems) for memory in near)
     backed = _backed(reader, ctx, living[0].memory, stems) if living else frozenset()
     missing = tuple(word for word in stems if word not in backed)
-    support = (1 - len(missing) / len(stems)) * _agreement(claim, living) if stems else 0.0
+    support = (1 - len(missing) / len(stems)) * _agreement(reader, claim, living, stems) if stems else 0.0
     status = _status(claim, living, support, missing)
     confidence = support * (living[0].memory.confidence if living else 0.0)
     # Of what is outdated at most half, or of a belief that changed often its present form would not be seen.
@@ -134,9 +138,17 @@ def _status(claim: str, living: Sequence[Evidence], support: float, missing: Seq
     return VERIFIED if support >= MOST and not firm else PARTIAL
 
 
-def _agreement(claim: str, living: Sequence[Evidence]) -> float:
-    """Half if the claim denies what the best evidence says, or the other way round; else whole."""
-    return DENIED if living and _denies(claim) != _denies(living[0].memory.content) else 1.0
+def _agreement(
+    reader: Reader, claim: str, living: Sequence[Evidence], stems: dict[str, frozenset[str]]
+) -> float:
+    """Half if the claim denies what the best evidence says of it, or the other way round; else whole."""
+    if not living:
+        return 1.0
+    # What else a memory denies is another matter.
+    clauses = [clause for clause in CLAUSE.split(living[0].memory.content) if clause.strip()]
+    held = {clause: frozenset(reader.stems(clause)) for clause in clauses}
+    about = max(clauses, key=lambda clause: sum(stem <= held[clause] for stem in stems.values()), default="")
+    return DENIED if _denies(claim) != _denies(about) else 1.0
 
 
 def _is_firm(claim: str, word: str) -> bool:

@@ -15,7 +15,7 @@ import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 
 from mnemic.core.context import Context
@@ -36,6 +36,8 @@ log = logging.getLogger(__name__)
 
 FLAWS_TOLD = 5
 DAMAGED = ".damaged"
+MOST_COPIES = 10
+"""So many files are kept of which nothing but fields unknown to us was left out: whoever writes these writes again."""
 
 Signature = tuple[int, int, int]
 
@@ -125,20 +127,29 @@ class Mirror:
 
     def _tell(self, lost: Sequence[Flaw | Surplus]) -> None:
         """Say what could not be taken in, and keep the file that has it beside the one that will take its place."""
-        copy = self._kept()
+        is_but_more = all(isinstance(one, Surplus) for one in lost)
+        copy = self._kept(MOST_COPIES if is_but_more else None)
         told = "; ".join(f"{one.where}: {one.what}" for one in lost[:FLAWS_TOLD])
         more = f" and {len(lost) - FLAWS_TOLD} more" if len(lost) > FLAWS_TOLD else ""
-        log.warning("%s: skipped %s%s. The file as it was is kept as %s", self.path, told, more, copy.name)
+        where = (
+            f"The file as it was is kept as {copy.name}" if copy else "Enough such files are kept beside it"
+        )
+        log.warning("%s: skipped %s%s. %s", self.path, told, more, where)
 
-    def _kept(self) -> Path:
-        """A copy of the file as it is: one that was made before, by another server perhaps, or a new one."""
-        names = (f"{self.path.name}{DAMAGED}{number or ''}" for number in count())
-        copies = (self.path.with_name(name) for name in names)
-        copy = next(path for path in copies if not path.exists() or self._is_equal(path))
-        if not copy.exists():
-            shutil.copy2(self.path, copy)
-            sync(copy)
-        return copy
+    def _kept(self, most: int | None) -> Path | None:
+        """A copy of the file as it is: one that was made before, by another server perhaps, or a new one.
+
+        None if there are as many as there may be at *most*, and none of these is it.
+        """
+        for number in islice(count(), most):
+            copy = self.path.with_name(f"{self.path.name}{DAMAGED}{number or ''}")
+            if not copy.exists():
+                shutil.copy2(self.path, copy)
+                sync(copy)
+                return copy
+            if self._is_equal(copy):
+                return copy
+        return None
 
     def _is_equal(self, path: Path) -> bool:
         return path.is_file() and filecmp.cmp(self.path, path, shallow=False)

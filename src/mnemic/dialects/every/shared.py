@@ -17,6 +17,7 @@ from pydantic import BaseModel, Field
 from mnemic.core import entities as core
 from mnemic.core.context import Context
 from mnemic.core.entities import Taken
+from mnemic.core.lifecycle import touch
 from mnemic.dialects.agentic_memory import reporting
 from mnemic.dialects.ai_memory import leaving
 from mnemic.dialects.ai_memory.arguments import Nothing
@@ -101,6 +102,7 @@ class CreateEntities(Given):
 def create_entities(ctx: Context, request: CreateEntities) -> Reply:
     """Create entities, or merge into those of the same name: the type is updated, new observations are added."""
     made = core.create(ctx, [_sketch(ctx, one) for one in request.entities], Taken.MERGE)
+    touch(ctx, [memory for memory, is_new in made if is_new])
     return answer(entities=[told_memory(memory) for memory, _ in made])
 
 
@@ -191,6 +193,7 @@ def _texts(items: Sequence[object]) -> list[str]:
 def _observe(ctx: Context, additions: Sequence[tuple[str, list[str]]]) -> list[tuple[Memory, list[str]]]:
     wanted = [(name, list(dict.fromkeys(texts))) for name, texts in additions]
     added = core.observe(ctx, wanted, may_repeat=False, must_exist=True)
+    touch(ctx, [memory for memory, _ in added if memory])
     return [(memory, fresh) for memory, fresh in added if memory]
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from mnemic.core import memories, sessions
 from mnemic.core.context import Context
@@ -27,18 +26,8 @@ from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Example, Flags, Hidden, Positional, Shape
 from mnemic.model.values import Tier, parse_span
 
-
-def _in_digits(session: object) -> object:
-    """The number that a text of digits stands for; anything else as it is."""
-    if not isinstance(session, str) or not re.fullmatch("[0-9]{1,9}", session.strip()):
-        return session
-    return int(session)
-
-
 SessionNumber = Annotated[int, Field(ge=1, lt=2**32)]
-SessionName = Annotated[
-    SessionNumber | Name, BeforeValidator(_in_digits), Flags("--session", metavar="SESSION")
-]
+SessionName = Annotated[SessionNumber | Name, Flags("--session", metavar="SESSION")]
 
 
 class NewLink(Request):
