@@ -254,17 +254,6 @@ def test_what_became_of_a_session_is_taken_back(ctx, clock, taking_back):
         assert ctx.store.read().session_numbered(number).ended_at is not None, "it can only be ended"
 
 
-def test_what_came_and_was_purged_does_not_stand_in_the_way(story, clock):
-    moment, before = clock.advance(minutes=1), living(story.store)
-    clock.advance(minutes=1)
-    memory = kept(story, "a secret", title="Secret")
-    link(story, memory.id, "one", "about")
-    forget(story, [memory.id], fate=Fate.PURGED)
-    revise(story, "one", Revision(text="changed"))
-    undo_since(story, moment)
-    assert living(story.store) == before
-
-
 def test_what_a_use_earned_does_not_stand_in_the_way(ctx, clock):
     memory = kept(ctx, "the heron", tier=Tier.SHORT, ttl=HOUR)
     revise(ctx, memory.id, Revision(expires_at=clock() + HOUR // 4))
@@ -300,15 +289,11 @@ def test_a_purge_is_not_taken_back(story, clock):
         lambda: undo(story, born + 1),
         lambda: undo(story, born + 2),
         lambda: undo(story, story.store.sequence()),
+        lambda: undo_since(story, moment),
     ):
         with pytest.raises(Conflict, match="purged"):
             attempt()
         assert everything(story.store) == before
-    forget(story, ["two"], fate=Fate.PURGED)
-    before = everything(story.store)
-    with pytest.raises(Conflict, match="purged"):
-        undo_since(story, moment)
-    assert everything(story.store) == before
 
 
 # -- history

@@ -86,9 +86,7 @@ def difference(ctx: Context, since: Moment, until: Moment) -> Difference:
         if change.sequence > last:
             break
         if _may_see(ctx, change):
-            sums.setdefault(change.subject_id, _Sum(change.before is None and change.after is not None)).add(
-                change
-            )
+            sums.setdefault(change.subject_id, _Sum()).add(change)
     parts: dict[str, list[Changed]] = {"added": [], "changed": [], "left": []}
     for number, total in sums.items():
         part = _part(reader, number, total, last)
@@ -101,13 +99,14 @@ def difference(ctx: Context, since: Moment, until: Moment) -> Difference:
 class _Sum:
     """What the changes to one thing come to: its fields before the first of them and after the last."""
 
-    is_born: bool
     before: dict[str, object] = field(default_factory=dict)
     after: dict[str, object] = field(default_factory=dict)
+    is_born: bool = False
     is_purged: bool = False
     changes: list[int] = field(default_factory=list)
 
     def add(self, change: Change) -> None:
+        self.is_born |= change.before is None and change.after is not None
         self.changes.append(change.sequence)
         self.is_purged = change.after is None
         for name, value in (change.before or {}).items():
@@ -209,11 +208,11 @@ def undo_since(ctx: Context, moment: Moment, *, dry_run: bool = False) -> list[i
         sums: dict[tuple[Subject, int], _Sum] = {}
         for change in tx.journal(after=ctx.store.sequence_at(moment - 1)):
             if _may_see(ctx, change):
-                total = sums.pop((change.subject, change.subject_id), None) or _Sum(change.before is None)
+                total = sums.pop((change.subject, change.subject_id), None) or _Sum()
                 total.add(change)
                 sums[change.subject, change.subject_id] = total  # last of all: it was changed last
         for total in sums.values():
-            if total.is_purged and not total.is_born:
+            if total.is_purged:
                 raise _purged(total.changes[-1])
         while sums:
             (subject, number), total = sums.popitem()
@@ -244,14 +243,12 @@ def _clear_title(tx: Writer, number: int, total: _Sum, others: Mapping[tuple[Sub
 
 
 def _stand_again(tx: Writer, ctx: Context, subject: Subject, number: int, total: _Sum) -> bool:
-    """Let one thing stand as it did before these changes; whether it did not. What came and was purged is gone."""
-    thing = _thing(tx, subject, number)
+    """Let one thing stand as it did before these changes; whether it did not."""
+    thing = _thing(tx, subject, number, total.changes[-1])
     if total.is_born:
-        return thing is not None and _take_away(tx, ctx, thing, total.changes[0])
-    if thing is None:
-        raise _purged(total.changes[-1])
+        return _take_away(tx, ctx, thing, total.changes[0])
     present = _present(thing, total.before)
-    if all(present[name] == value for name, value in total.before.items() if name not in UNTRACKED):
+    if present == total.before:
         return False
     _change(tx, thing, total.before)
     return True
@@ -260,9 +257,7 @@ def _stand_again(tx: Writer, ctx: Context, subject: Subject, number: int, total:
 def _reverse(tx: Writer, ctx: Context, change: Change) -> None:
     if change.after is None:
         raise _purged(change.sequence)
-    thing = _thing(tx, change.subject, change.subject_id)
-    if thing is None:
-        raise _purged(change.sequence)
+    thing = _thing(tx, change.subject, change.subject_id, change.sequence)
     if change.before is None:
         _take_away(tx, ctx, thing, change.sequence)
         return
@@ -270,14 +265,17 @@ def _reverse(tx: Writer, ctx: Context, change: Change) -> None:
     _change(tx, thing, change.before)
 
 
-def _thing(tx: Writer, subject: Subject, number: int) -> Memory | Edge | Session | None:
-    """What a change was about, as it is now, if it was not purged."""
+def _thing(tx: Writer, subject: Subject, number: int, sequence: int) -> Memory | Edge | Session:
+    """What a change was about, as it is now."""
     ways: dict[Subject, Callable[[int], Memory | Edge | Session | None]] = {
         Subject.MEMORY: tx.memory,
         Subject.EDGE: tx.edge,
         Subject.SESSION: tx.session_numbered,
     }
-    return ways[subject](number)
+    thing = ways[subject](number)
+    if thing is None:
+        raise _purged(sequence)
+    return thing
 
 
 def _take_away(tx: Writer, ctx: Context, thing: Memory | Edge | Session, sequence: int) -> bool:
