@@ -12,6 +12,7 @@ from mnemic.core.graph import link
 from mnemic.core.history import undo_since
 from mnemic.core.memories import Note, Revision, forget, remember, revise
 from mnemic.core.moving.syncing import Course, OtherStore, sync
+from mnemic.core.sessions import Event, record
 from mnemic.core.standards import set_standard, standard_of
 from mnemic.model.graph import Sketch, Triple
 from mnemic.model.values import State
@@ -71,6 +72,29 @@ def test_the_newer_version_wins_on_both_sides(ctx, there, clock):
     for side in (ctx, there):
         texts = {memory["title"]: memory["statements"] for memory in living(side.store)[0].values()}
         assert texts == {"one": ["corrected there"], "zwei": ["corrected here"]}
+
+
+def test_sessions_that_only_have_the_same_name_stay_two(ctx, there, clock):
+    record(ctx, [Event(text="said here", kind="fact")])
+    clock.advance(hours=1)
+    record(there, [Event(text="said there", kind="fact")])
+    for _ in range(2):
+        synced(ctx, there)
+        assert said(ctx) == {"Session 1": ["said here"], "Session 1 (2)": ["said there"]}
+        assert said(there) == {"Session 1": ["said there"], "Session 1 (2)": ["said here"]}
+    record(ctx, [Event(text="said later", kind="fact")])
+    synced(ctx, there)
+    assert said(there) == {"Session 1": ["said there"], "Session 1 (2)": ["said here", "said later"]}
+
+
+def said(ctx):
+    """The sessions by name, with what was said in them."""
+    reader = ctx.store.read()
+    told = list(reader.all_memories())
+    return {
+        session.name: [memory.content for memory in told if memory.session_id == session.id]
+        for session in reader.sessions()
+    }
 
 
 @pytest.mark.parametrize("course", [Course.PULL, Course.PUSH])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from itertools import islice
@@ -23,6 +24,8 @@ LABEL_LENGTH = 80
 TITLES_TOLD = 10
 SAID = frozenset({"title", "namespace", "content", "kind", "summary", "tags", "source", "metadata"})
 """What the newer of two memories says for both."""
+NUMBERED = re.compile(r"( \(\d+\))+$")
+"""What a session's name ends with if it was given another, since its own was taken."""
 
 T = TypeVar("T")
 
@@ -55,6 +58,8 @@ class Arrival:
     key: str
     memory: Memory
     session: str | None = None
+    session_started_at: Moment | None = None
+    """When its session began, if that is told: there may be another of the same name here."""
     says: frozenset[str] = SAID
     has_name: bool = True
     """Whether its title is its name, by which it is known too; else it takes another if that one is taken."""
@@ -93,6 +98,8 @@ class Intake:
     """Whether what comes speaks for both even if it is the older."""
     done: Imported = field(default_factory=Imported)
     numbers: dict[str, int] = field(default_factory=dict)
+    sessions: dict[tuple[str, str, Moment], int] = field(default_factory=dict)
+    """The numbers here of sessions from elsewhere, by namespace, name and when they began."""
 
     def take(self, arrivals: Iterable[Arrival], total: int, progress: Progress | None = None) -> None:
         """Take in memories, a transaction for every few hundred, each of them whole or not at all."""
@@ -145,11 +152,23 @@ class Intake:
             return
         known = self._known(tx, arrival)
         if known is None:
-            number, is_news = _taken_in(tx, arrival), True
+            number, is_news = _taken_in(tx, arrival, self._session(tx, arrival)), True
         else:
             number, is_news = known.id, self._updated(tx, known, arrival)
         self.numbers[arrival.key] = number
         self.done.count(coming.title, is_news=is_news)
+
+    def _session(self, tx: Writer, arrival: Arrival) -> int | None:
+        """The number of its session here: by its name alone if nothing else is told of it."""
+        memory, name, started_at = arrival.memory, arrival.session, arrival.session_started_at
+        if not name:
+            return None
+        if started_at is None:
+            return tx.session(memory.namespace, name, memory.created_at)
+        key = (memory.namespace, name, started_at)
+        if key not in self.sessions:
+            self.sessions[key] = session_here(tx, *key, self.sessions.values())
+        return self.sessions[key]
 
     def _known(self, tx: Reader, arrival: Arrival) -> Memory | None:
         """What is known by its uid, or bears its name while it lives."""
@@ -222,11 +241,28 @@ def _batches(items: Iterable[T]) -> Iterator[tuple[int, list[T]]]:
         yield count, batch
 
 
-def _taken_in(tx: Writer, arrival: Arrival) -> int:
-    memory = arrival.memory
-    if arrival.session:
-        session = tx.session(memory.namespace, arrival.session, memory.created_at)
-        memory = replace(memory, session_id=session)
+def session_here(
+    tx: Writer, namespace: str, name: str, started_at: Moment, others: Collection[int] = ()
+) -> int:
+    """The number of the session of this name that began at this moment; *others* are known to be others.
+
+    If it is not there it is made, under a name that is free: many are only called after their number, and two stores
+    count alike.
+    """
+    own_name = NUMBERED.sub("", name)
+    same = [
+        one
+        for one in tx.sessions_called(namespace, own_name)
+        if one.started_at == started_at and one.id not in others and NUMBERED.sub("", one.name) == own_name
+    ]
+    if same:
+        return min(same, key=lambda one: one.name != name).id
+    free = tx.unused_session_name(namespace, name)
+    return tx.add_session(namespace, name=free, started_at=started_at).id
+
+
+def _taken_in(tx: Writer, arrival: Arrival, session_id: int | None) -> int:
+    memory = replace(arrival.memory, session_id=session_id)
     if not arrival.has_name and memory.state is State.LIVING:
         memory = replace(memory, title=tx.unused_title(memory.namespace, memory.title))
     return tx.take_in(memory, is_checked=True).id

@@ -29,7 +29,7 @@ def export_json(ctx: Context) -> dict[str, Any]:
     now = ctx.now()
     with ctx.store.snapshot() as reader:
         living = (memory for memory in reader.all_memories() if is_in_use(ctx, memory))
-        sessions = {session.id: session.name for session in reader.sessions()}
+        sessions = {session.id: session for session in reader.sessions()}
         content = document.document(living, current_edges(reader), sessions, now)
         standards = [
             {"namespace": rules.namespace, "standard_id": rules.standard, "parent": rules.parent}
@@ -124,9 +124,10 @@ def arrival_of(
         title=memory.title if memory.title.strip() else title_of(memory.content),
     )
     session = document.text(entry, "session") if entry.get("session") is not None else None
+    started_at = document.moment(entry, "session_started_at", ctx.now())
     says = SAID.intersection(name for name, value in entry.items() if value is not None)
     key = key or (document.key_of(entry) if entry.get("id") is not None else "")
-    return Arrival(label, key, _over(ctx, memory), session, says, has_name, adds)
+    return Arrival(label, key, _over(ctx, memory), session, started_at, says, has_name, adds)
 
 
 def _over(ctx: Context, memory: Memory) -> Memory:

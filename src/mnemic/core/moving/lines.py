@@ -13,7 +13,7 @@ from mnemic.core.batches import batches
 from mnemic.core.context import Context
 from mnemic.core.history import typed
 from mnemic.core.memories import faithful
-from mnemic.core.moving.arrivals import BATCH, Imported, put_edge
+from mnemic.core.moving.arrivals import BATCH, Imported, put_edge, session_here
 from mnemic.errors import Conflict, Denied, Invalid, MnemicError, NotFound
 from mnemic.formats import lines
 from mnemic.model.graph import Edge
@@ -164,12 +164,14 @@ class _Run:
                 progress(count, len(entries))
 
     def take_session(self, tx: Writer, content: Mapping[str, Any]) -> None:
+        """A session; what is said of it here already stays."""
         session = _checked_session(lines.session_of(content))
-        number = tx.session(session.namespace, session.name, session.started_at)
+        others = self.sessions.values()
+        number = session_here(tx, session.namespace, session.name, session.started_at, others)
         known = tx.session_numbered(number)
         assert known is not None
-        more = {name: getattr(session, name) for name in ("ended_at", "topic", "summary", "metadata")}
-        tx.change_session(known, **{name: value for name, value in more.items() if value not in (None, {})})
+        unsaid = [name for name in ("ended_at", "topic", "summary", "metadata") if not getattr(known, name)]
+        tx.change_session(known, **{name: getattr(session, name) for name in unsaid})
         self.sessions[session.id] = number
 
     def take_memory(self, tx: Writer, content: Mapping[str, Any]) -> None:

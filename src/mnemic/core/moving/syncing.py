@@ -13,6 +13,7 @@ from mnemic.core.moving.arrivals import LABEL_LENGTH, Arrival, Imported, Intake,
 from mnemic.core.moving.documents import current_edges, rules_of
 from mnemic.model.graph import Edge
 from mnemic.model.memory import Memory
+from mnemic.model.session import Session
 from mnemic.model.values import State
 from mnemic.storage.base import Progress, Reader
 
@@ -99,7 +100,7 @@ def _departures(
     ctx: Context, reader: Reader, edges: Sequence[Edge], uids: dict[int, str]
 ) -> Iterator[Arrival]:
     """What is living, and the mere names that links point to; each is noted in *uids*."""
-    sessions = {session.id: session.name for session in reader.sessions()}
+    sessions = {session.id: session for session in reader.sessions()}
     ends = {number for edge in edges for number in (edge.source_id, edge.target_id)}
     for memory in reader.all_memories():
         is_name = memory.state is State.NAMED and memory.id in ends and ctx.may_see(memory.namespace)
@@ -108,10 +109,11 @@ def _departures(
             yield _departure(memory, sessions)
 
 
-def _departure(memory: Memory, sessions: Mapping[int, str]) -> Arrival:
+def _departure(memory: Memory, sessions: Mapping[int, Session]) -> Arrival:
     session = None if memory.session_id is None else sessions[memory.session_id]
     leaving = replace(memory, id=0, session_id=None)
-    return Arrival(memory.title[:LABEL_LENGTH], memory.uid, leaving, session)
+    name, started_at = (session.name, session.started_at) if session else (None, None)
+    return Arrival(memory.title[:LABEL_LENGTH], memory.uid, leaving, name, started_at)
 
 
 def _ties(edges: Sequence[Edge], uids: Mapping[int, str]) -> Iterator[Tie]:
