@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from mnemic.core.context import Context
 from mnemic.core.leaving import brought_back
+from mnemic.core.reflections import ENTITY, KIND, RELATION, TARGET, TARGET_TYPE, aimed, target_of
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Conflict, Denied, Invalid
 from mnemic.formats.document import uid_of
@@ -65,6 +66,8 @@ class Arrival:
     """Whether its title is its name, by which it is known too; else it takes another if that one is taken."""
     adds: bool = False
     """Whether its statements join those that are known, instead of taking their place."""
+    target: str | None = None
+    """What it is a thought about, by its id or key there: the number that has here goes into the metadata."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,8 @@ class Tie:
     source: str
     target: str
     edge: Edge
+    key: str = ""
+    """What thoughts about it know it by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +105,10 @@ class Intake:
     numbers: dict[str, int] = field(default_factory=dict)
     sessions: dict[tuple[str, str, Moment], int] = field(default_factory=dict)
     """The numbers here of sessions from elsewhere, by namespace, name and when they began."""
+    edges: dict[str, int] = field(default_factory=dict)
+    """The numbers here of links that have keys."""
+    thoughts: dict[int, str] = field(default_factory=dict)
+    """What memories are thoughts about, by their numbers here."""
 
     def take(self, arrivals: Iterable[Arrival], total: int, progress: Progress | None = None) -> None:
         """Take in memories, a transaction for every few hundred, each of them whole or not at all."""
@@ -114,6 +123,17 @@ class Intake:
         for _, batch in _batches(ties):
             with self.ctx.write("import") as tx:
                 self._each(batch, partial(self._link, tx))
+
+    def aim(self) -> None:
+        """Say of thoughts that have come which memory or link they are about, if they do not say so yet."""
+        numbers = self.edges | self.numbers
+        found = {number: numbers[key] for number, key in self.thoughts.items() if key in numbers}
+        if not found:
+            return
+        with self.ctx.write("import") as tx:
+            for memory in tx.memories(list(found)):
+                if TARGET not in memory.metadata and memory.metadata.get(TARGET_TYPE) in (ENTITY, RELATION):
+                    tx.change(memory, metadata=aimed(memory, found[memory.id]).metadata)
 
     def keep_together(self, pairs: Iterable[tuple[str, str, int, Moment]]) -> None:
         """Say of pairs how often and when last they were answered together, unless they were here too."""
@@ -151,12 +171,26 @@ class Intake:
             self.numbers[arrival.key] = tx.named(coming.namespace, coming.title)
             return
         known = self._known(tx, arrival)
+        arrival = self._aimed(arrival, known)
         if known is None:
             number, is_news = _taken_in(tx, arrival, self._session(tx, arrival)), True
         else:
             number, is_news = known.id, self._updated(tx, known, arrival)
         self.numbers[arrival.key] = number
+        if arrival.target is not None:
+            self.thoughts[number] = arrival.target
         self.done.count(coming.title, is_news=is_news)
+
+    def _aimed(self, arrival: Arrival, known: Memory | None) -> Arrival:
+        """A thought with the number of what it is about, if that can be told already."""
+        coming = arrival.memory
+        needs_target = coming.kind == KIND and coming.metadata.get(TARGET_TYPE) in (ENTITY, RELATION)
+        if not needs_target or TARGET in coming.metadata:
+            return arrival
+        number = target_of(known) if known and known.uid == coming.uid else None
+        if number is None and arrival.target is not None:
+            number = self.numbers.get(arrival.target)
+        return arrival if number is None else replace(arrival, memory=aimed(coming, number))
 
     def _session(self, tx: Writer, arrival: Arrival) -> int | None:
         """The number of its session here: by its name alone if nothing else is told of it."""
@@ -215,14 +249,20 @@ class Intake:
         if source == target and tie.source != tie.target:
             return  # two that were one and the same here
         edge = tie.edge
-        if edge.is_current and tx.edge_between(source, target, edge.type):
+        same = tx.edge_between(source, target, edge.type) if edge.is_current else None
+        if same:
+            self._note(tie, same)
             return
         if (not edge.is_current or self.keeps_forgotten) and tx.has_edge(
             source, target, edge.type, edge.created_at
         ):
             return
         self.done.links += 1
-        put_edge(tx, edge, source, target)
+        self._note(tie, put_edge(tx, edge, source, target))
+
+    def _note(self, tie: Tie, edge: Edge) -> None:
+        if tie.key:
+            self.edges[tie.key] = edge.id
 
     def _number(self, tx: Reader, key: str) -> int:
         if key in self.numbers:
@@ -326,7 +366,7 @@ ENDS = frozenset({"id", "source_id", "target_id"})
 """What a link has here and nowhere else."""
 
 
-def put_edge(tx: Writer, edge: Edge, source_id: int, target_id: int) -> None:
+def put_edge(tx: Writer, edge: Edge, source_id: int, target_id: int) -> Edge:
     """The link *edge* between these memories, with everything that is said of it elsewhere."""
     told = {item.name: getattr(edge, item.name) for item in fields(edge) if item.name not in ENDS}
-    tx.add_edge(source_id, target_id, **told)
+    return tx.add_edge(source_id, target_id, **told)
