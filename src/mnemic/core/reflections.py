@@ -6,7 +6,7 @@ A reflection is a memory of its own kind; what it is about, who wrote it and in 
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mnemic.core.associate import needed_vector
 from mnemic.core.context import Context
@@ -24,6 +24,8 @@ from mnemic.storage.base import Writer
 KIND = "reflection"
 TARGET_TYPE = "target_type"
 """Where its metadata says what sort of thing it is about; an entity of the same kind has none."""
+TARGET = "target_id"
+"""Where it says which one, by its number."""
 ABOUT = "reflects_on"
 ENTITY, RELATION, SESSION, EVERYTHING = "entity", "relation", "session", "global"
 NEEDS_TARGET = frozenset({ENTITY, RELATION})
@@ -93,11 +95,24 @@ def _check(reflection: Reflection, authors: Collection[str] | None, moods: Colle
 def _metadata(reflection: Reflection) -> dict[str, object]:
     told = {
         TARGET_TYPE: reflection.target_type,
-        "target_id": reflection.target_id,
+        TARGET: reflection.target_id,
         "author": reflection.author,
         "mood": reflection.mood,
     }
     return {name: value for name, value in told.items() if value is not None}
+
+
+def target_of(memory: Memory) -> int | None:
+    """The number of the memory or link that *memory* is a thought about, or None."""
+    number = memory.metadata.get(TARGET)
+    has_target = memory.kind == KIND and memory.metadata.get(TARGET_TYPE) in (ENTITY, RELATION)
+    return number if has_target and isinstance(number, int) else None
+
+
+def aimed(memory: Memory, number: int | None) -> Memory:
+    """*memory* as a thought about what has this number, or without saying which it is."""
+    told = {**memory.metadata, TARGET: number}
+    return replace(memory, metadata={name: value for name, value in told.items() if name != TARGET or number})
 
 
 def search(

@@ -17,6 +17,7 @@ import orjson
 from mnemic.errors import Invalid
 from mnemic.model.graph import Edge
 from mnemic.model.memory import Memory, Statement
+from mnemic.model.session import Session
 from mnemic.model.values import Moment, State, Tier, iso, parse_moment
 
 RELATIONS = ("related_to", "supersedes", "contradicts", "derived_from")
@@ -52,7 +53,7 @@ def loaded(data: bytes) -> Any:
 
 
 def document(
-    memories: Iterable[Memory], edges: Iterable[Edge], sessions: Mapping[int, str], now: Moment
+    memories: Iterable[Memory], edges: Iterable[Edge], sessions: Mapping[int, Session], now: Moment
 ) -> dict[str, Any]:
     """Everything living, in one object."""
     told = {memory.id: memory for memory in memories}
@@ -94,7 +95,7 @@ def memory_entry(memory: Memory) -> dict[str, Any]:
     return entry
 
 
-def _more(memory: Memory, sessions: Mapping[int, str]) -> dict[str, Any]:
+def _more(memory: Memory, sessions: Mapping[int, Session]) -> dict[str, Any]:
     """What an entry says beyond ai-memory's words, so that nothing is lost on the way.
 
     With `statements` it is marked as ours: it has several or none, or breaks a limit that only ai-memory has.
@@ -113,7 +114,8 @@ def _more(memory: Memory, sessions: Mapping[int, str]) -> dict[str, Any]:
     if memory.source is None:
         more["has_source"] = False
     if memory.session_id is not None:
-        more["session"] = sessions[memory.session_id]
+        session = sessions[memory.session_id]
+        more |= {"session": session.name, "session_started_at": iso(session.started_at)}
     if not _is_plain(memory):
         more["statements"] = memory.texts
     return more

@@ -382,6 +382,9 @@ class Reader(Protocol):
     def latest_sessions(self, namespaces: Sequence[str] | None, *, limit: int) -> list[Session]:
         """The *limit* sessions of these namespaces, or of all, with the highest numbers, highest first."""
 
+    def sessions_called(self, namespace: str, name: str) -> list[Session]:
+        """The sessions of a namespace that have this name, also with something in brackets behind it, by number."""
+
     def last_in_session(self, session_id: int) -> int | None:
         """The number of the newest living memory of a session, or None."""
 
@@ -510,10 +513,13 @@ class Writer(Reader, Protocol):
     def session(self, namespace: str, name: str, started_at: Moment | None = None) -> int:
         """The number of the session of this name, started now if there is none."""
 
+    def unused_session_name(self, namespace: str, name: str) -> str:
+        """*name* if no session of the namespace has it, else with the next number in brackets."""
+
     def add_session(self, namespace: str, *, id: int | None = None, **fields: Any) -> Session:
         """A new session, started now and called after its number unless *fields* say otherwise.
 
-        Conflict if the number or the name is taken.
+        Conflict if the number or the name that they say is taken.
         """
 
     def change_session(self, session: Session, **fields: Any) -> Session:

@@ -17,6 +17,8 @@ from mnemic.core.memories import Fate, Note, Revision, forget, open_all, remembe
 from mnemic.core.moving.documents import export_json, import_json
 from mnemic.core.moving.lines import export_lines, import_lines
 from mnemic.core.recall import recall
+from mnemic.core.reflections import Reflection, add
+from mnemic.core.sessions import Event, end, record, start
 from mnemic.dialects.ai_memory import rules
 from mnemic.errors import Conflict, Denied, Invalid, MnemicError
 from mnemic.model.access import Grant
@@ -122,6 +124,137 @@ def test_what_is_there_already_keeps_its_place(story, elsewhere):
     edges = {(edge.type, edge.source_id) for edge in elsewhere.store.read().all_edges()}
     assert ("likes", by_uid[theirs.uid].id) in edges
     assert elsewhere.store.check() == []
+
+
+def talk(ctx, text, summary):
+    """A session that is called after its number, with a memory in it."""
+    start(ctx)
+    memory = record(ctx, [Event(text=text, kind="fact")])[0]
+    end(ctx, summary=summary, episode=False)
+    return memory
+
+
+def told(ctx):
+    """The sessions by name: their summaries, and what was said in them."""
+    reader = ctx.store.read()
+    return {
+        session.name: (
+            session.summary,
+            [memory.content for memory in reader.all_memories() if memory.session_id == session.id],
+        )
+        for session in reader.sessions()
+    }
+
+
+def test_sessions_that_only_have_the_same_name_stay_two(ctx, elsewhere, clock):
+    talk(ctx, "said here", "What came of it here")
+    clock.advance(hours=1)
+    talk(elsewhere, "said there", "What came of it there")
+    both = {
+        "Session 1": ("What came of it there", ["said there"]),
+        "Session 1 (2)": ("What came of it here", ["said here"]),
+    }
+    for _ in range(2):
+        assert import_lines(elsewhere, export_lines(ctx)).errors == []
+        assert told(elsewhere) == both
+    import_lines(ctx, export_lines(elsewhere))
+    assert told(ctx) == {
+        "Session 1": ("What came of it here", ["said here"]),
+        "Session 1 (2)": ("What came of it there", ["said there"]),
+    }
+
+
+def test_sessions_in_a_document_stay_two_as_well(ctx, elsewhere, clock):
+    talk(ctx, "said here", "What came of it here")
+    clock.advance(hours=1)
+    talk(elsewhere, "said there", "What came of it there")
+    for _ in range(2):
+        assert import_json(elsewhere, export_json(ctx)).errors == []
+        assert told(elsewhere) == {
+            "Session 1": ("What came of it there", ["said there"]),
+            "Session 1 (2)": (None, ["said here"]),
+        }
+    import_lines(elsewhere, export_lines(ctx))
+    assert told(elsewhere)["Session 1 (2)"] == ("What came of it here", ["said here"])
+
+
+def test_what_is_said_of_a_session_stays(ctx, elsewhere, clock):
+    talk(ctx, "said", "As it was")
+    lines = list(export_lines(ctx))
+    import_lines(elsewhere, lines)
+    clock.advance(hours=1)
+    end(elsewhere, 1, summary="As it is", episode=False)
+    import_lines(elsewhere, lines)
+    assert told(elsewhere) == {"Session 1": ("As it is", ["said"])}
+
+
+def test_sessions_that_began_together_under_like_names_stay_two(ctx, elsewhere):
+    kept(ctx, "one", session="talk")
+    kept(ctx, "two", session="talk (2)")
+    for take in (import_lines, lambda here, _: import_json(here, export_json(ctx))):
+        take(elsewhere, export_lines(ctx))
+        assert told(elsewhere) == told(ctx)
+
+
+def test_a_session_begins_though_one_from_elsewhere_has_its_name(elsewhere):
+    line = {"record": "session", "id": 2, "namespace": "global", "name": "Session 2", "started_at": 1}
+    import_lines(elsewhere, [json.dumps(line)])
+    assert start(elsewhere).session.name == "Session 2 (2)"
+
+
+def think(ctx):
+    """Keep a thought about a memory and one about a link."""
+    one, two = kept(ctx, "Of one", title="one"), kept(ctx, "Of two", title="two")
+    edge = link(ctx, one.id, two.id, "knows")
+    add(ctx, Reflection(text="On two", target_type="entity", target_id=two.id))
+    add(ctx, Reflection(text="On knowing", target_type="relation", target_id=edge.id))
+
+
+def targets(ctx):
+    """What the thoughts are about."""
+    reader = ctx.store.read()
+    titles = {memory.id: memory.title for memory in reader.all_memories()}
+    types = {edge.id: edge.type for edge in reader.all_edges()}
+    kinds = {"entity": titles, "relation": types}
+    told = [memory.metadata for memory in reader.all_memories() if memory.kind == "reflection"]
+    return {kinds[one["target_type"]].get(one.get("target_id")) for one in told}
+
+
+def test_thoughts_are_about_the_same_elsewhere(ctx, elsewhere):
+    think(ctx)
+    lines = list(export_lines(ctx))
+    link(elsewhere, kept(elsewhere, "My own").id, kept(elsewhere, "My other").id, "likes")
+    import_lines(elsewhere, lines)
+    assert targets(elsewhere) == {"two", "knows"}
+    before = everything(elsewhere.store)
+    import_lines(elsewhere, lines)
+    assert everything(elsewhere.store) == before
+
+
+def test_thoughts_that_come_before_what_they_are_about(ctx, elsewhere):
+    think(ctx)
+    lines = list(export_lines(ctx))
+    link(elsewhere, kept(elsewhere, "My own").id, kept(elsewhere, "My other").id, "likes")
+    import_lines(elsewhere, [lines[0], *sorted(lines[1:], key=lambda line: '"reflection"' not in line)])
+    assert targets(elsewhere) == {"two", "knows"}
+
+
+def test_thoughts_in_an_empty_store_are_as_they_were(ctx, elsewhere):
+    think(ctx)
+    import_lines(elsewhere, export_lines(ctx))
+    assert list(export_lines(elsewhere)) == list(export_lines(ctx))
+
+
+def test_a_thought_in_a_document_is_about_the_same_memory(ctx, elsewhere):
+    think(ctx)
+    link(elsewhere, kept(elsewhere, "My own").id, kept(elsewhere, "My other").id, "likes")
+    import_json(elsewhere, export_json(ctx))
+    assert targets(elsewhere) == {"two", None}
+    for side in (elsewhere, ctx):
+        before = everything(side.store)
+        import_json(side, export_json(side))
+        assert everything(side.store) == before
+    assert targets(ctx) == {"two", "knows"}
 
 
 def test_a_journal_needs_an_empty_store(story, elsewhere):

@@ -12,6 +12,8 @@ from mnemic.core.graph import link
 from mnemic.core.history import undo_since
 from mnemic.core.memories import Note, Revision, forget, remember, revise
 from mnemic.core.moving.syncing import Course, OtherStore, sync
+from mnemic.core.reflections import Reflection, add
+from mnemic.core.sessions import Event, record
 from mnemic.core.standards import set_standard, standard_of
 from mnemic.model.graph import Sketch, Triple
 from mnemic.model.values import State
@@ -71,6 +73,48 @@ def test_the_newer_version_wins_on_both_sides(ctx, there, clock):
     for side in (ctx, there):
         texts = {memory["title"]: memory["statements"] for memory in living(side.store)[0].values()}
         assert texts == {"one": ["corrected there"], "zwei": ["corrected here"]}
+
+
+def test_sessions_that_only_have_the_same_name_stay_two(ctx, there, clock):
+    record(ctx, [Event(text="said here", kind="fact")])
+    clock.advance(hours=1)
+    record(there, [Event(text="said there", kind="fact")])
+    for _ in range(2):
+        synced(ctx, there)
+        assert said(ctx) == {"Session 1": ["said here"], "Session 1 (2)": ["said there"]}
+        assert said(there) == {"Session 1": ["said there"], "Session 1 (2)": ["said here"]}
+    record(ctx, [Event(text="said later", kind="fact")])
+    synced(ctx, there)
+    assert said(there) == {"Session 1": ["said there"], "Session 1 (2)": ["said here", "said later"]}
+
+
+def test_thoughts_are_about_the_same_on_both_sides(ctx, there):
+    one, two = linked(ctx, ("one", "two"))
+    edge = ctx.store.read().edge_between(one.id, two.id, "knows")
+    add(ctx, Reflection(text="On two", target_type="entity", target_id=two.id))
+    add(ctx, Reflection(text="On knowing", target_type="relation", target_id=edge.id))
+    linked(there, ("three", "four"))
+    for _ in range(2):
+        synced(ctx, there)
+        for side in (ctx, there):
+            reader = side.store.read()
+            found = {memory.title: memory for memory in reader.all_memories()}
+            assert found["On two"].metadata["target_id"] == found["two"].id
+            edge = reader.edge_between(found["one"].id, found["two"].id, "knows")
+            assert found["On knowing"].metadata["target_id"] == edge.id
+    before = ctx.store.sequence(), there.store.sequence()
+    synced(ctx, there)
+    assert (ctx.store.sequence(), there.store.sequence()) == before
+
+
+def said(ctx):
+    """The sessions by name, with what was said in them."""
+    reader = ctx.store.read()
+    told = list(reader.all_memories())
+    return {
+        session.name: [memory.content for memory in told if memory.session_id == session.id]
+        for session in reader.sessions()
+    }
 
 
 @pytest.mark.parametrize("course", [Course.PULL, Course.PUSH])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from itertools import islice
@@ -10,6 +11,7 @@ from typing import Any, TypeVar
 
 from mnemic.core.context import Context
 from mnemic.core.leaving import brought_back
+from mnemic.core.reflections import ENTITY, KIND, RELATION, TARGET, TARGET_TYPE, aimed, target_of
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Conflict, Denied, Invalid
 from mnemic.formats.document import uid_of
@@ -23,6 +25,8 @@ LABEL_LENGTH = 80
 TITLES_TOLD = 10
 SAID = frozenset({"title", "namespace", "content", "kind", "summary", "tags", "source", "metadata"})
 """What the newer of two memories says for both."""
+NUMBERED = re.compile(r"( \(\d+\))+$")
+"""What a session's name ends with if it was given another, since its own was taken."""
 
 T = TypeVar("T")
 
@@ -55,11 +59,15 @@ class Arrival:
     key: str
     memory: Memory
     session: str | None = None
+    session_started_at: Moment | None = None
+    """When its session began, if that is told: there may be another of the same name here."""
     says: frozenset[str] = SAID
     has_name: bool = True
     """Whether its title is its name, by which it is known too; else it takes another if that one is taken."""
     adds: bool = False
     """Whether its statements join those that are known, instead of taking their place."""
+    target: str | None = None
+    """What it is a thought about, by its id or key there: the number that has here goes into the metadata."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +78,8 @@ class Tie:
     source: str
     target: str
     edge: Edge
+    key: str = ""
+    """What thoughts about it know it by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +103,12 @@ class Intake:
     """Whether what comes speaks for both even if it is the older."""
     done: Imported = field(default_factory=Imported)
     numbers: dict[str, int] = field(default_factory=dict)
+    sessions: dict[tuple[str, str, Moment], int] = field(default_factory=dict)
+    """The numbers here of sessions from elsewhere, by namespace, name and when they began."""
+    edges: dict[str, int] = field(default_factory=dict)
+    """The numbers here of links that have keys."""
+    thoughts: dict[int, str] = field(default_factory=dict)
+    """What memories are thoughts about, by their numbers here."""
 
     def take(self, arrivals: Iterable[Arrival], total: int, progress: Progress | None = None) -> None:
         """Take in memories, a transaction for every few hundred, each of them whole or not at all."""
@@ -107,6 +123,17 @@ class Intake:
         for _, batch in _batches(ties):
             with self.ctx.write("import") as tx:
                 self._each(batch, partial(self._link, tx))
+
+    def aim(self) -> None:
+        """Say of thoughts that have come which memory or link they are about, if they do not say so yet."""
+        numbers = self.edges | self.numbers
+        found = {number: numbers[key] for number, key in self.thoughts.items() if key in numbers}
+        if not found:
+            return
+        with self.ctx.write("import") as tx:
+            for memory in tx.memories(list(found)):
+                if TARGET not in memory.metadata and memory.metadata.get(TARGET_TYPE) in (ENTITY, RELATION):
+                    tx.change(memory, metadata=aimed(memory, found[memory.id]).metadata)
 
     def keep_together(self, pairs: Iterable[tuple[str, str, int, Moment]]) -> None:
         """Say of pairs how often and when last they were answered together, unless they were here too."""
@@ -144,12 +171,38 @@ class Intake:
             self.numbers[arrival.key] = tx.named(coming.namespace, coming.title)
             return
         known = self._known(tx, arrival)
+        arrival = self._aimed(arrival, known)
         if known is None:
-            number, is_news = _taken_in(tx, arrival), True
+            number, is_news = _taken_in(tx, arrival, self._session(tx, arrival)), True
         else:
             number, is_news = known.id, self._updated(tx, known, arrival)
         self.numbers[arrival.key] = number
+        if arrival.target is not None:
+            self.thoughts[number] = arrival.target
         self.done.count(coming.title, is_news=is_news)
+
+    def _aimed(self, arrival: Arrival, known: Memory | None) -> Arrival:
+        """A thought with the number of what it is about, if that can be told already."""
+        coming = arrival.memory
+        needs_target = coming.kind == KIND and coming.metadata.get(TARGET_TYPE) in (ENTITY, RELATION)
+        if not needs_target or TARGET in coming.metadata:
+            return arrival
+        number = target_of(known) if known and known.uid == coming.uid else None
+        if number is None and arrival.target is not None:
+            number = self.numbers.get(arrival.target)
+        return arrival if number is None else replace(arrival, memory=aimed(coming, number))
+
+    def _session(self, tx: Writer, arrival: Arrival) -> int | None:
+        """The number of its session here: by its name alone if nothing else is told of it."""
+        memory, name, started_at = arrival.memory, arrival.session, arrival.session_started_at
+        if not name:
+            return None
+        if started_at is None:
+            return tx.session(memory.namespace, name, memory.created_at)
+        key = (memory.namespace, name, started_at)
+        if key not in self.sessions:
+            self.sessions[key] = session_here(tx, *key, self.sessions.values())
+        return self.sessions[key]
 
     def _known(self, tx: Reader, arrival: Arrival) -> Memory | None:
         """What is known by its uid, or bears its name while it lives."""
@@ -196,14 +249,20 @@ class Intake:
         if source == target and tie.source != tie.target:
             return  # two that were one and the same here
         edge = tie.edge
-        if edge.is_current and tx.edge_between(source, target, edge.type):
+        same = tx.edge_between(source, target, edge.type) if edge.is_current else None
+        if same:
+            self._note(tie, same)
             return
         if (not edge.is_current or self.keeps_forgotten) and tx.has_edge(
             source, target, edge.type, edge.created_at
         ):
             return
         self.done.links += 1
-        put_edge(tx, edge, source, target)
+        self._note(tie, put_edge(tx, edge, source, target))
+
+    def _note(self, tie: Tie, edge: Edge) -> None:
+        if tie.key:
+            self.edges[tie.key] = edge.id
 
     def _number(self, tx: Reader, key: str) -> int:
         if key in self.numbers:
@@ -222,11 +281,28 @@ def _batches(items: Iterable[T]) -> Iterator[tuple[int, list[T]]]:
         yield count, batch
 
 
-def _taken_in(tx: Writer, arrival: Arrival) -> int:
-    memory = arrival.memory
-    if arrival.session:
-        session = tx.session(memory.namespace, arrival.session, memory.created_at)
-        memory = replace(memory, session_id=session)
+def session_here(
+    tx: Writer, namespace: str, name: str, started_at: Moment, others: Collection[int] = ()
+) -> int:
+    """The number of the session of this name that began at this moment; *others* are known to be others.
+
+    If it is not there it is made, under a name that is free: many are only called after their number, and two stores
+    count alike.
+    """
+    own_name = NUMBERED.sub("", name)
+    same = [
+        one
+        for one in tx.sessions_called(namespace, own_name)
+        if one.started_at == started_at and one.id not in others and NUMBERED.sub("", one.name) == own_name
+    ]
+    if same:
+        return min(same, key=lambda one: one.name != name).id
+    free = tx.unused_session_name(namespace, name)
+    return tx.add_session(namespace, name=free, started_at=started_at).id
+
+
+def _taken_in(tx: Writer, arrival: Arrival, session_id: int | None) -> int:
+    memory = replace(arrival.memory, session_id=session_id)
     if not arrival.has_name and memory.state is State.LIVING:
         memory = replace(memory, title=tx.unused_title(memory.namespace, memory.title))
     return tx.take_in(memory, is_checked=True).id
@@ -290,7 +366,7 @@ ENDS = frozenset({"id", "source_id", "target_id"})
 """What a link has here and nowhere else."""
 
 
-def put_edge(tx: Writer, edge: Edge, source_id: int, target_id: int) -> None:
+def put_edge(tx: Writer, edge: Edge, source_id: int, target_id: int) -> Edge:
     """The link *edge* between these memories, with everything that is said of it elsewhere."""
     told = {item.name: getattr(edge, item.name) for item in fields(edge) if item.name not in ENDS}
-    tx.add_edge(source_id, target_id, **told)
+    return tx.add_edge(source_id, target_id, **told)

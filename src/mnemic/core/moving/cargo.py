@@ -10,7 +10,7 @@ from typing import Any
 from mnemic.core.context import Context
 from mnemic.core.moving.arrivals import Arrival, Imported, Intake, Tie
 from mnemic.core.moving.documents import arrival_of, ties_of
-from mnemic.core.reflections import ABOUT
+from mnemic.core.reflections import ABOUT, TARGET
 from mnemic.errors import Denied, Invalid
 from mnemic.model.graph import Direction, Edge
 from mnemic.model.memory import Memory
@@ -19,7 +19,6 @@ from mnemic.storage.base import Progress
 
 FAMILY = uuid.UUID("0c5f6d5e-0f0c-4a86-9a3f-1f6b8f6a2c41")
 """Makes the uids of what has no id: the same thing has the same one whenever it comes into the same namespace."""
-TARGET = "target_id"
 ORIGINAL_TARGET = "original_target_id"
 
 

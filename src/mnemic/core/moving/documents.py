@@ -12,6 +12,7 @@ from typing import Any
 from mnemic.core.context import Context
 from mnemic.core.memories import faithful, is_in_use, title_of
 from mnemic.core.moving.arrivals import LABEL_LENGTH, SAID, Arrival, Imported, Intake, Rules, Tie
+from mnemic.core.reflections import ABOUT, ENTITY, TARGET_TYPE, aimed, target_of
 from mnemic.core.upkeep import EXPIRED
 from mnemic.errors import Denied, Invalid
 from mnemic.formats import document
@@ -29,7 +30,7 @@ def export_json(ctx: Context) -> dict[str, Any]:
     now = ctx.now()
     with ctx.store.snapshot() as reader:
         living = (memory for memory in reader.all_memories() if is_in_use(ctx, memory))
-        sessions = {session.id: session.name for session in reader.sessions()}
+        sessions = {session.id: session for session in reader.sessions()}
         content = document.document(living, current_edges(reader), sessions, now)
         standards = [
             {"namespace": rules.namespace, "standard_id": rules.standard, "parent": rules.parent}
@@ -74,25 +75,48 @@ def import_json(
         raise Invalid("The document's links are no list", "links")
     intake = Intake(ctx, keeps_forgotten, overwrites)
     entries = content["memories"]
-    intake.take(_arrivals(ctx, entries, check, intake.done), len(entries), progress)
+    intake.take(_arrivals(ctx, entries, links, check, intake.done), len(entries), progress)
     intake.tie(ties_of(ctx, links, intake.done, check_link))
+    intake.aim()
     intake.set_standards(_rules(content.get("standards"), intake.done))
     ctx.wake()
     return intake.done
 
 
-def _arrivals(ctx: Context, entries: Iterable[Any], check: Check | None, done: Imported) -> Iterator[Arrival]:
+def _arrivals(
+    ctx: Context, entries: Iterable[Any], links: Iterable[Any], check: Check | None, done: Imported
+) -> Iterator[Arrival]:
     """The entries that can be read, of several with the same id the first; the others are told in *done*."""
     seen: set[str] = set()
+    targets = dict(_abouts(links))
     for index, entry in enumerate(entries):
         try:
-            arrival = _arrival(ctx, index, entry, check)
+            arrival = _aimed(_arrival(ctx, index, entry, check), targets)
             if arrival.memory.uid in seen:
                 raise Invalid("id: an entry before has the same", "id")
             seen.add(arrival.memory.uid)
             yield arrival
         except (Invalid, Denied) as error:
             done.errors.append(f"{_label(index, entry)}: {error}")
+
+
+def _abouts(links: Iterable[Any]) -> Iterator[tuple[str, str]]:
+    """The ids of thoughts, each with that of the memory it is about."""
+    for link in links:
+        if isinstance(link, Mapping) and link.get("relation") == ABOUT:
+            source, target = link.get("source_id"), link.get("target_id")
+            if isinstance(source, str) and isinstance(target, str) and target:
+                yield source, target
+
+
+def _aimed(arrival: Arrival, targets: Mapping[str, str]) -> Arrival:
+    """A thought without the number that what it is about had there, which its link tells if it is a memory."""
+    memory = arrival.memory
+    if target_of(memory) is None:
+        return arrival
+    is_on_memory = memory.metadata[TARGET_TYPE] == ENTITY
+    target = targets.get(arrival.key) if is_on_memory else None
+    return replace(arrival, memory=aimed(memory, None), target=target)
 
 
 def _arrival(ctx: Context, index: int, entry: Any, check: Check | None) -> Arrival:
@@ -124,9 +148,10 @@ def arrival_of(
         title=memory.title if memory.title.strip() else title_of(memory.content),
     )
     session = document.text(entry, "session") if entry.get("session") is not None else None
+    started_at = document.moment(entry, "session_started_at", ctx.now())
     says = SAID.intersection(name for name, value in entry.items() if value is not None)
     key = key or (document.key_of(entry) if entry.get("id") is not None else "")
-    return Arrival(label, key, _over(ctx, memory), session, says, has_name, adds)
+    return Arrival(label, key, _over(ctx, memory), session, started_at, says, has_name, adds)
 
 
 def _over(ctx: Context, memory: Memory) -> Memory:

@@ -13,7 +13,8 @@ from mnemic.core.batches import batches
 from mnemic.core.context import Context
 from mnemic.core.history import typed
 from mnemic.core.memories import faithful
-from mnemic.core.moving.arrivals import BATCH, Imported, put_edge
+from mnemic.core.moving.arrivals import BATCH, Imported, put_edge, session_here
+from mnemic.core.reflections import ENTITY, TARGET_TYPE, aimed, target_of
 from mnemic.errors import Conflict, Denied, Invalid, MnemicError, NotFound
 from mnemic.formats import lines
 from mnemic.model.graph import Edge
@@ -61,7 +62,7 @@ MEMORY: Mapping[str, _Rule] = {
     "metadata": _OBJECT,
 }
 EDGE: Mapping[str, _Rule] = {
-    **dict.fromkeys(("source_id", "target_id", "rating_count"), _COUNT),
+    **dict.fromkeys(("id", "source_id", "target_id", "rating_count"), _COUNT),
     **dict.fromkeys(("valid_from", "valid_to", "updated_at"), _MOMENT.or_nothing),
     "type": _TEXT,
     "weight": _REAL,
@@ -131,6 +132,7 @@ def import_lines(ctx: Context, source: Iterable[str], progress: Progress | None 
         run.replay(changes)
     for kind, group in groupby(others, key=lambda entry: entry[1][lines.RECORD]):
         run.take(TAKING[kind], list(group), progress)
+    run.aim()
     ctx.wake()
     return run.done
 
@@ -142,12 +144,15 @@ def _must_see_all(ctx: Context) -> None:
 
 @dataclass(slots=True)
 class _Run:
-    """One run of an import: the numbers that sessions and memories of the file have here, and how it went so far."""
+    """One run of an import: the numbers that what is in the file has here, and how it went so far."""
 
     ctx: Context
     done: Imported = field(default_factory=Imported)
     sessions: dict[int, int] = field(default_factory=dict)
     memories: dict[int, int] = field(default_factory=dict)
+    edges: dict[int, int] = field(default_factory=dict)
+    thoughts: dict[int, Memory] = field(default_factory=dict)
+    """Reflections as they are in the file, by their numbers here, on what had not come when they did."""
 
     def take(self, take: Taking, entries: Sequence[Entry], progress: Progress | None) -> None:
         """Take in entries of one kind, each with the number of its line, a transaction for every few hundred."""
@@ -164,12 +169,14 @@ class _Run:
                 progress(count, len(entries))
 
     def take_session(self, tx: Writer, content: Mapping[str, Any]) -> None:
+        """A session; what is said of it here already stays."""
         session = _checked_session(lines.session_of(content))
-        number = tx.session(session.namespace, session.name, session.started_at)
+        others = self.sessions.values()
+        number = session_here(tx, session.namespace, session.name, session.started_at, others)
         known = tx.session_numbered(number)
         assert known is not None
-        more = {name: getattr(session, name) for name in ("ended_at", "topic", "summary", "metadata")}
-        tx.change_session(known, **{name: value for name, value in more.items() if value not in (None, {})})
+        unsaid = [name for name in ("ended_at", "topic", "summary", "metadata") if not getattr(known, name)]
+        tx.change_session(known, **{name: getattr(session, name) for name in unsaid})
         self.sessions[session.id] = number
 
     def take_memory(self, tx: Writer, content: Mapping[str, Any]) -> None:
@@ -187,14 +194,40 @@ class _Run:
             return
         if memory.state is State.LIVING:
             memory = replace(memory, title=tx.unused_title(memory.namespace, memory.title))
-        self.memories[memory.id] = tx.take_in(memory).id
+        told = memory if target_of(memory) is None else aimed(memory, self._target(memory))
+        number = tx.take_in(told).id
+        if target_of(memory) is not None and target_of(told) is None:
+            self.thoughts[number] = memory
+        self.memories[memory.id] = number
         self.done.imported += 1
+
+    def _target(self, thought: Memory) -> int | None:
+        """The number here of what a reflection is about, or None if that has not come."""
+        numbers = self.memories if thought.metadata.get(TARGET_TYPE) == ENTITY else self.edges
+        target = target_of(thought)
+        return None if target is None else numbers.get(target)
+
+    def aim(self) -> None:
+        """Say of reflections what they are about, where that came after them."""
+        found = {
+            number: target
+            for number, thought in self.thoughts.items()
+            if (target := self._target(thought)) is not None
+        }
+        if not found:
+            return
+        with self.ctx.write("import") as tx:
+            for memory in tx.memories(list(found)):
+                told = aimed(self.thoughts[memory.id], found[memory.id])
+                tx.change(memory, metadata=told.metadata)
 
     def take_edge(self, tx: Writer, content: Mapping[str, Any]) -> None:
         edge = _checked_edge(lines.edge_of(content))
         source, target = (_number_here(self.memories, content, name) for name in ("source_id", "target_id"))
         if not tx.has_edge(source, target, edge.type, edge.created_at):
-            put_edge(tx, edge, source, target)
+            self.edges[edge.id] = put_edge(tx, edge, source, target).id
+        elif same := tx.edge_between(source, target, edge.type):
+            self.edges[edge.id] = same.id
 
     def take_use(self, tx: Writer, content: Mapping[str, Any]) -> None:
         _check(content, USE)

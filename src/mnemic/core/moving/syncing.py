@@ -11,8 +11,10 @@ from mnemic.core.context import Context
 from mnemic.core.memories import is_in_use
 from mnemic.core.moving.arrivals import LABEL_LENGTH, Arrival, Imported, Intake, Tie
 from mnemic.core.moving.documents import current_edges, rules_of
+from mnemic.core.reflections import ENTITY, TARGET_TYPE, aimed, target_of
 from mnemic.model.graph import Edge
 from mnemic.model.memory import Memory
+from mnemic.model.session import Session
 from mnemic.model.values import State
 from mnemic.storage.base import Progress, Reader
 
@@ -90,6 +92,7 @@ def _carry(source: Context, target: Context, merging: bool, progress: Progress |
         intake.take(_departures(source, reader, edges, uids), reader.count(), progress)
         sent = intake.done.imported + intake.done.skipped + len(intake.done.errors)
         intake.tie(_ties(edges, uids))
+        intake.aim()
         intake.set_standards(rules_of(source, reader))
     target.wake()
     return Carried(sent, intake.done)
@@ -99,22 +102,42 @@ def _departures(
     ctx: Context, reader: Reader, edges: Sequence[Edge], uids: dict[int, str]
 ) -> Iterator[Arrival]:
     """What is living, and the mere names that links point to; each is noted in *uids*."""
-    sessions = {session.id: session.name for session in reader.sessions()}
+    sessions = {session.id: session for session in reader.sessions()}
     ends = {number for edge in edges for number in (edge.source_id, edge.target_id)}
     for memory in reader.all_memories():
         is_name = memory.state is State.NAMED and memory.id in ends and ctx.may_see(memory.namespace)
         if is_name or is_in_use(ctx, memory):
             uids[memory.id] = memory.uid
-            yield _departure(memory, sessions)
+            yield _aimed(reader, _departure(memory, sessions))
 
 
-def _departure(memory: Memory, sessions: Mapping[int, str]) -> Arrival:
+def _departure(memory: Memory, sessions: Mapping[int, Session]) -> Arrival:
     session = None if memory.session_id is None else sessions[memory.session_id]
     leaving = replace(memory, id=0, session_id=None)
-    return Arrival(memory.title[:LABEL_LENGTH], memory.uid, leaving, session)
+    name, started_at = (session.name, session.started_at) if session else (None, None)
+    return Arrival(memory.title[:LABEL_LENGTH], memory.uid, leaving, name, started_at)
+
+
+def _aimed(reader: Reader, departure: Arrival) -> Arrival:
+    """A thought without the number of what it is about, which the other store does not know it by."""
+    memory = departure.memory
+    number = target_of(memory)
+    if number is None:
+        return departure
+    if memory.metadata[TARGET_TYPE] == ENTITY:
+        about = reader.memory(number)
+        target = about.uid if about else None
+    else:
+        target = _key(number)
+    return replace(departure, memory=aimed(memory, None), target=target)
+
+
+def _key(edge_id: int) -> str:
+    return f"links.{edge_id}"
 
 
 def _ties(edges: Sequence[Edge], uids: Mapping[int, str]) -> Iterator[Tie]:
     for edge in edges:
         if edge.source_id in uids and edge.target_id in uids:
-            yield Tie(f"links.{edge.id}", uids[edge.source_id], uids[edge.target_id], edge)
+            key = _key(edge.id)
+            yield Tie(key, uids[edge.source_id], uids[edge.target_id], edge, key)

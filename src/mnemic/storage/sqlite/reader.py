@@ -564,6 +564,11 @@ class SqliteReader:
         found = rows(self._connection, sessions.LATEST, values)
         return [sessions.decode(one) for one in found]
 
+    def sessions_called(self, namespace: str, name: str) -> list[Session]:
+        """See Reader."""
+        values = {"namespace": namespace, "name": name}
+        return [sessions.decode(found) for found in rows(self._connection, sessions.CALLED, values)]
+
     def last_in_session(self, session_id: int) -> int | None:
         """See Reader."""
         found = row(self._connection, LAST_IN_SESSION, (session_id,))

@@ -23,6 +23,11 @@ SELECT {_LIST} FROM session WHERE id = ?
 BY_NAME = f"""
 SELECT {_LIST} FROM session WHERE namespace = ? AND name = ?
 """
+CALLED = f"""
+SELECT {_LIST} FROM session
+WHERE namespace = :namespace AND (name = :name OR name > :name || ' (' AND name < :name || ' )')
+ORDER BY id
+"""
 ALL = f"""
 SELECT {_LIST} FROM session ORDER BY id
 """

@@ -6,6 +6,7 @@ import functools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, count
 from operator import attrgetter
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -566,15 +567,19 @@ class SqliteWriter(SqliteReader):
             return int(known[0])
         return self.add_session(namespace, name=name, started_at=started_at).id
 
+    def unused_session_name(self, namespace: str, name: str) -> str:
+        """See Writer."""
+        numbered = (f"{name} ({number})" for number in count(2))
+        names = chain([name], numbered)
+        return next(one for one in names if not row(self._connection, sessions.BY_NAME, (namespace, one)))
+
     def add_session(self, namespace: str, *, id: int | None = None, **fields: Any) -> Session:
         """See Writer."""
         number = id or int(value(self._connection, sessions.NEXT))
         told = {name: one for name, one in fields.items() if one is not None}
-        session = Session(
-            **{"name": f"Session {number}", "started_at": self._place.at, **told},
-            id=number,
-            namespace=namespace,
-        )
+        if "name" not in told:
+            told["name"] = self.unused_session_name(namespace, f"Session {number}")
+        session = Session(**{"started_at": self._place.at, **told}, id=number, namespace=namespace)
         encoded = sessions.encode({name: getattr(session, name) for name in sessions.COLUMNS})
         try:
             self._connection.execute(sessions.INSERT, tuple(encoded.values()))
