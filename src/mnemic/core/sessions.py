@@ -300,16 +300,26 @@ def _latest(
 
 def log_turn(ctx: Context, user: str | None, agent: str | None, topic: str | None = None) -> Memory:
     """Keep a turn of the conversation as a memory in this caller's session, behind what came before."""
-    said = [f"{who}: {text}" for who, text in (("User", user), ("Agent", agent)) if text]
     told = {"topic": topic, "user_message": user, "agent_response": agent}
     event = Event(
-        text="\n".join(said),
+        text=_turn_text(told),
         kind=TURN,
         confidence=TURN_CONFIDENCE,
         tags=(topic,) if topic else (),
         metadata={TURN_OF: {name: value for name, value in told.items() if value}},
     )
     return record(ctx, [event])[0]
+
+
+def _turn_text(told: Mapping[str, object]) -> str:
+    said = (("User", told.get("user_message")), ("Agent", told.get("agent_response")))
+    return "\n".join(f"{who}: {text}" for who, text in said if text)
+
+
+def turn_of(memory: Memory) -> Mapping[str, object] | None:
+    """Who said what in a turn, and on which topic; None for a memory that is none or was rewritten since."""
+    told = memory.metadata.get(TURN_OF) if memory.kind == TURN else None
+    return told if isinstance(told, dict) and _turn_text(told) == memory.content else None
 
 
 def log(
