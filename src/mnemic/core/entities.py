@@ -473,17 +473,40 @@ def relations_of(ctx: Context, memory_ids: Sequence[int]) -> list[Relation]:
 def read_graph(ctx: Context, after: str | None = None, limit: int | None = None) -> Graph:
     """Everything, as it stood at one moment.
 
-    Or a page of it: *limit* entities behind the one called *after*, and the relations that touch them.
+    Or a page of it: *limit* entities behind the one called *after*, and the relations that touch them. Those of one
+    name stand together where the first of them stands, on one page, which may be longer for that.
     """
     wanted = visible(ctx)
     with ctx.store.snapshot() as reader:
         if after is None and limit is None:
             return Graph(list(_entities(reader, wanted)), reader.relations(wanted))
-        start = entity(reader, ctx, after) if after is not None else None
-        if after is not None and start is None:
+        start = [0] if after is None else _namesakes(reader, after, wanted)
+        if not start:
             raise NotFound(f"Entity with name {after} not found")
-        numbers = reader.ids_containing("", wanted, after=start.id if start else 0, limit=limit)
+        numbers = _page(reader, wanted, start[0], limit)
         return Graph(reader.entities(numbers), reader.relations(wanted, at=numbers) if numbers else [])
+
+
+def _page(reader: Reader, wanted: Filter, after: int, limit: int | None) -> list[int]:
+    page: list[int] = []
+    while limit is None or len(page) < limit:
+        numbers = reader.ids_containing("", wanted, after=after, limit=min(limit or PAGE, PAGE))
+        if not numbers:
+            break
+        for one in reader.entities(numbers):
+            after = one.id
+            alike = reader.ids_titled(one.title, wanted.namespaces)
+            if len(alike) > 1:
+                alike = _namesakes(reader, one.title, wanted)
+            page += alike if alike[0] == one.id else ()
+            if limit is not None and len(page) >= limit:
+                break
+    return page
+
+
+def _namesakes(reader: Reader, name: str, wanted: Filter) -> list[int]:
+    """The entities called *name*, one in each namespace at most, in the order of their making."""
+    return sorted(reader.passing(reader.ids_titled(name, wanted.namespaces), wanted))
 
 
 def _entities(reader: Reader, wanted: Filter) -> Iterator[Entity]:
