@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from mnemic.core.entities import HIDDEN
+from mnemic.core.hidden import HIDDEN
 from mnemic.core.history import undo
 from mnemic.core.memories import find
 from mnemic.core.moving.lines import export_lines, import_lines

@@ -208,6 +208,23 @@ def test_a_turn_that_was_rewritten_says_the_new_words(ctx, name, tool, arguments
     assert newest["content"] == "Anna sells carrots"
 
 
+@pytest.mark.parametrize(
+    "name, tool, key",
+    [
+        ("mnemic", "revise", "id"),
+        ("ai-memory", "memory_update", "uid"),
+        ("ai-memory", "memory_store", "title"),
+    ],
+)
+def test_what_is_about_others_stays_so_with_other_metadata(ctx, aside, name, tool, key):
+    [memory] = speaker("mnemic", ctx).ok("open", ids=[aside])["memories"]
+    more = {"title": memory["title"], "content": TEXT} if key == "title" else {"id": memory[key]}
+    speaker(name, ctx).ok(tool, metadata={"checked": True}, **more)
+    [changed] = speaker("mnemic", ctx).ok("open", ids=[aside])["memories"]
+    assert changed["metadata"]["checked"] and changed["metadata"].keys() > {"checked"}
+    assert speaker("anthropic", ctx).ok("read_graph")["entities"] == []
+
+
 def test_what_is_about_others_is_found_by_who_asks_for_it(ctx, aside):
     [memory] = speaker("mnemic", ctx).ok("open", ids=[aside])["memories"]
     [found] = speaker("mnemic", ctx).ok("recall", query=TEXT, kinds=[memory["kind"]])["memories"]

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from itertools import zip_longest
 
-from mnemic.core import reflections, sessions
 from mnemic.core.batches import batches
 from mnemic.core.context import Context
+from mnemic.core.hidden import HIDDEN, is_hidden
 from mnemic.core.leaving import taken_out
 from mnemic.core.lifecycle import touch
 from mnemic.core.memories import is_in_use, titled
@@ -27,13 +27,6 @@ from mnemic.model.search import Filter
 from mnemic.model.values import State
 from mnemic.storage.base import Progress, Reader, Writer
 
-HIDDEN = (
-    (reflections.KIND, reflections.TARGET_TYPE),
-    (sessions.EPISODE, sessions.EPISODE_OF),
-    (sessions.TURN, sessions.TURN_OF),
-)
-"""Memories that are about others: found by searches that ask for them, but no entities. Told by a kind and a key of
-their metadata, since the kind alone is a word that an entity's type may be."""
 DELETED = "deleted"
 PAGE = 2_000
 BATCH = 1_000
@@ -98,11 +91,6 @@ def entity(reader: Reader, ctx: Context, name: str) -> Memory | None:
     """The entity called exactly *name*."""
     found = titled(reader, ctx, name)
     return None if found is None or is_hidden(found) else found
-
-
-def is_hidden(memory: Memory) -> bool:
-    """Whether *memory* is about others and no entity."""
-    return any(memory.kind == kind and key in memory.metadata for kind, key in HIDDEN)
 
 
 def as_entity(memory: Memory) -> Entity:

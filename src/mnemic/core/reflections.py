@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from mnemic.core import hidden
 from mnemic.core.associate import needed_vector
 from mnemic.core.context import Context
 from mnemic.core.memories import faithful, is_in_use, title_of
@@ -21,8 +22,7 @@ from mnemic.retrieval import engine
 from mnemic.retrieval.limbic import DEPTH, RECENT
 from mnemic.storage.base import Writer
 
-KIND = "reflection"
-TARGET_TYPE = "target_type"
+KIND, TARGET_TYPE = hidden.REFLECTION
 """Where its metadata says what sort of thing it is about; an entity of the same kind has none."""
 ABOUT = "reflects_on"
 ENTITY, RELATION, SESSION, EVERYTHING = "entity", "relation", "session", "global"
@@ -93,7 +93,7 @@ def _check(reflection: Reflection, authors: Collection[str] | None, moods: Colle
 def _metadata(reflection: Reflection) -> dict[str, object]:
     told = {
         TARGET_TYPE: reflection.target_type,
-        "target_id": reflection.target_id,
+        hidden.TARGET: reflection.target_id,
         "author": reflection.author,
         "mood": reflection.mood,
     }

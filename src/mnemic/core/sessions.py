@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from mnemic.core import hidden
 from mnemic.core.context import Context
 from mnemic.core.leaving import retire
 from mnemic.core.memories import SUPERSEDES, faithful, known, title_of
@@ -17,8 +18,8 @@ from mnemic.model.session import Session
 from mnemic.model.values import DAY, Moment
 from mnemic.storage.base import Reader, Writer
 
-EPISODE, TURN = "episode", "turn"
-EPISODE_OF, TURN_OF = "episode_of", "conversation"
+EPISODE, EPISODE_OF = hidden.EPISODE
+TURN, TURN_OF = hidden.TURN
 """Where the metadata of an episode and of a turn say that they are one; an entity of the same kind has no such key."""
 PART_OF, NEXT = "part_of", "temporal_next"
 TURN_CONFIDENCE = 0.72
