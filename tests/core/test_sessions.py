@@ -19,6 +19,7 @@ from mnemic.core.sessions import (
     record,
     resume,
     start,
+    take_up,
 )
 from mnemic.errors import Denied, NotFound
 from mnemic.model.access import Grant
@@ -136,6 +137,26 @@ def test_a_session_that_has_ended_keeps_its_episode(ctx, clock):
     end(ctx, episode=False)
     assert end(ctx, 52, episode=False).episode is None
     assert end(ctx, 52).episode.content == "Session 52 completed"
+
+
+def test_a_session_taken_up_again_keeps_its_summary_and_episode(ctx, clock):
+    start(ctx, 51)
+    first = recorded(ctx, "something").id
+    told = end(ctx, summary="Learned to fly kites")
+    clock.advance(hours=1)
+    take_up(ctx, 51)
+    again = end(ctx)
+    assert (again.session.summary, again.episode) == ("Learned to fly kites", told.episode)
+    assert again.session.ended_at == ctx.now() and ctx.store.read().count() == 2
+    take_up(ctx, 51)
+    second = recorded(ctx, "something else").id
+    assert end(ctx).episode == told.episode
+    assert links(ctx, told.episode.id, Direction.IN) == [(first, "part_of"), (second, "part_of")]
+    take_up(ctx, 51)
+    other = end(ctx, summary="Learned to build kites")
+    assert other.session.summary == other.episode.content == "Learned to build kites"
+    take_up(ctx, 51)
+    assert end(ctx, episode=False).session.summary == "Learned to build kites"
 
 
 def test_who_could_keep_nothing_is_in_no_session(ctx):

@@ -12,6 +12,7 @@ from mnemic.core.leaving import retire
 from mnemic.core.memories import SUPERSEDES, faithful, known, title_of
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Conflict, Denied, Invalid, NotFound
+from mnemic.model.graph import Direction
 from mnemic.model.memory import Draft, Memory
 from mnemic.model.search import Filter, Order
 from mnemic.model.session import Session
@@ -186,8 +187,8 @@ def end(
 ) -> Ended:
     """End a session, this caller's own unless another is named, and write what came of it as an episode.
 
-    Everything the session holds becomes part of the episode. One that has ended keeps its episode, unless there is
-    something else to say of it. NotFound if there is no session.
+    Everything the session holds becomes part of the episode. One that has ended before keeps its episode, which takes
+    in what has come since, unless there is something else to say of it. NotFound if there is no session.
     """
     with write_after_expiry(ctx, "end_session") as tx:
         ended = _ended(tx, ctx, _meant(tx, ctx, number), summary, episode)
@@ -198,13 +199,15 @@ def end(
 
 
 def _ended(tx: Writer, ctx: Context, session: Session, summary: str | None, episode: bool) -> Ended:
-    said = session.summary if session.ended_at is not None else None
-    told = summary or said or f"Session {session.id} completed"
-    known = _episode_of(tx, session) if episode and told == said else None
-    if told == said and (known or not episode):
+    told = summary or session.summary or f"Session {session.id} completed"
+    known = _episode_of(tx, session) if episode and told == session.summary else None
+    is_told = told == session.summary and (known is not None or not episode)
+    if is_told and session.ended_at is not None:
         return Ended(session, known)
     members = tx.select(Filter(session_ids=(session.id,)), limit=tx.count(), order=Order.NEWEST)
-    written = _episode(tx, ctx, session, told, members) if episode else None
+    written = known or (_episode(tx, ctx, session, told) if episode else None)
+    if written is not None:
+        _join(tx, written, members)
     return Ended(tx.change_session(session, ended_at=ctx.now(), summary=told), written)
 
 
@@ -230,7 +233,7 @@ def _episode_of(reader: Reader, session: Session) -> Memory | None:
     return next((one for one in found if one.metadata.get(EPISODE_OF) == session.id), None)
 
 
-def _episode(tx: Writer, ctx: Context, session: Session, summary: str, members: Sequence[int]) -> Memory:
+def _episode(tx: Writer, ctx: Context, session: Session, summary: str) -> Memory:
     draft = Draft(
         namespace=session.namespace,
         title=tx.unused_title(session.namespace, title_of(summary)),
@@ -239,10 +242,15 @@ def _episode(tx: Writer, ctx: Context, session: Session, summary: str, members: 
         metadata={EPISODE_OF: session.id},
         session_id=session.id,
     )
-    episode = tx.add(draft, uid=ctx.new_uid())
+    return tx.add(draft, uid=ctx.new_uid())
+
+
+def _join(tx: Writer, episode: Memory, members: Sequence[int]) -> None:
+    """Make those of *members* part of *episode* that are not yet."""
+    parts = {edge.source_id for edge in tx.edges([episode.id], Direction.IN, [PART_OF])}
     for number in reversed(members):
-        tx.add_edge(number, episode.id, PART_OF)
-    return episode
+        if number != episode.id and number not in parts:
+            tx.add_edge(number, episode.id, PART_OF)
 
 
 def last_episode(ctx: Context) -> Memory | None:
