@@ -225,6 +225,17 @@ def test_what_is_about_others_stays_so_with_other_metadata(ctx, aside, name, too
     assert speaker("anthropic", ctx).ok("read_graph")["entities"] == []
 
 
+def test_a_reflection_on_a_relation_is_about_no_memory(ctx):
+    reflecting = speaker("mcp-memory", ctx)
+    for target in ("entity", "relation"):
+        reflecting.ok("add_reflection", target_type=target, target_id=7, content=f"{TEXT} by the {target}")
+    found = speaker("mnemic", ctx).ok("reflect", query=TEXT)["reflections"]
+    assert {one["text"]: one.get("about") for one in found} == {
+        f"{TEXT} by the entity": 7,
+        f"{TEXT} by the relation": None,
+    }
+
+
 def test_what_is_about_others_is_found_by_who_asks_for_it(ctx, aside):
     [memory] = speaker("mnemic", ctx).ok("open", ids=[aside])["memories"]
     [found] = speaker("mnemic", ctx).ok("recall", query=TEXT, kinds=[memory["kind"]])["memories"]
