@@ -203,6 +203,15 @@ def test_little_is_taken_up_where_little_is_asked_for(ctx, limit, kinds):
     assert [memory.kind for memory in (*got.decisions, *got.facts, *got.inferences, *got.other)] == kinds
 
 
+@pytest.mark.parametrize("home, before", [("work", 2), (None, 3), ("other", 2)])
+def test_the_start_and_what_is_taken_up_name_the_same_session_before(ctx, clock, home, before):
+    for namespace in ("work", "global", "play"):
+        start(replace(ctx, namespace=namespace))
+        clock.advance(hours=1)
+    caller = replace(ctx, namespace=home)
+    assert start(caller).previous.id == resume(caller).previous.id == before
+
+
 def test_the_session_before_is_one_that_began_before(ctx, clock):
     def told(caller):
         got = resume(caller)

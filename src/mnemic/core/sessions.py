@@ -100,7 +100,6 @@ def start(
     """Begin a session, or take up the one with this *number*; what follows from this caller belongs to it."""
     home = ctx.home()
     with ctx.write("start_session") as tx:
-        before = tx.latest_sessions((home,), limit=2)
         session = tx.session_numbered(number) if number is not None else None
         if session is not None and not ctx.may_see(session.namespace):
             raise Denied(f"session_id: this token may not use session {number}.")
@@ -110,8 +109,7 @@ def start(
             session = tx.change_session(session, ended_at=None)
         total = len(tx.sessions())
     ctx.sessions[_key(ctx)] = session.id
-    previous = next((one for one in before if one.id != session.id), None)
-    return Started(session, previous, last_episode(ctx), total)
+    return Started(session, _before(ctx.store.read(), ctx), last_episode(ctx), total)
 
 
 def _key(ctx: Context) -> tuple[str, str]:
