@@ -471,6 +471,32 @@ def test_the_graph_comes_in_pages(ctx):
         graph(ctx, after="e7")
 
 
+@pytest.mark.parametrize("limit", [1, 2, 3, 4, None])
+def test_pages_reach_every_entity_once_where_namespaces_share_a_name(ctx, limit):
+    for name, namespace in (
+        ("a", "x"),
+        ("b", "x"),
+        ("a", "y"),
+        ("c", "x"),
+        ("b", "y"),
+        ("a", "z"),
+        ("d", "z"),
+    ):
+        kept(ctx, f"{name} of {namespace}", title=name, namespace=namespace)
+    seen, page = [], entities.read_graph(ctx, limit=limit or 1).entities
+    while page and len(seen) < 20:
+        seen += [one.id for one in page]
+        page = entities.read_graph(ctx, after=page[-1].title, limit=limit).entities
+    assert seen == [1, 3, 6, 2, 5, 4, 7]
+
+
+def test_a_page_begins_behind_an_entity_though_a_thought_bears_its_name(ctx):
+    add(ctx, Reflection(text="a"))
+    for name in ("a", "b"):
+        kept(ctx, f"{name} of x", title=name, namespace="x")
+    assert graph(ctx, after="a") == ({"b": ["b of x"]}, [])
+
+
 def test_a_graph_larger_than_a_page_is_whole(ctx, monkeypatch):
     monkeypatch.setattr(entities, "PAGE", 3)
     make(ctx, *((f"e{number}", "k", (str(number),)) for number in range(10)))

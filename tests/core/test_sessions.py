@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from mnemic.core.entities import HIDDEN
+from mnemic.core.hidden import HIDDEN
 from mnemic.core.history import undo
 from mnemic.core.memories import find
 from mnemic.core.moving.lines import export_lines, import_lines
@@ -19,6 +19,7 @@ from mnemic.core.sessions import (
     record,
     resume,
     start,
+    take_up,
 )
 from mnemic.errors import Denied, NotFound
 from mnemic.model.access import Grant
@@ -138,6 +139,26 @@ def test_a_session_that_has_ended_keeps_its_episode(ctx, clock):
     assert end(ctx, 52).episode.content == "Session 52 completed"
 
 
+def test_a_session_taken_up_again_keeps_its_summary_and_episode(ctx, clock):
+    start(ctx, 51)
+    first = recorded(ctx, "something").id
+    told = end(ctx, summary="Learned to fly kites")
+    clock.advance(hours=1)
+    take_up(ctx, 51)
+    again = end(ctx)
+    assert (again.session.summary, again.episode) == ("Learned to fly kites", told.episode)
+    assert again.session.ended_at == ctx.now() and ctx.store.read().count() == 2
+    take_up(ctx, 51)
+    second = recorded(ctx, "something else").id
+    assert end(ctx).episode == told.episode
+    assert links(ctx, told.episode.id, Direction.IN) == [(first, "part_of"), (second, "part_of")]
+    take_up(ctx, 51)
+    other = end(ctx, summary="Learned to build kites")
+    assert other.session.summary == other.episode.content == "Learned to build kites"
+    take_up(ctx, 51)
+    assert end(ctx, episode=False).session.summary == "Learned to build kites"
+
+
 def test_who_could_keep_nothing_is_in_no_session(ctx):
     with pytest.raises(NotFound):
         recorded(ctx, "one", links=((99, "supports", 1.0),))
@@ -180,6 +201,15 @@ def test_little_is_taken_up_where_little_is_asked_for(ctx, limit, kinds):
         recorded(ctx, f"a {kind}", kind)
     got = resume(ctx, limit)
     assert [memory.kind for memory in (*got.decisions, *got.facts, *got.inferences, *got.other)] == kinds
+
+
+@pytest.mark.parametrize("home, before", [("work", 2), (None, 3), ("other", 2)])
+def test_the_start_and_what_is_taken_up_name_the_same_session_before(ctx, clock, home, before):
+    for namespace in ("work", "global", "play"):
+        start(replace(ctx, namespace=namespace))
+        clock.advance(hours=1)
+    caller = replace(ctx, namespace=home)
+    assert start(caller).previous.id == resume(caller).previous.id == before
 
 
 def test_the_session_before_is_one_that_began_before(ctx, clock):

@@ -189,6 +189,53 @@ def test_the_graph_leaves_out_what_is_about_others(ctx, aside, name):
         assert speak.ok("read_graph") == {"entities": [], "relations": []}
 
 
+@pytest.mark.parametrize(
+    "name, tool, arguments",
+    [
+        ("ai-memory", "memory_update", {"content": "Anna sells carrots"}),
+        ("mnemic", "revise", {"text": "Anna sells carrots"}),
+        ("mnemic", "revise", {"text": "Anna sells carrots", "supersede": True}),
+        ("agentic-memory", "memory_correct", {"new_content": "Anna sells carrots"}),
+    ],
+)
+def test_a_turn_that_was_rewritten_says_the_new_words(ctx, name, tool, arguments):
+    number = log_turn(ctx)
+    [turn] = speaker("mnemic", ctx).ok("open", ids=[number])["memories"]
+    key = "old_node_id" if tool == "memory_correct" else "id"
+    value = turn["uid"] if tool == "memory_update" else number
+    speaker(name, ctx).ok(tool, **{key: value}, **arguments)
+    newest = speaker("agentic-memory", ctx).ok("memory_query")["nodes"][0]
+    assert newest["content"] == "Anna sells carrots"
+
+
+@pytest.mark.parametrize(
+    "name, tool, key",
+    [
+        ("mnemic", "revise", "id"),
+        ("ai-memory", "memory_update", "uid"),
+        ("ai-memory", "memory_store", "title"),
+    ],
+)
+def test_what_is_about_others_stays_so_with_other_metadata(ctx, aside, name, tool, key):
+    [memory] = speaker("mnemic", ctx).ok("open", ids=[aside])["memories"]
+    more = {"title": memory["title"], "content": TEXT} if key == "title" else {"id": memory[key]}
+    speaker(name, ctx).ok(tool, metadata={"checked": True}, **more)
+    [changed] = speaker("mnemic", ctx).ok("open", ids=[aside])["memories"]
+    assert changed["metadata"]["checked"] and changed["metadata"].keys() > {"checked"}
+    assert speaker("anthropic", ctx).ok("read_graph")["entities"] == []
+
+
+def test_a_reflection_on_a_relation_is_about_no_memory(ctx):
+    reflecting = speaker("mcp-memory", ctx)
+    for target in ("entity", "relation"):
+        reflecting.ok("add_reflection", target_type=target, target_id=7, content=f"{TEXT} by the {target}")
+    found = speaker("mnemic", ctx).ok("reflect", query=TEXT)["reflections"]
+    assert {one["text"]: one.get("about") for one in found} == {
+        f"{TEXT} by the entity": 7,
+        f"{TEXT} by the relation": None,
+    }
+
+
 def test_what_is_about_others_is_found_by_who_asks_for_it(ctx, aside):
     [memory] = speaker("mnemic", ctx).ok("open", ids=[aside])["memories"]
     [found] = speaker("mnemic", ctx).ok("recall", query=TEXT, kinds=[memory["kind"]])["memories"]

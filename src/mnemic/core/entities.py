@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from itertools import zip_longest
 
-from mnemic.core import reflections, sessions
 from mnemic.core.batches import batches
 from mnemic.core.context import Context
+from mnemic.core.hidden import HIDDEN, is_hidden
 from mnemic.core.leaving import taken_out
 from mnemic.core.lifecycle import touch
 from mnemic.core.memories import is_in_use, titled
@@ -27,13 +27,6 @@ from mnemic.model.search import Filter
 from mnemic.model.values import State
 from mnemic.storage.base import Progress, Reader, Writer
 
-HIDDEN = (
-    (reflections.KIND, reflections.TARGET_TYPE),
-    (sessions.EPISODE, sessions.EPISODE_OF),
-    (sessions.TURN, sessions.TURN_OF),
-)
-"""Memories that are about others: found by searches that ask for them, but no entities. Told by a kind and a key of
-their metadata, since the kind alone is a word that an entity's type may be."""
 DELETED = "deleted"
 PAGE = 2_000
 BATCH = 1_000
@@ -98,11 +91,6 @@ def entity(reader: Reader, ctx: Context, name: str) -> Memory | None:
     """The entity called exactly *name*."""
     found = titled(reader, ctx, name)
     return None if found is None or is_hidden(found) else found
-
-
-def is_hidden(memory: Memory) -> bool:
-    """Whether *memory* is about others and no entity."""
-    return any(memory.kind == kind and key in memory.metadata for kind, key in HIDDEN)
 
 
 def as_entity(memory: Memory) -> Entity:
@@ -473,17 +461,40 @@ def relations_of(ctx: Context, memory_ids: Sequence[int]) -> list[Relation]:
 def read_graph(ctx: Context, after: str | None = None, limit: int | None = None) -> Graph:
     """Everything, as it stood at one moment.
 
-    Or a page of it: *limit* entities behind the one called *after*, and the relations that touch them.
+    Or a page of it: *limit* entities behind the one called *after*, and the relations that touch them. Those of one
+    name stand together where the first of them stands, on one page, which may be longer for that.
     """
     wanted = visible(ctx)
     with ctx.store.snapshot() as reader:
         if after is None and limit is None:
             return Graph(list(_entities(reader, wanted)), reader.relations(wanted))
-        start = entity(reader, ctx, after) if after is not None else None
-        if after is not None and start is None:
+        start = [0] if after is None else _namesakes(reader, after, wanted)
+        if not start:
             raise NotFound(f"Entity with name {after} not found")
-        numbers = reader.ids_containing("", wanted, after=start.id if start else 0, limit=limit)
+        numbers = _page(reader, wanted, start[0], limit)
         return Graph(reader.entities(numbers), reader.relations(wanted, at=numbers) if numbers else [])
+
+
+def _page(reader: Reader, wanted: Filter, after: int, limit: int | None) -> list[int]:
+    page: list[int] = []
+    while limit is None or len(page) < limit:
+        numbers = reader.ids_containing("", wanted, after=after, limit=min(limit or PAGE, PAGE))
+        if not numbers:
+            break
+        for one in reader.entities(numbers):
+            after = one.id
+            alike = reader.ids_titled(one.title, wanted.namespaces)
+            if len(alike) > 1:
+                alike = _namesakes(reader, one.title, wanted)
+            page += alike if alike[0] == one.id else ()
+            if limit is not None and len(page) >= limit:
+                break
+    return page
+
+
+def _namesakes(reader: Reader, name: str, wanted: Filter) -> list[int]:
+    """The entities called *name*, one in each namespace at most, in the order of their making."""
+    return sorted(reader.passing(reader.ids_titled(name, wanted.namespaces), wanted))
 
 
 def _entities(reader: Reader, wanted: Filter) -> Iterator[Entity]:

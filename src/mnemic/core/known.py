@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mnemic.core.context import Context
-from mnemic.core.entities import HIDDEN
+from mnemic.core.hidden import HIDDEN
 from mnemic.core.memories import Note, draft_of, is_in_use
 from mnemic.core.recall import catch_up
 from mnemic.core.upkeep import read_as, write_after_expiry

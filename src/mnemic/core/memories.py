@@ -11,6 +11,7 @@ from functools import lru_cache
 import orjson
 
 from mnemic.core.context import Context
+from mnemic.core.hidden import with_its_keys
 from mnemic.core.leaving import brought_back, taken_out
 from mnemic.core.lifecycle import touch
 from mnemic.core.upkeep import write_after_expiry
@@ -346,14 +347,14 @@ def revise(ctx: Context, reference: int | str, revision: Revision) -> Memory:
 
 def changes_of(ctx: Context, memory: Memory, revision: Revision) -> dict[str, object]:
     """The fields of *memory* that *revision* changes."""
-    plain = {"title", "kind", "summary", "tags", "confidence", "priority", "metadata"}
+    plain = {"title", "kind", "summary", "tags", "confidence", "priority"}
     changes: dict[str, object] = {
         item.name: value
         for item in fields(revision)
         if item.name in plain and (value := getattr(revision, item.name)) is not None
     }
     if revision.metadata is not None:
-        faithful(revision.metadata)
+        changes["metadata"] = with_its_keys(memory, faithful(revision.metadata))
     if revision.text is not None:
         changes["texts"] = (revision.text,)
     if revision.append is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
+from mnemic.core import hidden
 from mnemic.core.associate import needed_vector
 from mnemic.core.context import Context
 from mnemic.core.memories import faithful, is_in_use, title_of
@@ -21,10 +22,9 @@ from mnemic.retrieval import engine
 from mnemic.retrieval.limbic import DEPTH, RECENT
 from mnemic.storage.base import Writer
 
-KIND = "reflection"
-TARGET_TYPE = "target_type"
+KIND, TARGET_TYPE = hidden.REFLECTION
 """Where its metadata says what sort of thing it is about; an entity of the same kind has none."""
-TARGET = "target_id"
+TARGET = hidden.TARGET
 """Where it says which one, by its number."""
 ABOUT = "reflects_on"
 ENTITY, RELATION, SESSION, EVERYTHING = "entity", "relation", "session", "global"

@@ -6,19 +6,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from mnemic.core import hidden
 from mnemic.core.context import Context
 from mnemic.core.leaving import retire
 from mnemic.core.memories import SUPERSEDES, faithful, known, title_of
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Conflict, Denied, Invalid, NotFound
+from mnemic.model.graph import Direction
 from mnemic.model.memory import Draft, Memory
 from mnemic.model.search import Filter, Order
 from mnemic.model.session import Session
 from mnemic.model.values import DAY, Moment
 from mnemic.storage.base import Reader, Writer
 
-EPISODE, TURN = "episode", "turn"
-EPISODE_OF, TURN_OF = "episode_of", "conversation"
+EPISODE, EPISODE_OF = hidden.EPISODE
+TURN, TURN_OF = hidden.TURN
 """Where the metadata of an episode and of a turn say that they are one; an entity of the same kind has no such key."""
 PART_OF, NEXT = "part_of", "temporal_next"
 TURN_CONFIDENCE = 0.72
@@ -98,7 +100,6 @@ def start(
     """Begin a session, or take up the one with this *number*; what follows from this caller belongs to it."""
     home = ctx.home()
     with ctx.write("start_session") as tx:
-        before = tx.latest_sessions((home,), limit=2)
         session = tx.session_numbered(number) if number is not None else None
         if session is not None and not ctx.may_see(session.namespace):
             raise Denied(f"session_id: this token may not use session {number}.")
@@ -108,8 +109,7 @@ def start(
             session = tx.change_session(session, ended_at=None)
         total = len(tx.sessions())
     ctx.sessions[_key(ctx)] = session.id
-    previous = next((one for one in before if one.id != session.id), None)
-    return Started(session, previous, last_episode(ctx), total)
+    return Started(session, _before(ctx.store.read(), ctx), last_episode(ctx), total)
 
 
 def _key(ctx: Context) -> tuple[str, str]:
@@ -185,8 +185,8 @@ def end(
 ) -> Ended:
     """End a session, this caller's own unless another is named, and write what came of it as an episode.
 
-    Everything the session holds becomes part of the episode. One that has ended keeps its episode, unless there is
-    something else to say of it. NotFound if there is no session.
+    Everything the session holds becomes part of the episode. One that has ended before keeps its episode, which takes
+    in what has come since, unless there is something else to say of it. NotFound if there is no session.
     """
     with write_after_expiry(ctx, "end_session") as tx:
         ended = _ended(tx, ctx, _meant(tx, ctx, number), summary, episode)
@@ -197,13 +197,15 @@ def end(
 
 
 def _ended(tx: Writer, ctx: Context, session: Session, summary: str | None, episode: bool) -> Ended:
-    said = session.summary if session.ended_at is not None else None
-    told = summary or said or f"Session {session.id} completed"
-    known = _episode_of(tx, session) if episode and told == said else None
-    if told == said and (known or not episode):
+    told = summary or session.summary or f"Session {session.id} completed"
+    known = _episode_of(tx, session) if episode and told == session.summary else None
+    is_told = told == session.summary and (known is not None or not episode)
+    if is_told and session.ended_at is not None:
         return Ended(session, known)
     members = tx.select(Filter(session_ids=(session.id,)), limit=tx.count(), order=Order.NEWEST)
-    written = _episode(tx, ctx, session, told, members) if episode else None
+    written = known or (_episode(tx, ctx, session, told) if episode else None)
+    if written is not None:
+        _join(tx, written, members)
     return Ended(tx.change_session(session, ended_at=ctx.now(), summary=told), written)
 
 
@@ -229,7 +231,7 @@ def _episode_of(reader: Reader, session: Session) -> Memory | None:
     return next((one for one in found if one.metadata.get(EPISODE_OF) == session.id), None)
 
 
-def _episode(tx: Writer, ctx: Context, session: Session, summary: str, members: Sequence[int]) -> Memory:
+def _episode(tx: Writer, ctx: Context, session: Session, summary: str) -> Memory:
     draft = Draft(
         namespace=session.namespace,
         title=tx.unused_title(session.namespace, title_of(summary)),
@@ -238,10 +240,15 @@ def _episode(tx: Writer, ctx: Context, session: Session, summary: str, members: 
         metadata={EPISODE_OF: session.id},
         session_id=session.id,
     )
-    episode = tx.add(draft, uid=ctx.new_uid())
+    return tx.add(draft, uid=ctx.new_uid())
+
+
+def _join(tx: Writer, episode: Memory, members: Sequence[int]) -> None:
+    """Make those of *members* part of *episode* that are not yet."""
+    parts = {edge.source_id for edge in tx.edges([episode.id], Direction.IN, [PART_OF])}
     for number in reversed(members):
-        tx.add_edge(number, episode.id, PART_OF)
-    return episode
+        if number != episode.id and number not in parts:
+            tx.add_edge(number, episode.id, PART_OF)
 
 
 def last_episode(ctx: Context) -> Memory | None:
@@ -300,16 +307,26 @@ def _latest(
 
 def log_turn(ctx: Context, user: str | None, agent: str | None, topic: str | None = None) -> Memory:
     """Keep a turn of the conversation as a memory in this caller's session, behind what came before."""
-    said = [f"{who}: {text}" for who, text in (("User", user), ("Agent", agent)) if text]
     told = {"topic": topic, "user_message": user, "agent_response": agent}
     event = Event(
-        text="\n".join(said),
+        text=_turn_text(told),
         kind=TURN,
         confidence=TURN_CONFIDENCE,
         tags=(topic,) if topic else (),
         metadata={TURN_OF: {name: value for name, value in told.items() if value}},
     )
     return record(ctx, [event])[0]
+
+
+def _turn_text(told: Mapping[str, object]) -> str:
+    said = (("User", told.get("user_message")), ("Agent", told.get("agent_response")))
+    return "\n".join(f"{who}: {text}" for who, text in said if text)
+
+
+def turn_of(memory: Memory) -> Mapping[str, object] | None:
+    """Who said what in a turn, and on which topic; None for a memory that is none or was rewritten since."""
+    told = memory.metadata.get(TURN_OF) if memory.kind == TURN else None
+    return told if isinstance(told, dict) and _turn_text(told) == memory.content else None
 
 
 def log(

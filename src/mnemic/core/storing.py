@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from mnemic.core.context import Context
+from mnemic.core.hidden import with_its_keys
 from mnemic.core.memories import Note, Revision, changes_of, faithful, keep, living
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Conflict
@@ -64,7 +65,7 @@ def _refreshed(ctx: Context, known: Memory, note: Note) -> dict[str, object]:
         "texts": (note.text,),
         "tags": tuple(dict.fromkeys(note.tags)),
         "source": note.source,
-        "metadata": faithful(note.metadata),
+        "metadata": with_its_keys(known, faithful(note.metadata)),
         "priority": max(known.priority, note.priority),
         "confidence": max(known.confidence, note.confidence),
         "tier": tier,

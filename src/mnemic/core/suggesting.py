@@ -7,7 +7,7 @@ from math import exp
 from typing import TYPE_CHECKING
 
 from mnemic.core.context import Context
-from mnemic.core.entities import HIDDEN
+from mnemic.core.hidden import HIDDEN
 from mnemic.core.memories import is_in_use
 from mnemic.core.recall import catch_up
 from mnemic.model.graph import Direction

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from mnemic.core.batches import batches
 from mnemic.core.context import Context
-from mnemic.core.entities import HIDDEN
+from mnemic.core.hidden import HIDDEN
 from mnemic.core.tidying.duplicates import chains
 from mnemic.core.tidying.merging import merge
 from mnemic.core.unassisted import contradict, may_contradict

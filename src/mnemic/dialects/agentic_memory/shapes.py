@@ -10,7 +10,7 @@ from pydantic import Field
 
 from mnemic.core.context import Context
 from mnemic.core.memories import KNOWN
-from mnemic.core.sessions import TURN, TURN_OF
+from mnemic.core.sessions import TURN, turn_of
 from mnemic.errors import Invalid, NotFound
 from mnemic.formats.amem import LONGEST_TEXT
 from mnemic.model.graph import Edge, Link
@@ -47,8 +47,8 @@ def event_type(kind: str) -> str:
 
 def content_of(memory: Memory) -> str:
     """What *memory* says: of a turn who said what, of a mere name the name."""
-    told = memory.metadata.get(TURN_OF) if memory.kind == TURN else None
-    if not isinstance(told, dict):
+    told = turn_of(memory)
+    if told is None:
         return memory.content or memory.title
     entry = {"channel": CHANNEL, "version": 1}
     said = {key: told.get(key) for key in ("topic", "user_message", "agent_response")}

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from mnemic.core.context import Context
-from mnemic.core.entities import HIDDEN
+from mnemic.core.hidden import HIDDEN
 from mnemic.core.lifecycle import touch
 from mnemic.core.lookup import by_uid, links_of
 from mnemic.core.recall import recall

@@ -9,7 +9,8 @@ from pydantic import Field, model_validator
 
 from mnemic.core import memories, reflections
 from mnemic.core.context import Context
-from mnemic.core.reflections import ENTITY, EVERYTHING, Reflection
+from mnemic.core.hidden import TARGET
+from mnemic.core.reflections import ENTITY, EVERYTHING, TARGET_TYPE, Reflection
 from mnemic.dialects.mnemic.shapes import Name, Reference, Request, Text, Time
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Example, Positional, Shape
@@ -89,7 +90,7 @@ def _shown(memory: Memory, score: float | None = None) -> ReflectionShape:
         None,
         id=memory.id,
         text=memory.content,
-        about=told.get("target_id"),
+        about=told.get(TARGET) if told.get(TARGET_TYPE) == ENTITY else None,
         mood=told.get("mood"),
         author=told.get("author"),
         created_at=memory.created_at,
