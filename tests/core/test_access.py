@@ -180,6 +180,13 @@ def test_a_namespace_that_was_not_given_is_denied(ctx, guest, write):
     assert everything(ctx.store) == before
 
 
+def test_links_that_lead_out_are_not_counted_for_a_guest(ctx, guest):
+    assert (overview(guest).links, overview(guest, "ours").links) == (0, 0)
+    link(guest, 1, 3, "knows")
+    assert (overview(guest).links, overview(guest, "ours").links) == (1, 1)
+    assert (overview(ctx).links, overview(ctx, "ours").links, overview(ctx, "theirs").links) == (3, 3, 2)
+
+
 def test_a_grant_of_several_namespaces_counts_them_all(ctx, theirs):
     kept(ctx, "elsewhere", namespace="third")
     both = ctx.limited_to(Grant(("ours", "theirs")))
