@@ -217,6 +217,13 @@ def test_their_variables_beat_the_files(files):
     assert files(theirs='ollama_url = "http://file"', OLLAMA_HOST="box").ollama_url == "box"
 
 
+def test_blanks_around_a_token_are_no_part_of_it(loaded):
+    assert loaded(MNEMIC_TOKEN=" secret\n").token == loaded({"token": "secret\r\n"}).token == "secret"
+    assert loaded(MNEMIC_TOKEN="").token == ""
+    with pytest.raises(Invalid, match="token: is blank"):
+        loaded(MNEMIC_TOKEN=" ")
+
+
 def test_their_key_is_our_token(files):
     assert files(theirs='api_key = "secret"').token == "secret"
     assert files(ours='token = "ours"', theirs='api_key = "secret"').token == "ours"

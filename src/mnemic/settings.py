@@ -163,4 +163,11 @@ def _typed(name: str, value: Any, default: Any) -> Any:
         value.encode()
     except UnicodeEncodeError:
         raise Invalid(f"{name}: is not UTF-8 text", name) from None
-    return MEANINGS.get(name, {}).get(value, value)
+    return _token(value) if name == "token" else MEANINGS.get(name, {}).get(value, value)
+
+
+def _token(value: str) -> str:
+    """A token without the line break of the file it was read from. A blank one would protect nothing."""
+    if not value.strip():
+        raise Invalid("token: is blank", "token")
+    return value.strip()

@@ -8,7 +8,7 @@ import pytest
 
 from mnemic.core import access
 from mnemic.core.graph import end_link, explore, link, path
-from mnemic.core.history import as_of, history, undo, undo_since
+from mnemic.core.history import as_of, difference, history, undo, undo_since
 from mnemic.core.judging.grounding import verify
 from mnemic.core.memories import (
     Fate,
@@ -119,6 +119,41 @@ def test_what_was_done_together_with_others_is_not_taken_back_by_one(ctx, guest)
     assert everything(ctx.store) == before
 
 
+@pytest.fixture
+def moved(ctx, guest, clock):
+    """A memory that came from where the guest may not look, in which something was said since."""
+    memory = kept(ctx, "the code is 1234", title="code", namespace="theirs")
+    revise(ctx, memory.id, Revision(text="the code is 5678"))
+    revise(ctx, memory.id, Revision(namespace="ours", text="the code is gone"))
+    clock.advance(minutes=1)
+    return revise(ctx, memory.id, Revision(text="there is no code"))
+
+
+def test_what_was_said_elsewhere_stays_there(ctx, guest, moved):
+    last = ctx.store.sequence()
+    for changes in (history(guest, reference=moved.id), history(guest, limit=1)):
+        assert [change.sequence for change in changes] == [last]
+    told = difference(guest, START - HOUR, ctx.now())
+    assert "the code is 5678" not in repr(told) and "1234" not in repr(told)
+    assert len(history(ctx, reference=moved.id)) == 4
+
+
+def test_no_undo_leads_out_of_what_was_given(ctx, guest, moved):
+    last = ctx.store.sequence()
+    for sequence in (last - 1, last - 2, last - 3):
+        with pytest.raises(NotFound, match="No change"):
+            undo(guest, sequence)
+    undo_since(guest, START - HOUR)
+    assert find(ctx, moved.id).namespace == "ours"
+    assert find(ctx, moved.id).content == "the code is gone"
+
+
+def test_what_came_back_shows_what_was_done_here(ctx, guest):
+    for namespace in ("theirs", "ours"):
+        revise(ctx, 1, Revision(namespace=namespace))
+    assert [change.sequence for change in history(guest, reference=1)] == [1]
+
+
 def test_everything_since_a_moment_means_ones_own(ctx, guest, clock):
     moment = clock.advance(minutes=1)
     kept(ctx, "their later one", namespace="theirs")
@@ -143,6 +178,13 @@ def test_a_namespace_that_was_not_given_is_denied(ctx, guest, write):
     with pytest.raises(Denied, match="may not use 'theirs'"):
         write(guest)
     assert everything(ctx.store) == before
+
+
+def test_links_that_lead_out_are_not_counted_for_a_guest(ctx, guest):
+    assert (overview(guest).links, overview(guest, "ours").links) == (0, 0)
+    link(guest, 1, 3, "knows")
+    assert (overview(guest).links, overview(guest, "ours").links) == (1, 1)
+    assert (overview(ctx).links, overview(ctx, "ours").links, overview(ctx, "theirs").links) == (3, 3, 2)
 
 
 def test_a_grant_of_several_namespaces_counts_them_all(ctx, theirs):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from mnemic.core.files import readable
+from mnemic.core.files import LARGEST, readable
 from mnemic.errors import Denied, Invalid
 
 
@@ -71,6 +72,19 @@ def test_what_cannot_be_read_is_told_without_its_place(confined, allowed, path):
     with pytest.raises(Invalid, match=r"^path: ") as told:
         readable(confined, allowed / path, "path")
     assert str(allowed) not in str(told.value)
+
+
+def test_only_a_file_is_read_and_a_pipe_is_not_waited_for(confined, allowed):
+    os.mkfifo(allowed / "pipe")
+    with pytest.raises(Invalid, match="path: not a file"):
+        readable(confined, allowed / "pipe", "path")
+
+
+def test_a_file_that_is_too_large_is_not_read(confined, allowed):
+    with (allowed / "large").open("wb") as large:
+        large.truncate(LARGEST + 1)
+    with pytest.raises(Invalid, match="path: larger than 256 MB"):
+        readable(confined, allowed / "large", "path")
 
 
 @pytest.mark.parametrize("path", ["a\0b", "~nobody-by-this-name/x"])

@@ -15,7 +15,7 @@ from mnemic.core.lifecycle import collect, touch
 from mnemic.core.memories import Fate, find, forget, open_all, promote, restore
 from mnemic.core.recall import recall
 from mnemic.core.tidying.condensing import resolve
-from mnemic.errors import Conflict
+from mnemic.errors import Conflict, Denied
 from mnemic.model.access import Grant
 from mnemic.model.lives import Lives
 from mnemic.model.values import DAY, HOUR, MINUTE, State, Tier
@@ -165,6 +165,23 @@ def test_what_has_expired_is_collected_into_the_archive(ctx, clock):
     assert collect(ctx) == 1 and collect(ctx) == 0
     assert [memory.id for memory in archived(ctx)] == [brief.id]
     assert find(ctx, lasting.id).state is State.LIVING and ctx.store.check() == []
+
+
+def test_who_may_only_read_collects_nothing(ctx, clock):
+    brief = kept(ctx, "fleeting", tier=Tier.SHORT)
+    clock.advance(hours=6)
+    with pytest.raises(Denied, match="may read but not write"):
+        collect(ctx.limited_to(Grant(None, can_write=False)))
+    assert find(ctx, brief.id).state is State.LIVING
+
+
+def test_a_guest_is_told_how_many_of_their_own_had_expired(ctx, clock):
+    for number, namespace in enumerate(("ours", "theirs", "theirs")):
+        kept(ctx, f"fleeting {number}", namespace=namespace, tier=Tier.SHORT)
+    guest = ctx.limited_to(Grant(("ours",)))
+    clock.advance(hours=6)
+    assert collect(guest, dry_run=True) == 1 and collect(ctx, dry_run=True) == 3
+    assert collect(guest) == 1
 
 
 def test_without_an_archive_it_counts_as_forgotten_and_can_be_restored(ctx, clock):

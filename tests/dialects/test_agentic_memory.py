@@ -567,3 +567,17 @@ def test_a_limited_caller_sees_and_walks_only_its_own(ctx, speak):
     reader = Speaker(AGENTIC_MEMORY, ctx.limited_to(Grant(None, False)))
     assert len(nodes(reader)) == 4
     assert "may read but not write" in refused(reader, "memory_add", event_type="fact", content="x")
+
+
+def test_links_to_what_may_not_be_seen_are_not_shown(ctx):
+    ours, theirs = (kept(ctx, f"a heron of {name}", namespace=name) for name in ("ours", "theirs"))
+    also = kept(ctx, "another heron", namespace="ours")
+    link(ctx, ours.id, theirs.id, "knows")
+    link(ctx, theirs.id, ours.id, "knows")
+    link(ctx, ours.id, also.id, "knows")
+    guest = Speaker(AGENTIC_MEMORY, ctx.limited_to(Grant(("ours",))))
+    found = guest.ok("memory_evidence", query="heron")["evidence"]
+    for shown in (*found, read(guest, f"amem://node/{ours.id}")):
+        ends = {end["target_id"] for end in shown["outgoing_edges"]}
+        ends |= {end["source_id"] for end in shown["incoming_edges"]}
+        assert ends and theirs.id not in ends

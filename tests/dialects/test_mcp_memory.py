@@ -10,6 +10,7 @@ from speaking import Speaker, a_relation, an_entity
 
 from mnemic.app import dialect
 from mnemic.core import entities as core
+from mnemic.model.access import Grant
 from support import AbsentEmbedder, everything
 
 MCP_MEMORY = dialect("mcp-memory")
@@ -474,6 +475,12 @@ def test_a_file_that_may_not_or_cannot_be_read_is_told(ctx, tmp_path):
     )
     assert "No such file" in error(speak, "migrate", source_path=str(tmp_path / "missing"))
     assert "files may be read below" in error(speak, "migrate", source_path="/etc/passwd")
+
+
+def test_who_may_not_write_learns_nothing_about_files(ctx, tmp_path):
+    reader = replace(ctx, roots=(tmp_path.resolve(),)).limited_to(Grant(None, can_write=False))
+    told = error(Speaker(MCP_MEMORY, reader), "migrate", source_path=str(tmp_path / "missing"))
+    assert "may read but not write" in told
 
 
 # -- upkeep

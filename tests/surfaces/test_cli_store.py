@@ -400,6 +400,12 @@ def test_tokens_are_made_listed_and_revoked(cli):
     assert cli("token", "create", "eve").code == 1
 
 
+@pytest.mark.parametrize("given", [("t", "--namespaces", ""), ("t", "--namespaces", ","), ("",), (" ",)])
+def test_a_token_for_nothing_or_without_a_name_is_not_made(cli, given):
+    assert cli("token", "create", *given).code != 0
+    assert cli.json("token", "list")["tokens"] == []
+
+
 def test_call_reaches_any_tool(cli):
     stored = cli("call", "mnemic", "remember", '{"text": "by call"}').json
     assert stored["stored"][0]["id"] == 1

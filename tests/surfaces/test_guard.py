@@ -61,6 +61,21 @@ def test_a_page_from_elsewhere_may_not_speak_to_us(ctx, path, origin):
     assert "access-control-allow-origin" not in answered.headers
 
 
+def test_nor_have_us_asked_by_its_links_and_pictures(ctx):
+    with serving(ctx, LOCAL) as url:
+        for site, status in (("cross-site", 403), ("same-origin", 200), ("none", 200)):
+            answered = httpx.get(f"{url}/api/v1/stats", headers={"Sec-Fetch-Site": site})
+            assert answered.status_code == status
+
+
+@pytest.mark.parametrize("scheme", ["chrome-extension", "ftp", "file", ""])
+def test_an_origin_is_a_page_of_the_web(ctx, scheme):
+    with serving(ctx, LOCAL) as url:
+        origin = f"{scheme}://{url.removeprefix('http://')}"
+        answered = httpx.post(f"{url}/api/v1/tools/mnemic/stats", headers={"Origin": origin})
+    assert answered.status_code == 403
+
+
 def test_our_own_page_may(ctx):
     with serving(ctx, LOCAL) as url:
         assert httpx.post(f"{url}/api/v1/tools/mnemic/stats", headers={"Origin": url}).status_code == 200

@@ -6,7 +6,7 @@ import hashlib
 import secrets
 
 from mnemic.core.context import Context
-from mnemic.errors import Conflict, NotFound
+from mnemic.errors import Conflict, Invalid, NotFound
 from mnemic.model.access import Grant, Token
 
 PREFIX = "mn_"
@@ -14,6 +14,10 @@ PREFIX = "mn_"
 
 def create_token(ctx: Context, name: str, namespaces: tuple[str, ...] | None, can_write: bool) -> str:
     """A new token called *name*. The secret is returned here and can never be read again."""
+    if not name.strip():
+        raise Invalid("name: a token needs one", "name")
+    if namespaces is not None and not any(namespaces):
+        raise Invalid("namespaces: there is none; leave them out for all", "namespaces")
     secret = PREFIX + secrets.token_urlsafe(32)
     with ctx.write("token") as tx:
         if any(token.name == name for token in tx.tokens()):

@@ -64,8 +64,7 @@ class Context:
 
     def write(self, operation: str) -> Writer:
         """A transaction that will stand in the journal as *operation* by this context's actor."""
-        if not self.may_write:
-            raise Denied("This token may read but not write.")
+        self.must_write()
         return self.store.write(operation=operation, actor=self.actor, at=self.now())
 
     def on_behalf_of(self, actor: str) -> Context:
@@ -80,6 +79,11 @@ class Context:
     def may_write(self) -> bool:
         """Whether the caller may change anything."""
         return self.grant is None or self.grant.can_write
+
+    def must_write(self) -> None:
+        """Denied unless the caller may change anything."""
+        if not self.may_write:
+            raise Denied("This token may read but not write.")
 
     @property
     def granted(self) -> tuple[str, ...] | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from pathlib import Path
 
 from mnemic.core.context import Context
@@ -9,6 +11,8 @@ from mnemic.errors import Denied, Invalid
 
 SQLITE = b"SQLite format 3\0"
 """How every SQLite database begins."""
+LARGEST = 2**28
+"""So many bytes a file that is read whole may have."""
 
 
 def allowed(ctx: Context, path: Path, field: str) -> Path:
@@ -28,6 +32,17 @@ def readable(ctx: Context, path: Path, field: str) -> bytes:
     """What is in the file at *path*, which must be an allowed one."""
     real = allowed(ctx, path, field)
     try:
-        return real.read_bytes()
+        with open(real, "rb", opener=_without_waiting) as file:
+            told = os.fstat(file.fileno())
+            if not stat.S_ISREG(told.st_mode):
+                raise Invalid(f"{field}: not a file", field)
+            if told.st_size > LARGEST:
+                raise Invalid(f"{field}: larger than {LARGEST // 2**20} MB", field)
+            return file.read()
     except OSError as error:
         raise Invalid(f"{field}: cannot be read: {error.strerror}", field) from None
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """Open what may be a pipe that nobody writes to."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))

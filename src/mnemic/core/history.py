@@ -43,16 +43,19 @@ def history(
     asked: dict[str, Any] = {"since": since, "until": until, "actor": actor, "newest_first": True}
     if reference is None:
         changes = reader.journal(**asked, limit=_at_most(ctx, limit))
-        return list(islice((change for change in changes if _may_see(ctx, change)), limit))
+        return list(islice(filter(_Sight(ctx).reaches, changes), limit))
     memory = locate(reader, ctx, reference)
     links = links_of(reader, ctx, memory)
     subjects = {Subject.MEMORY: [memory.id], Subject.EDGE: [edge.id for edge in links]}
     told = [
         change
         for subject, numbers in subjects.items()
-        for change in reader.journal(**asked, subject=subject, subject_ids=numbers, limit=limit)
+        for change in reader.journal(
+            **asked, subject=subject, subject_ids=numbers, limit=_at_most(ctx, limit)
+        )
     ]
-    return sorted(told, key=lambda change: -change.sequence)[:limit]
+    told.sort(key=lambda change: -change.sequence)
+    return list(islice(filter(_Sight(ctx).reaches, told), limit))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +84,11 @@ def difference(ctx: Context, since: Moment, until: Moment) -> Difference:
     """
     reader = ctx.store.read()
     first, last = ctx.store.sequence_at(since), ctx.store.sequence_at(until)
-    sums: dict[int, _Sum] = {}
+    sight, sums = _Sight(ctx), dict[int, _Sum]()
     for change in reader.journal(after=first, subject=Subject.MEMORY):
         if change.sequence > last:
             break
-        if _may_see(ctx, change):
+        if sight.reaches(change):
             sums.setdefault(change.subject_id, _Sum()).add(change)
     parts: dict[str, list[Changed]] = {"added": [], "changed": [], "left": []}
     for number, total in sums.items():
@@ -152,9 +155,9 @@ def _changed(reader: Reader, number: int, total: _Sum) -> Changed:
 
 
 def has_changed_since(ctx: Context, sequence: int) -> bool:
-    """Whether there is a change after this number that the caller may see."""
+    """Whether there is a change after this number to something that the caller may see."""
     changes = ctx.store.read().journal(after=sequence, limit=_at_most(ctx, 1))
-    return any(_may_see(ctx, change) for change in changes)
+    return any(map(_Sight(ctx).reaches_subject, changes))
 
 
 def _at_most(ctx: Context, limit: int) -> int | None:
@@ -162,16 +165,47 @@ def _at_most(ctx: Context, limit: int) -> int | None:
     return limit if ctx.granted is None else None
 
 
-def _may_see(ctx: Context, change: Change) -> bool:
-    """Whether everything *change* touched lies where the caller may look."""
-    if ctx.granted is None:
-        return True
-    reader = ctx.store.read()
-    touched = [change.subject_id] if change.subject is Subject.MEMORY else []
-    if change.subject is Subject.EDGE and (edge := reader.edge(change.subject_id)):
-        touched = [edge.source_id, edge.target_id]
-    found = reader.memories(touched)
-    return bool(found) and all(ctx.may_see(memory.namespace) for memory in found)
+class _Sight:
+    """Which changes a caller may see. Where a memory has been is read once for all of its changes."""
+
+    def __init__(self, ctx: Context):
+        self._ctx = ctx
+        self._reader = ctx.store.read()
+        self._moves: dict[int, list[tuple[int, str]]] = {}
+
+    def reaches(self, change: Change) -> bool:
+        """Whether everything *change* touched lies where the caller may look, and lay there before and after it."""
+        if self._ctx.granted is None:
+            return True
+        return self.reaches_subject(change) and all(
+            self._ctx.may_see(namespace)
+            for number in self._touched(change)
+            for namespace in self._around(number, change.sequence)
+        )
+
+    def reaches_subject(self, change: Change) -> bool:
+        """Whether everything *change* touched lies where the caller may look."""
+        if self._ctx.granted is None:
+            return True
+        found = self._reader.memories(self._touched(change))
+        return bool(found) and all(self._ctx.may_see(memory.namespace) for memory in found)
+
+    def _touched(self, change: Change) -> list[int]:
+        if change.subject is Subject.EDGE and (edge := self._reader.edge(change.subject_id)):
+            return [edge.source_id, edge.target_id]
+        return [change.subject_id] if change.subject is Subject.MEMORY else []
+
+    def _around(self, number: int, sequence: int) -> list[str]:
+        """The namespaces a memory left with the change *sequence* and with its next move, if it did."""
+        if number not in self._moves:
+            changes = self._reader.journal(subject=Subject.MEMORY, subject_ids=[number])
+            self._moves[number] = [
+                (change.sequence, str(change.before["namespace"]))
+                for change in changes
+                if change.before and "namespace" in change.before
+            ]
+        left = [namespace for at, namespace in self._moves[number] if at == sequence]
+        return left + [namespace for at, namespace in self._moves[number] if at > sequence][:1]
 
 
 class _Rehearsed(Exception):
@@ -181,12 +215,13 @@ class _Rehearsed(Exception):
 def undo(ctx: Context, sequence: int, *, dry_run: bool = False) -> list[int]:
     """Take back the change with this number and what was done together with it: the numbers undone."""
     undone: list[int] = []
+    sight = _Sight(ctx)
     with suppress(_Rehearsed), ctx.write("undo") as tx:
         one = next(tx.journal(after=sequence - 1, limit=1), None)
-        if one is None or one.sequence != sequence or not _may_see(ctx, one):
+        if one is None or one.sequence != sequence or not sight.reaches(one):
             raise NotFound(f"No change {sequence}")
         together = list(takewhile(lambda change: change.batch == one.batch, tx.journal(after=one.batch - 1)))
-        if not all(_may_see(ctx, change) or change.subject is Subject.SESSION for change in together):
+        if not all(sight.reaches(change) or change.subject is Subject.SESSION for change in together):
             raise Denied(f"Change {sequence} was made together with others that this token may not touch.")
         for change in reversed(together):
             # A session that began with a memory stays: others may be in it by now.
@@ -205,9 +240,9 @@ def undo_since(ctx: Context, moment: Moment, *, dry_run: bool = False) -> list[i
     """
     undone: list[int] = []
     with suppress(_Rehearsed), ctx.write("undo") as tx:
-        sums: dict[tuple[Subject, int], _Sum] = {}
+        sight, sums = _Sight(ctx), dict[tuple[Subject, int], _Sum]()
         for change in tx.journal(after=ctx.store.sequence_at(moment - 1)):
-            if _may_see(ctx, change):
+            if sight.reaches(change):
                 total = sums.pop((change.subject, change.subject_id), None) or _Sum()
                 total.add(change)
                 sums[change.subject, change.subject_id] = total  # last of all: it was changed last

@@ -111,9 +111,15 @@ def min_end(lives: Lives, tier: Tier, now: Moment) -> Moment:
 
 
 def collect(ctx: Context, *, dry_run: bool = False) -> int:
-    """Archive what has expired, and delete what has been in the archive for too long; how many had expired."""
+    """Archive what has expired, and delete what has been in the archive for too long.
+
+    How many had expired, of those that the caller may see.
+    """
     if dry_run:
-        return len(ctx.store.read().overdue(ctx.now()))
+        reader = ctx.store.read()
+        overdue = reader.memories(reader.overdue(ctx.now()))
+        return sum(ctx.may_see(memory.namespace) for memory in overdue)
+    ctx.must_write()
     expired = expire(ctx)
     if ctx.lives.archive_days is not None:
         purge_archive(ctx, older_than_days=ctx.lives.archive_days)

@@ -29,7 +29,8 @@ def overview(ctx: Context, namespace: str | None = None) -> Overview:
     """The numbers of one namespace, or of everything the caller may see."""
     if namespace is not None:
         ctx.must_see(namespace)
-    counts = ctx.store.read().counts(ctx.granted if namespace is None else (namespace,), ctx.now())
+    wanted = ctx.granted if namespace is None else (namespace,)
+    counts = ctx.store.read().counts(wanted, ctx.now(), seen=ctx.granted)
     return Overview(
         total=sum(counts.by_tier.values()),
         by_tier=counts.by_tier,

@@ -72,7 +72,10 @@ def read_as(item: Pending, start: int, end: int) -> str:
 
 
 def expire(ctx: Context) -> int:
-    """Take the memories whose time is over out of use, into the archive if there is to be one; how many that were."""
+    """Take the memories whose time is over out of use, into the archive if there is to be one.
+
+    This is done for everyone; how many the caller may see of them.
+    """
     now = ctx.now()
     if not ctx.store.read().overdue(now):
         return 0
@@ -81,7 +84,7 @@ def expire(ctx: Context) -> int:
         overdue = tx.memories(tx.overdue(now))
         for memory in overdue:
             taken_out(tx, memory, state, EXPIRED, now)
-    return len(overdue)
+    return sum(ctx.may_see(memory.namespace) for memory in overdue)
 
 
 @contextmanager

@@ -57,6 +57,16 @@ def known_memory(reader: Reader, ctx: Context, number: int) -> Memory:
     return memory
 
 
+def links_at(ctx: Context, numbers: Sequence[int]) -> list[Link]:
+    """The links of these memories whose ends are both living or superseded, and seen by the caller."""
+    reader = ctx.store.read()
+    links = reader.links(numbers, Direction.BOTH) if numbers else []
+    seen = reader.passing(
+        sorted({end for link in links for end in (link.source_id, link.target_id)}), known(ctx)
+    )
+    return [link for link in links if link.source_id in seen and link.target_id in seen]
+
+
 def walk(ctx: Context, start: int, way: Way) -> Region:
     """The memories reached from *start*, nearest first, and the links that were followed. NotFound without a start."""
     reader = ctx.store.read()

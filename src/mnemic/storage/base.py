@@ -251,8 +251,13 @@ class Reader(Protocol):
         A memory holds it if its title, its kind or one of its statements does, whatever the case; all hold "".
         """
 
-    def counts(self, namespaces: Sequence[str] | None, now: Moment) -> Counts:
-        """The store in numbers, of these namespaces or of all; expired memories are not counted as living."""
+    def counts(
+        self, namespaces: Sequence[str] | None, now: Moment, *, seen: Sequence[str] | None = None
+    ) -> Counts:
+        """The store in numbers, of these namespaces or of all; expired memories are not counted as living.
+
+        Links count with one end in these, but with *seen* only if none of their ends is in another than those.
+        """
 
     def size_bytes(self) -> int:
         """How much room the store takes."""

@@ -20,9 +20,9 @@ def put_in_place(part: Path, target: Path) -> None:
 def make_folder(folder: Path) -> None:
     """Make *folder* and those above it that are missing, for their owner alone."""
     missing = [one for one in (folder, *folder.parents) if not one.exists()]
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    for made in missing:
-        sync(made.parent)
+    for one in reversed(missing):
+        one.mkdir(exist_ok=True, mode=0o700)
+        sync(one.parent)
 
 
 def sync(path: Path) -> None:

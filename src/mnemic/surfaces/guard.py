@@ -152,10 +152,14 @@ def _is_here(address: str) -> bool:
 
 def _check_origin(headers: Headers) -> None:
     """A page from another origin may not speak to us, whatever its user could."""
+    # A link or a picture names no origin, but a browser says that it stands on another site.
+    if headers.get("sec-fetch-site") == "cross-site":
+        raise Denied("Sec-Fetch-Site: pages from elsewhere may not use this daemon.")
     origin = headers.get("origin")
     if origin is None:
         return
-    if origin.partition("://")[2].lower() != headers.get("host", "").lower():
+    scheme, _, address = origin.lower().partition("://")
+    if scheme not in ("http", "https") or address != headers.get("host", "").lower():
         raise Denied("Origin: pages from elsewhere may not use this daemon.")
 
 

@@ -69,6 +69,15 @@ def test_a_new_file_is_its_owners_alone(tmp_path):
     store.close()
 
 
+def test_every_new_folder_is_its_owners_alone(tmp_path):
+    before = os.umask(0)
+    try:
+        SqliteStore(tmp_path / "new" / "deep" / "mine.db").close()
+    finally:
+        os.umask(before)
+    assert {mode(tmp_path / "new"), mode(tmp_path / "new" / "deep")} == {0o700}
+
+
 def test_a_power_cut_does_not_take_new_folders_away(tmp_path, synced):
     SqliteStore(tmp_path / "new" / "deep" / "mine.db").close()
     assert set(synced) == {tmp_path, tmp_path / "new"}

@@ -11,6 +11,7 @@ from mnemic.core.context import Context
 from mnemic.core.judging import grounding
 from mnemic.core.judging.grounding import PARTIAL, UNGROUNDED, VERIFIED, Evidence, Verdict
 from mnemic.core.lifecycle import touch
+from mnemic.core.walking import links_at
 from mnemic.dialects.agentic_memory.events import written
 from mnemic.dialects.agentic_memory.shapes import (
     Count,
@@ -25,7 +26,7 @@ from mnemic.dialects.agentic_memory.vocabulary import AGENTIC_MEMORY
 from mnemic.dialects.objects import Reply, answer
 from mnemic.dialects.operation import Example, Shape
 from mnemic.dialects.texts import Words
-from mnemic.model.graph import Direction, Link
+from mnemic.model.graph import Link
 from mnemic.model.memory import Memory
 from mnemic.retrieval.resemblance import Match
 
@@ -111,7 +112,7 @@ class MemoryEvidence(Shape):
 def memory_evidence(ctx: Context, request: MemoryEvidence) -> Reply:
     """Get detailed evidence for a claim: matching nodes with content, timestamps, sessions, and relationships."""
     found = _meant(ctx, written(request.query, "query"), request.max_results)
-    links = ctx.store.read().links([match.memory.id for match in found], Direction.BOTH) if found else []
+    links = links_at(ctx, [match.memory.id for match in found])
     evidence = [_item(ctx, match, links) for match in found]
     touch(ctx, [match.memory for match in found])
     return answer(query=request.query, count=len(evidence), evidence=evidence)

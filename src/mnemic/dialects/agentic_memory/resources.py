@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from mnemic.core.context import Context
-from mnemic.core.walking import known_memory
+from mnemic.core.walking import known_memory, links_at
 from mnemic.dialects.agentic_memory.reading import MOST_IMPORTANT, MOST_RECENT, listed, stats
 from mnemic.dialects.agentic_memory.shapes import EVENT_TYPES, edges_at, node, pretty, readable
 from mnemic.dialects.operation import Resource
 from mnemic.errors import Invalid, NotFound
-from mnemic.model.graph import Direction
 from mnemic.model.search import Filter
 
 SHOWN = 20
@@ -50,18 +49,11 @@ def _read_important(ctx: Context, parts: Parts) -> str:
 
 def _read_node(ctx: Context, parts: Parts) -> str:
     number = _number(parts["id"], "node")
-    reader = ctx.store.read()
     try:
-        memory = known_memory(reader, ctx, number)
+        memory = known_memory(ctx.store.read(), ctx, number)
     except NotFound:
         raise NotFound(f"Node not found: {number}") from None
-    links = reader.links([number], Direction.BOTH)
-    return pretty(
-        {
-            **node(memory, ctx.now()),
-            **edges_at(number, links),
-        }
-    )
+    return pretty({**node(memory, ctx.now()), **edges_at(number, links_at(ctx, [number]))})
 
 
 def _read_session(ctx: Context, parts: Parts) -> str:

@@ -330,6 +330,7 @@ def migrate(ctx: Context, request: Migrate) -> Reply:
     """Import entities and relations from the reference server's JSON-lines file. Running it again adds nothing."""
     if not request.source_path:
         raise Refused("source_path is required — provide the path to an Anthropic MCP Memory JSONL file")
+    ctx.must_write()
     text = readable(ctx, Path(request.source_path), "source_path").decode(
         "utf-8-sig", errors="surrogateescape"
     )

@@ -97,7 +97,8 @@ JOIN memory s ON s.id = e.source_id AND s.state IN ('living', 'named')
 JOIN memory t ON t.id = e.target_id AND t.state IN ('living', 'named')
 WHERE e.state = 'living' AND e.valid_to IS NULL AND (:namespaces IS NULL
   OR s.namespace IN (SELECT value FROM json_each(:namespaces))
-  OR t.namespace IN (SELECT value FROM json_each(:namespaces)))
+  OR t.namespace IN (SELECT value FROM json_each(:namespaces))) AND (:seen IS NULL
+  OR s.namespace IN (SELECT value FROM json_each(:seen)) AND t.namespace IN (SELECT value FROM json_each(:seen)))
 """
 SIZE = """
 SELECT page_count * page_size FROM pragma_page_count, pragma_page_size
@@ -293,7 +294,9 @@ class SqliteReader:
             self._store.index_substrings()
         return substrings.search(self._connection, self._store.rarity, needle, wanted, after, limit)
 
-    def counts(self, namespaces: Sequence[str] | None, now: Moment) -> Counts:
+    def counts(
+        self, namespaces: Sequence[str] | None, now: Moment, *, seen: Sequence[str] | None = None
+    ) -> Counts:
         """See Reader."""
         here = Filter(namespaces=None if namespaces is None else tuple(namespaces), alive_at=now)
         spaces = _listed(namespaces)
@@ -308,7 +311,7 @@ class SqliteReader:
             by_kind=_summed(living, 2),
             by_tier=_summed(living, 3),
             expiring=self._number(EXPIRING, {"alive_at": now, "soon": now + HOUR, "namespaces": spaces}),
-            edges=self._number(EDGE_COUNT, {"namespaces": spaces}),
+            edges=self._number(EDGE_COUNT, {"namespaces": spaces, "seen": _listed(seen)}),
             pending=self.pending_count(here),
             changes=journal.last(self._connection)[0],
             size_bytes=self.size_bytes(),

@@ -58,7 +58,7 @@ def _peer(session: Session, remote: str, course: str, token: str | None) -> Iter
     if remote.startswith(("http://", "https://")):
         from mnemic.surfaces.cli.daemon import Daemon
 
-        yield Daemon(remote, token or None)
+        yield Daemon(remote, (token or "").strip() or None)
         return
     from mnemic.core.moving.syncing import OtherStore
 

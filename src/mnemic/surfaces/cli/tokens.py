@@ -33,7 +33,7 @@ def create(session: Session, name: str, namespaces: tuple[str, ...], read_only: 
 
     scope = tuple(part for text in namespaces for part in split(text))
     with session.open() as app:
-        secret = access.create_token(app.ctx, name, scope or None, not read_only)
+        secret = access.create_token(app.ctx, name, scope if namespaces else None, not read_only)
     output.tell(session, {"name": name, "token": secret}, secret)
 
 
