@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import groupby
+from typing import Any
 
 from mnemic.core.archive import purge_archive
 from mnemic.core.context import Context
@@ -46,13 +47,19 @@ def touch(ctx: Context, memories: Sequence[Memory], *, together: bool = False) -
         _write_down(ctx, [use])
 
 
-def with_uses(ctx: Context, memory: Memory) -> Memory:
-    """*memory* as it will stand when the uses of it that wait are written down."""
-    for moment in ctx.uses.of(memory.id) if ctx.uses else ():
-        uses = memory.access_count + 1
-        reward = earned(ctx.lives, memory, uses, moment)
-        memory = replace(memory, access_count=uses, accessed_at=moment, **reward)  # type: ignore[arg-type]
-    return memory
+def with_uses(ctx: Context, memories: Sequence[Memory]) -> Sequence[Memory]:
+    """*memories* as they will stand when the uses of them that wait are written down."""
+    if ctx.uses is None:
+        return memories
+    waiting = zip(memories, ctx.uses.of(memories), strict=True)
+    return [_used(ctx.lives, memory, *uses) if uses.times else memory for memory, uses in waiting]
+
+
+def _used(lives: Lives, memory: Memory, times: int, at: Moment) -> Memory:
+    """*memory* after so many more uses, the last of them *at* a moment."""
+    uses = memory.access_count + times
+    rewards: dict[str, Any] = earned(lives, memory, times, uses, at)
+    return replace(memory, access_count=uses, accessed_at=at, **rewards)
 
 
 def settle(ctx: Context) -> None:
@@ -74,23 +81,26 @@ def _write_down(ctx: Context, uses: Sequence[Use]) -> None:
 
 
 def count(tx: Writer, lives: Lives, uses: Sequence[Use]) -> None:
-    """Count *uses* of one day, and give each what it earned in its turn. In one use a memory stands once."""
-    used = [memory.id for use in uses for memory in use.memories]
-    counts = Counter(tx.touch(used, max(use.at for use in uses)))
-    counts.subtract(used)
+    """Count *uses* of one day, and give each memory what it earned. In one use a memory stands once."""
+    times = Counter(memory.id for use in uses for memory in use.memories)
+    counts = tx.touch(list(times.elements()), max(use.at for use in uses))
+    last = {memory.id: use.at for use in uses for memory in use.memories}
+
+    def rewards(memory: Memory) -> dict[str, object]:
+        return earned(lives, memory, times[memory.id], counts.get(memory.id, 0), last[memory.id])
+
+    # Whoever was seen later was shown with what it had earned by then.
+    seen = {memory.id: memory for use in reversed(uses) for memory in use.memories}
+    for memory in tx.memories([number for number, memory in seen.items() if rewards(memory)]):
+        if due := rewards(memory):
+            tx.change(memory, updated_at=memory.updated_at, **due)
     for use in uses:
-        numbers = [memory.id for memory in use.memories]
-        counts.update(numbers)
-        due = [memory.id for memory in use.memories if earned(lives, memory, counts[memory.id], use.at)]
-        for memory in tx.memories(due):
-            reward = earned(lives, memory, counts[memory.id], use.at)
-            tx.change(memory, updated_at=memory.updated_at, **reward)
         if use.together:
-            tx.note_together(numbers, use.at)
+            tx.note_together([memory.id for memory in use.memories], use.at)
 
 
-def earned(lives: Lives, memory: Memory, uses: int, now: Moment) -> dict[str, object]:
-    """What changes in a memory with its latest use, of which it has had so many; nothing in one out of use."""
+def earned(lives: Lives, memory: Memory, times: int, uses: int, now: Moment) -> dict[str, object]:
+    """What changes in a memory with its latest *times* it was used, of *uses* in all; nothing in one out of use."""
     if memory.state is not State.LIVING or memory.has_expired(now):
         return {}
     changes: dict[str, object] = {}
@@ -100,8 +110,9 @@ def earned(lives: Lives, memory: Memory, uses: int, now: Moment) -> dict[str, ob
         end = min_end(lives, memory.tier, now)
         if end - memory.expires_at >= WORTH_WRITING:
             changes["expires_at"] = end
-    if uses and uses % RAISED_EVERY == 0 and memory.priority < HIGHEST_PRIORITY:
-        changes["priority"] = memory.priority + 1
+    raised = uses // RAISED_EVERY - (uses - times) // RAISED_EVERY
+    if raised > 0 and memory.priority < HIGHEST_PRIORITY:
+        changes["priority"] = min(memory.priority + raised, HIGHEST_PRIORITY)
     return changes
 
 

@@ -80,7 +80,8 @@ def _ordered(ctx: Context, query: Query, vector: Vectors | None, profile: Profil
     hits = engine.search(ctx.store.read(), query, vector, profile)
     if ctx.uses is None:
         return hits
-    return [replace(hit, memory=with_uses(ctx, hit.memory)) for hit in hits]
+    stand = with_uses(ctx, [hit.memory for hit in hits])
+    return [replace(hit, memory=memory) for hit, memory in zip(hits, stand, strict=True)]
 
 
 def search(ctx: Context, query: Query) -> list[Hit]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from threading import Event, Lock
 from typing import NamedTuple
@@ -25,6 +24,16 @@ class Use(NamedTuple):
     """Each pair of them counts as used together."""
 
 
+class Waiting(NamedTuple):
+    """How often a memory was used of late, and when last."""
+
+    times: int
+    at: Moment
+
+
+NEVER = Waiting(0, 0)
+
+
 class Uses:
     """What was used and is not written down yet. Safe to use from several threads.
 
@@ -38,14 +47,15 @@ class Uses:
         self.are_waiting = Event()
         self._lock = Lock()
         self._waiting: list[Use] = []
-        self._moments: defaultdict[int, list[Moment]] = defaultdict(list)
+        self._of_each: dict[int, Waiting] = {}
 
     def add(self, use: Use) -> None:
         """Let *use* wait."""
         with self._lock:
             self._waiting.append(use)
             for memory in use.memories:
-                self._moments[memory.id].append(use.at)
+                times, _ = self._of_each.get(memory.id, NEVER)
+                self._of_each[memory.id] = Waiting(times + 1, use.at)
         self.are_waiting.set()
 
     def take(self) -> list[Use]:
@@ -53,10 +63,10 @@ class Uses:
         with self._lock:
             self.are_waiting.clear()
             taken, self._waiting = self._waiting, []
-            self._moments.clear()
+            self._of_each = {}
         return taken
 
-    def of(self, memory_id: int) -> tuple[Moment, ...]:
-        """When this memory was used, of the uses that wait."""
+    def of(self, memories: Sequence[Memory]) -> list[Waiting]:
+        """What waits of each of *memories*."""
         with self._lock:
-            return tuple(self._moments.get(memory_id, ()))
+            return [self._of_each.get(memory.id, NEVER) for memory in memories]
