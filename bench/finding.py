@@ -12,7 +12,7 @@ from bench.clients import StdioClient
 from bench.figures import Figure, timed
 from bench.floor import Floor
 from bench.measuring import Spent, spent
-from bench.stores import copied, moment_of, namespace, open_store
+from bench.stores import copied, moment_of, namespace, open_store, staying
 from mnemic.core import associate
 from mnemic.core.context import Context
 from mnemic.core.entities import visible
@@ -25,7 +25,6 @@ from mnemic.core.recall import search as search_core
 from mnemic.model.memory import Memory
 from mnemic.model.search import Filter, Hit, Query
 from mnemic.model.values import Moment
-from mnemic.storage.sqlite.opened import WORTH_KEEPING
 from mnemic.storage.sqlite.substrings import BATCH, BATCHES
 
 LIMIT = 10
@@ -39,11 +38,12 @@ LARGEST = "global"
 
 
 def search(bench: Bench) -> Iterator[Figure]:
-    """The memories that hold all of three words, best first."""
+    """The memories that hold all of three words, best first; in a process that stays, and at once."""
     for size, budget in zip(bench.sizes[1:], (1, 3), strict=False):
         floor, others = floor_search(bench, size, every=True), _reference(bench, size, reference.search)
         what = f"keyword search, all words, {size:,}"
         yield timed(what, one_search(bench, size), budget, floor=floor, reference=others)
+        yield timed(f"{what}, at once", first_search(bench, size), budget)
         yield timed(
             f"the same in a namespace that holds most, {size:,}", one_search(bench, size, LARGEST), budget
         )
@@ -114,17 +114,16 @@ def listing(bench: Bench) -> Iterator[Figure]:
     """The first ten in the largest namespace, and the store in numbers: at once, and in a process that stays."""
     for size in bench.sizes[1:]:
         with copied(bench.stores.ours(size)) as path, open_store(path) as app:
-            here = replace(EVERYTHING, namespaces=(LARGEST,), alive_at=app.ctx.now())
-            ways: dict[str, Callable[[], object]] = {
-                "list": partial(listed, app.ctx, here, limit=LIMIT),
-                "stats": partial(overview, app.ctx),
-            }
-            for name, call in ways.items():
+            for name, call in _listings(app.ctx).items():
                 yield timed(f"{name}, at once, {size:,}", spent([call]))
-            for question in map(texts.question, range(WORTH_KEEPING + 1)):
-                ask(app.ctx, question)
-            for name, call in ways.items():
+        with copied(bench.stores.ours(size)) as path, staying(path) as app:
+            for name, call in _listings(app.ctx).items():
                 yield timed(f"{name}, in a process that stays, {size:,}", spent([call] * LISTINGS))
+
+
+def _listings(ctx: Context) -> dict[str, Callable[[], object]]:
+    here = replace(EVERYTHING, namespaces=(LARGEST,), alive_at=ctx.now())
+    return {"list": partial(listed, ctx, here, limit=LIMIT), "stats": partial(overview, ctx)}
 
 
 def past(bench: Bench) -> Iterator[Figure]:
@@ -146,10 +145,29 @@ def _ask_then(ctx: Context, moment: Moment, question: str) -> None:
 
 @cache
 def one_search(bench: Bench, size: int, space: str | None = None) -> Spent:
-    """What a search for three words costs us."""
-    with copied(bench.stores.ours(size)) as path, open_store(path) as app:
-        asked = [" ".join(texts.telling(number, WORDS)) for number in bench.numbers(size)]
-        return spent(partial(search_words, app.ctx, words, space) for words in asked)
+    """What a search for three words costs us in a process that stays."""
+    with copied(bench.stores.ours(size)) as path, staying(path) as app:
+        return spent(partial(search_words, app.ctx, words, space) for words in _asked(bench, size))
+
+
+@cache
+def first_search(bench: Bench, size: int) -> Spent:
+    """What the same costs in a process that was hardly asked before."""
+    return spent(_first_searches(bench, size))
+
+
+def _first_searches(bench: Bench, size: int) -> Iterator[Callable[[], object]]:
+    """The first searches of many processes, after one that brings the file's first pages into memory."""
+    with copied(bench.stores.ours(size)) as path:
+        asked = _asked(bench, size)
+        for one, other in zip(asked[::2], asked[1::2], strict=True):
+            with open_store(path) as app:
+                search_words(app.ctx, one)
+                yield partial(search_words, app.ctx, other)
+
+
+def _asked(bench: Bench, size: int) -> list[str]:
+    return [" ".join(texts.telling(number, WORDS)) for number in bench.numbers(size)]
 
 
 def search_words(ctx: Context, words: str, space: str | None = None) -> list[Hit]:
@@ -184,14 +202,14 @@ def _recall(
     wanted: Filter = EVERYTHING,
     misspelt: bool = False,
 ) -> Spent:
-    with copied(bench.stores.ours(size)) as path, open_store(path, "local") as app:
+    with copied(bench.stores.ours(size)) as path, staying(path, "local") as app:
         make = texts.misspelt_question if misspelt else texts.question
         asked = list(map(make, bench.numbers(size)))
         return spent(partial(ask, app.ctx, question, space, wanted) for question in asked)
 
 
 def _associations(bench: Bench, size: int) -> Spent:
-    with copied(bench.stores.ours(size)) as path, open_store(path, "local") as app:
+    with copied(bench.stores.ours(size)) as path, staying(path, "local") as app:
         asked = map(texts.question, bench.numbers(size))
         wanted = [replace(_query(app.ctx, question), filter=visible(app.ctx)) for question in asked]
         return spent(partial(associate.search, app.ctx, query) for query in wanted)

@@ -8,7 +8,7 @@ from math import log
 
 from bench.bench import Bench
 from bench.figures import Figure
-from bench.finding import floor_search, one_open, one_search
+from bench.finding import first_search, floor_search, one_open, one_search
 from bench.measuring import Spent
 from bench.writing import one_write
 
@@ -25,6 +25,10 @@ def growth(bench: Bench) -> Iterator[Figure]:
         "open": (one_open, None),
         "search": (one_search, partial(floor_search, every=True)),
     }
+    at_once = exponent(bench, first_search)
+    yield Figure(
+        what=f"growth of search at once, {bench.sizes[0]:,} to {bench.sizes[-1]:,}", ours=at_once, unit=""
+    )
     for name, (ours, floor) in measures.items():
         yield Figure(
             what=f"growth of {name}, {bench.sizes[0]:,} to {bench.sizes[-1]:,}",

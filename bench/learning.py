@@ -14,7 +14,7 @@ from bench import texts
 from bench.bench import Bench
 from bench.figures import Figure, timed
 from bench.measuring import Spent, spent, together
-from bench.stores import copied, open_store, scratch
+from bench.stores import copied, open_store, scratch, staying
 from mnemic.app import dialect
 from mnemic.core.context import Context
 from mnemic.core.workspaces import add, create, search
@@ -32,7 +32,7 @@ MEMBERS = 4
 def lore(bench: Bench) -> Iterator[Figure]:
     """lore_search and memory_similar by text, each through its tool, and lore_insert beside its embedding."""
     for size, budget in zip(bench.sizes[1:], (10, 30), strict=False):
-        with copied(bench.stores.ours(size)) as path, open_store(path, "local") as app:
+        with copied(bench.stores.ours(size)) as path, staying(path, "local") as app:
             asked = [texts.question(number) for number in bench.numbers(size)]
             yield timed(f"lore_search over {size:,}", _searches(app.ctx, asked), budget)
             yield timed(f"memory_similar over {size:,}", _similar(app.ctx, asked), budget)
@@ -43,7 +43,7 @@ def agentic(bench: Bench) -> Iterator[Figure]:
     """memory_traverse five links deep among five links a memory, and memory_ground."""
     size = bench.sizes[-1]
     linked = bench.stores.kept(f"linked-{size}.db", partial(build_linked, bench, size))
-    with copied(linked) as path, open_store(path, "local") as app:
+    with copied(linked) as path, staying(path, "local") as app:
         walks = spent(
             partial(_call, app.ctx, "agentic-memory", "memory_traverse", start_id=n + 1, max_depth=DEPTH)
             for n in bench.numbers(size)

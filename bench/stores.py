@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,9 +20,12 @@ from mnemic.app import App, open_app
 from mnemic.core.context import Context
 from mnemic.core.memories import Note, remember
 from mnemic.embedding.local import LocalEmbedder
+from mnemic.model.search import Filter
 from mnemic.model.values import MINUTE, Moment
 from mnemic.settings import Settings
 from mnemic.storage.base import Passage
+from mnemic.storage.sqlite.ahead import AHEAD
+from mnemic.storage.sqlite.opened import WORTH_KEEPING
 from mnemic.storage.sqlite.schema import MIGRATIONS
 from mnemic.storage.text import marks
 
@@ -35,6 +39,18 @@ SMALL_NAMESPACES = 10
 def open_store(path: Path, embedder: str = "none") -> App:
     """The store at *path*, ready to be measured."""
     return open_app(Settings(db=str(path), embedder=embedder), actor="bench")
+
+
+@contextmanager
+def staying(path: Path, embedder: str = "none") -> Iterator[App]:
+    """The same in a process that was asked before, and has read into memory what will be asked for."""
+    with open_store(path, embedder) as app:
+        for number in range(WORTH_KEEPING + 1):
+            app.ctx.store.read().words(texts.telling(number, 1), Filter(), every=False, limit=1)
+        for thread in threading.enumerate():
+            if thread.name == AHEAD:
+                thread.join()
+        yield app
 
 
 def namespace(number: int) -> str:

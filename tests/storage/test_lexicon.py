@@ -14,7 +14,8 @@ from mnemic.model.memory import Draft
 from mnemic.model.search import Filter, Order
 from mnemic.model.values import DAY, HOUR, State, Tier
 from mnemic.storage.base import Weights
-from mnemic.storage.sqlite import postings, words
+from mnemic.storage.sqlite import ahead, postings, words
+from mnemic.storage.sqlite.ahead import AHEAD, Ahead
 from support import START, open_store, put
 
 WORDS = ["amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heron", "iris", "jade"]
@@ -68,14 +69,24 @@ def folder(engine, tmp_path):
     return tmp_path
 
 
-@pytest.fixture
-def store(engine, folder):
-    """The store, after it was asked so often that it keeps what it is asked for."""
+@pytest.fixture(params=["asked for", "read ahead"])
+def store(engine, folder, request, monkeypatch):
+    """The store, after it was asked so often that it keeps what it is asked for; or has read all there is."""
+    if request.param == "asked for":
+        monkeypatch.setattr(Ahead, "start", lambda self: None)
     opened = open_store(engine, folder)
     for _ in range(3):
         answers(opened)
+    wait_until_read()
     yield opened
     opened.close()
+
+
+def wait_until_read():
+    """Wait until nobody reads ahead."""
+    for thread in threading.enumerate():
+        if thread.name == AHEAD:
+            thread.join()
 
 
 def a_draft(chance):
@@ -99,7 +110,12 @@ def some_words(chance):
 
 
 def answers(store, limit=1_000):
-    return [dict(store.read().words(terms, wanted, every=False, limit=limit)) for terms, wanted in QUESTIONS]
+    """Who holds any word of each question, and who holds every one."""
+    return [
+        dict(store.read().words(terms, wanted, every=every, limit=limit))
+        for terms, wanted in QUESTIONS
+        for every in (False, True)
+    ]
 
 
 def first_answers(engine, folder, limit=1_000):
@@ -107,7 +123,7 @@ def first_answers(engine, folder, limit=1_000):
     told = []
     for terms, wanted in QUESTIONS:
         store = open_store(engine, folder)
-        told.append(dict(store.read().words(terms, wanted, every=False, limit=limit)))
+        told += [dict(store.read().words(terms, wanted, every=every, limit=limit)) for every in (False, True)]
         store.close()
     return told
 
@@ -130,7 +146,7 @@ def test_the_best_are_the_same_in_the_same_order(engine, folder, store):
 
 def test_what_each_word_adds_makes_the_whole(engine, folder, store):
     """Kept in memory or straight from the index; of the memories that are asked for alone."""
-    for (terms, wanted), whole in zip(QUESTIONS, answers(store), strict=True):
+    for (terms, wanted), whole in zip(QUESTIONS, answers(store)[::2], strict=True):
         some = sorted(whole)[::2]
         kept = store.read().each_word(terms, wanted, [*some, 10_000])
         fresh = open_store(engine, folder)
@@ -217,7 +233,7 @@ def test_another_process_is_heard(engine, folder, store):
         )
     other.close()
 
-    assert all(number.id in answers(store)[question] for question in (0, 1, 3))
+    assert all(number.id in answers(store)[::2][question] for question in (0, 1, 3))
 
 
 def test_it_is_known_how_many_hold_a_word(engine, folder, store, monkeypatch):
@@ -274,7 +290,7 @@ def test_a_use_is_no_change_of_words(engine, folder, store):
         for memory in list(tx.all_memories())[:50]:
             tx.change(memory, expires_at=START + DAY, tier=Tier.LONG)
 
-    agree(answers(store)[:4], first_answers(engine, folder)[:4])
+    agree(answers(store)[:8], first_answers(engine, folder)[:8])
 
 
 def test_little_is_kept_when_little_may_be(engine, folder, store, monkeypatch):
@@ -351,3 +367,53 @@ def weighed(store, terms, wanted):
         for one in found
     ]
     return sorted(scores, reverse=True)[:20]
+
+
+def test_what_was_read_ahead_is_not_asked_of_the_index(store, request, monkeypatch):
+    """But for what was not: those who hold all words are then found by the index alone."""
+    asked = []
+    search = words.search
+    monkeypatch.setattr(
+        words, "search", lambda *terms, **more: asked.append(terms[1]) or search(*terms, **more)
+    )
+    for terms in (("cedar", "heron"), ("other5", "other6"), ("nowhere", "amber")):
+        store.read().words(terms, Filter(), every=True, limit=5)
+
+    is_read_ahead = "read ahead" in request.node.name
+    assert (("other5", "other6") in asked) is not is_read_ahead
+
+
+@pytest.mark.parametrize("few", [100, 1], ids=["followed", "forgotten again and again"])
+def test_what_changes_while_it_is_read_ahead_is_seen(engine, folder, monkeypatch, few):
+    """Also of words that nobody asks for until then."""
+    monkeypatch.setattr(ahead, "PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(postings, "AT_ONCE", 50)
+    monkeypatch.setattr(postings, "FEW", few)
+    store = open_store(engine, folder)
+    chance = random.Random(29)
+    for number in range(60):
+        for _ in range(1 + number % 2):
+            change(store, chance)
+        store.read().words(("jade",), Filter(), every=True, limit=5)
+    wait_until_read()
+    change(store, chance)
+    agree(answers(store), first_answers(engine, folder))
+    store.close()
+
+
+def test_where_there_is_no_room_for_all_nothing_is_read_ahead(engine, folder, monkeypatch):
+    monkeypatch.setattr(postings, "MOST_KEPT", 10_000)
+    store = open_store(engine, folder)
+    answers(store)
+    wait_until_read()
+    assert not store.lexicon(store._connection(), is_question=False).is_read_ahead
+    agree(answers(store), first_answers(engine, folder))
+    store.close()
+
+
+def test_a_store_can_be_closed_while_it_is_read_ahead(engine, folder, monkeypatch):
+    monkeypatch.setattr(postings, "AT_ONCE", 1)
+    store = open_store(engine, folder)
+    answers(store)
+    store.close()
+    assert not any(thread.name == AHEAD for thread in threading.enumerate())

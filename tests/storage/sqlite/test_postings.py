@@ -9,14 +9,14 @@ from support import a_draft, put
 
 
 def test_words_that_nobody_holds_are_not_kept_forever(store, monkeypatch):
-    monkeypatch.setattr(postings, "MOST_KEPT", 1_000)
+    monkeypatch.setattr(postings, "MOST_KEPT", 40 * postings.A_WORD)
     put(store, a_draft("blue sky"))
     connection = connect(store.path, durable=False)
     kept = Postings()
     for number in range(200):
-        memories, _ = kept.ranked(connection, [f"unheard{number}"], None)
+        memories, _ = kept.ranked(connection, [f"unheard{number}"], None, every=False)
         assert not len(memories)
-    assert 0 < len(kept._kept) <= 1_000 / 25
+    assert 0 < len(kept._kept) <= 40
     connection.close()
 
 
@@ -24,6 +24,26 @@ def test_a_damaged_index_answers_with_what_it_has(store):
     put(store, *(a_draft(f"heron {number}") for number in range(1_030)))
     connection = connect(store.path, durable=False)
     connection.execute("DELETE FROM words WHERE rowid > 1000")
-    memories, _ = Postings().ranked(connection, ["heron"], [1])
+    memories, _ = Postings().ranked(connection, ["heron"], [1], every=False)
     assert len(memories) == 1_000
+    connection.close()
+
+
+def test_what_was_read_ahead_before_much_changed_is_not_kept(store, monkeypatch):
+    monkeypatch.setattr(postings, "FEW", 1)
+    put(store, a_draft("heron"), a_draft("iris"))
+    connection = connect(store.path, durable=False)
+    kept = Postings()
+    parsed = postings._parsed
+
+    def while_others_write(numbers):
+        monkeypatch.setattr(postings, "_parsed", parsed)
+        put(store, a_draft("heron, again"), a_draft("heron, once more"))
+        kept.ranked(connection, ["iris"], None, every=False)
+        return parsed(numbers)
+
+    monkeypatch.setattr(postings, "_parsed", while_others_write)
+    list(kept.read_ahead(connection))
+    memories, _ = kept.ranked(connection, ["heron"], None, every=False)
+    assert memories.tolist() == [1, 3, 4]
     connection.close()

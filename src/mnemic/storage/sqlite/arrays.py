@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Numbers = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.signedinteger]
+"""Of memories, in as many bytes as there are memories for."""
+Times = npt.NDArray[np.floating]
 Scores = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 Int8 = npt.NDArray[np.int8]

@@ -8,7 +8,7 @@ import apsw
 import numpy as np
 import orjson
 
-from mnemic.storage.sqlite.arrays import Flags, Numbers, Scores
+from mnemic.storage.sqlite.arrays import Flags, Numbers, Scores, Times
 from mnemic.storage.sqlite.memories import as_json
 from mnemic.storage.sqlite.rows import rows
 
@@ -64,11 +64,22 @@ class Census:
             self._lengths = np.concatenate([self._lengths, np.zeros(room, np.float64)])
             self._spaces = np.concatenate([self._spaces, np.zeros(room, np.int32)])
 
-    def bm25(self, memories: Numbers, times: Scores) -> Scores:
-        """What a word adds to the rank of those who hold it, each so many *times*."""
-        rarity = np.log((self.count - len(memories) + 0.5) / (len(memories) + 0.5))
+    @property
+    def length(self) -> float:
+        """How many words they have together."""
+        return self._mean * self.count
+
+    def bm25(self, holders: int | Sequence[int], memories: Numbers, times: Times) -> Scores:
+        """What a word adds to the rank of *memories*, which hold it so many *times*, of so many *holders* in all.
+
+        Of several words at once with as many *holders*, and as many rows of *times*.
+        """
+        number, often = np.array(holders), times.astype(np.float64, copy=False)
+        rarity = np.log((self.count - number + 0.5) / (number + 0.5))
         damping = K1 * (1 - B + B * self._lengths[memories] / self._mean)
-        adds: Scores = (rarity if rarity > 0 else LEAST_IDF) * ((times * (K1 + 1.0)) / (times + damping))
+        adds: Scores = np.where(rarity > 0, rarity, LEAST_IDF)[..., None] * (
+            (often * (K1 + 1.0)) / (often + damping)
+        )
         return adds
 
     def lives_in(self, memories: Numbers, namespace_ids: Sequence[int]) -> Flags:

@@ -91,6 +91,11 @@ class Ledger:
         )
         return (*numeric, self._states, self._tiers, self._kinds, self._spaces)
 
+    def read(self, connection: apsw.Connection) -> None:
+        """Take everything in now, so that nobody has to wait for it later."""
+        with self._lock:
+            self._follow(connection)
+
     def best(
         self, connection: apsw.Connection, memories: Numbers, bm25: Scores, weights: Weights, limit: int
     ) -> list[Match]:
@@ -100,10 +105,17 @@ class Ledger:
             known = memories < len(self._tiers)  # who was purged a moment ago may still be among them
             memories, bm25 = memories[known], bm25[known]
             chosen = best(limit, self._weighed(memories, bm25, weights))
-            words = dict(zip(memories[chosen].tolist(), bm25[chosen].tolist(), strict=True))
-            found = rows(connection, MERITS, (as_json(list(words)),))
-            self._uses[[row[0] for row in found]] = [row[3] for row in found]
-        return [Match(row[0], words[row[0]], *row[1:]) for row in found]
+            found = self.of(connection, memories[chosen], bm25[chosen])
+            self._uses[[one.memory_id for one in found]] = [one.access_count for one in found]
+        return found
+
+    def of(self, connection: apsw.Connection, memories: Numbers, bm25: Scores) -> list[Match]:
+        """What speaks for each of *memories*, read anew."""
+        words = dict(zip(memories.tolist(), bm25.tolist(), strict=True))
+        return [
+            Match(row[0], words[row[0]], *row[1:])
+            for row in rows(connection, MERITS, (as_json(list(words)),))
+        ]
 
     def passing(self, connection: apsw.Connection, wanted: Filter) -> Flags:
         """Which memories pass *wanted*, in the places of their numbers; what it is to be `without` is not looked at."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import apsw
@@ -16,7 +16,7 @@ from mnemic.storage.sqlite.postings import Postings
 
 
 class Holding(NamedTuple):
-    """The memories that hold any word of a question, by number, and the BM25 of each."""
+    """The memories that hold any word of a question, or every one, by number, and the BM25 of each."""
 
     memories: Numbers
     bm25: Scores
@@ -29,6 +29,17 @@ class Lexicon:
         self._postings = Postings()
         self.ledger = Ledger()
 
+    @property
+    def is_read_ahead(self) -> bool:
+        """Whether it was begun to read what has not been asked for, and that still holds."""
+        return self._postings.is_read_ahead
+
+    def read_ahead(self, connection: apsw.Connection) -> Iterator[None]:
+        """Read, in short steps, what will be asked for."""
+        self.ledger.read(connection)
+        yield
+        yield from self._postings.read_ahead(connection)
+
     def holding(
         self,
         connection: apsw.Connection,
@@ -36,10 +47,17 @@ class Lexicon:
         namespace_ids: Sequence[int] | None,
         wanted: Filter,
         *,
+        every: bool,
         without: Sequence[int],
-    ) -> Holding:
-        """Who holds any of *terms* in one of these namespaces and passes, but those that are to be left out."""
-        memories, bm25 = self._postings.ranked(connection, terms, namespace_ids)
+    ) -> Holding | None:
+        """Who holds any of *terms* in one of these namespaces and passes, but those that are to be left out.
+
+        Or who holds *every* one; None if the index should be asked for it.
+        """
+        ranked = self._postings.ranked(connection, terms, namespace_ids, every=every)
+        if ranked is None:
+            return None
+        memories, bm25 = ranked
         if wanted.is_plain and not without:
             return Holding(memories, bm25)
         stays = ~np.isin(memories, without)
@@ -67,5 +85,7 @@ class Lexicon:
     def weighed(
         self, connection: apsw.Connection, holding: Holding, weights: Weights, limit: int
     ) -> list[Match]:
-        """The *limit* best by their words and their merits together."""
+        """At least the *limit* best by their words and their merits together."""
+        if len(holding.memories) <= limit:
+            return self.ledger.of(connection, *holding)
         return self.ledger.best(connection, *holding, weights, limit)

@@ -1,7 +1,8 @@
 """The words index in memory: which memories hold a word, and how often.
 
 The index tells where a word stands five times as fast as it ranks those who hold it. So it is asked for one word at a
-time, its answers are kept, and BM25, which is a sum over the words of a question, is worked out here by its rules.
+time, its answers are kept, and BM25, which is a sum over the words of a question, is worked out here by its rules. In a
+process that stays all words are read before they are asked for: then a question does not cost more in a larger store.
 """
 
 from __future__ import annotations
@@ -20,21 +21,27 @@ import orjson
 from mnemic.model.memory import Memory
 from mnemic.model.values import State
 from mnemic.storage.sqlite import journal, memories, words
-from mnemic.storage.sqlite.arrays import Flags, Numbers, Scores
+from mnemic.storage.sqlite.arrays import Flags, Numbers, Scores, Times
 from mnemic.storage.sqlite.census import Census
 from mnemic.storage.sqlite.connection import one_moment
-from mnemic.storage.sqlite.rows import value
+from mnemic.storage.sqlite.rows import rows, value
 from mnemic.storage.sqlite.words import BODY, PARTS, PRIVATE, SUMMARY, TAGS, TITLE
 
 Phrase = tuple[str, ...]
 """The tokens of a word, which are mostly one."""
+Ranked = tuple[Numbers, Scores]
+"""Memories by number, and the BM25 of each."""
 Change = tuple[int, dict[str, float]]
 """A memory that has changed, and how often it holds each token now, weighed by column."""
 
-MOST_KEPT = 1_000_000
-"""So many pairs of a word and a memory are kept, at 24 bytes each."""
+MOST_KEPT = 96 << 20
+"""So many bytes are kept at most."""
+A_WORD, A_PAIR = 500, 16
+"""So many a word takes in any case and for each memory that holds it, half of these only once it was asked for."""
 LONG = 20_000
 """A word that stands in so many places is only read where for a question that searches by it, not to count it."""
+AT_ONCE = 10_000
+"""So many places are read ahead in one step, if they are not all of one word."""
 FEW, MANY = 100, 500
 """So many changes at once, or one after another, are followed; after more it takes less to read the words again."""
 COLUMNS = {"body": BODY, "title": TITLE, "summary": SUMMARY, "tags": TAGS, "parts": PARTS}
@@ -57,6 +64,12 @@ FIRST_HELD_IN = f"""
 SELECT json_group_array(held_in)
 FROM (SELECT CASE col {_CASES} ELSE -1 END AS held_in FROM temp.place WHERE term = ? LIMIT ?)
 """
+HELD_FROM = f"""
+SELECT term, json_group_array(CASE col {_CASES} ELSE -1 END) FROM temp.place WHERE term BETWEEN ? AND ? GROUP BY term
+"""
+PLACES_OF_EACH = """
+SELECT term, cnt FROM temp.vocabulary
+"""
 PLACES = f"""
 SELECT json_group_array(CASE col {_CASES} ELSE -1 END * {1 << OFFSET_BITS} + offset) FROM temp.place WHERE term = ?
 """
@@ -70,37 +83,39 @@ class Posting:
     """
 
     memories: Numbers
-    times: Scores
+    times: Times
     seen: int
     adds: Scores | None = None
     edition: int = 0
 
     @property
     def size(self) -> int:
-        """As how many pairs of a word and a memory it counts; a word that nobody holds takes room too."""
-        return len(self.memories) + 25
+        """How many bytes it takes, or will when it is asked for."""
+        return A_WORD + A_PAIR * len(self.memories)
 
     def among(self, wanted: Numbers) -> tuple[Flags, Numbers]:
         """Which of *wanted* hold it, and the places of these."""
         if not len(self.memories):
             return np.zeros(len(wanted), np.bool_), wanted[:0]
-        places = np.searchsorted(self.memories, wanted)
+        places = np.searchsorted(self.memories, wanted.astype(np.int32, copy=False))
         holds = self.memories.take(places, mode="clip") == wanted
         return holds, places[holds]
 
-    def changed(self, late: Sequence[int], now: Mapping[int, float]) -> tuple[Numbers, Scores]:
-        """Who holds it how often, when of the memories in *late* none but those in *now* do."""
+    def changed(self, late: Sequence[int], now: Mapping[int, float]) -> Posting:
+        """The same when of the memories in *late* none but those in *now* hold it, so often."""
         stays = ~np.isin(self.memories, late)
-        numbers = np.concatenate([self.memories[stays], np.array(list(now), np.int64)])
-        times = np.concatenate([self.times[stays], np.array(list(now.values()), np.float64)])
+        numbers = np.concatenate([self.memories[stays], np.array(list(now), np.int32)])
+        times = np.concatenate([self.times[stays], np.array(list(now.values()), np.float32)])
         order = np.argsort(numbers, kind="stable")
-        return numbers[order], times[order]
+        return Posting(numbers[order], times[order], self.seen)
 
 
 class Postings:
     """What the index says of the words that were asked for last. One instance a store, safe between threads."""
 
     def __init__(self) -> None:
+        self.is_read_ahead = False
+        """Whether it was begun to read all words, and nothing was forgotten since because much had changed."""
         self._lock = threading.Lock()
         self._sequence = 0
         self._census = Census()
@@ -109,13 +124,26 @@ class Postings:
         self._size = 0
 
     def ranked(
-        self, connection: apsw.Connection, terms: Sequence[str], namespace_ids: Sequence[int] | None
-    ) -> tuple[Numbers, Scores]:
-        """The memories that hold any of *terms* and live in one of these namespaces, by number; the BM25 of each."""
+        self,
+        connection: apsw.Connection,
+        terms: Sequence[str],
+        namespace_ids: Sequence[int] | None,
+        *,
+        every: bool,
+    ) -> Ranked | None:
+        """The memories that hold any of *terms* and live in one of these namespaces, by number; the BM25 of each.
+
+        Or those that hold *every* one; None if a term would have to be read for it: the index itself finds them in less
+        time than it takes to tell where all terms stand.
+        """
         phrases = [tuple(words.stem(connection, term)) for term in terms]
         with self._lock:
-            postings = self._of(connection, phrases)
-            found, bm25 = _summed([(one.memories, self._bm25(one)) for one in postings])
+            if not every:
+                found, bm25 = self._summed(self._of(connection, phrases))
+            elif self.is_read_ahead and (postings := self._kept_of(connection, phrases)):
+                found, bm25 = self._in_all(postings)
+            else:
+                return None
             if namespace_ids is None:
                 return found, bm25
             here = self._census.lives_in(found, namespace_ids)
@@ -139,14 +167,41 @@ class Postings:
             }
         return {token: len(one.memories) for token, one in found.items() if one}
 
+    def read_ahead(self, connection: apsw.Connection) -> Iterator[None]:
+        """Read who holds the words that nobody has asked for yet, in short steps, if there is room for all.
+
+        It ends early when so much has changed that what was read is forgotten.
+        """
+        with self._lock, self._now(connection):
+            self.is_read_ahead = A_PAIR * self._census.length < MOST_KEPT
+            seen = len(self._changes)
+        for stretch in _stretches(connection) if self.is_read_ahead else ():
+            # As of now or later: what has changed since they were *seen* is heard of when they are asked for.
+            found = rows(connection, HELD_FROM, stretch)
+            fresh = {(term,): _posting((term,), _parsed(held_in), seen) for term, held_in in found}
+            with self._lock:
+                if not self.is_read_ahead:
+                    return
+                for phrase in fresh.keys() - self._kept.keys():
+                    self._put(phrase, fresh[phrase])
+                    self._kept.move_to_end(phrase, last=False)
+                seen = len(self._changes)
+            yield
+
     def _of(self, connection: apsw.Connection, phrases: Sequence[Phrase]) -> list[Posting]:
         """What is known of each of *phrases* as of now."""
-        if journal.last(connection)[0] == self._sequence:
-            kept = [one for phrase in phrases if (one := self._brought_up(phrase))]
-            if len(kept) == len(phrases):
-                return kept
+        if kept := self._kept_of(connection, phrases):
+            return kept
         with self._now(connection):
             return [self._brought_up(phrase) or self._read(connection, phrase) for phrase in phrases]
+
+    def _kept_of(self, connection: apsw.Connection, phrases: Sequence[Phrase]) -> list[Posting] | None:
+        """What is kept of *phrases* as of now, if it is of each."""
+        if journal.last(connection)[0] != self._sequence:
+            with self._now(connection):
+                pass
+        kept = [one for phrase in phrases if (one := self._brought_up(phrase))]
+        return kept if len(kept) == len(phrases) else None
 
     @contextmanager
     def _now(self, connection: apsw.Connection) -> Iterator[None]:
@@ -170,13 +225,31 @@ class Postings:
             self._changes.clear()
             self._kept.clear()
             self._size = 0
+            self.is_read_ahead = False
         else:
             self._changes += _changes(connection, changed)
         self._sequence = sequence
 
+    def _summed(self, postings: Sequence[Posting]) -> Ranked:
+        """Who is in any of *postings*."""
+        numbers = np.concatenate([one.memories for one in postings])
+        adds = np.concatenate([self._bm25(one) for one in postings])
+        order = np.argsort(numbers, kind="stable")
+        return _totals(numbers[order], adds[order])
+
+    def _in_all(self, postings: Sequence[Posting]) -> Ranked:
+        """Who is in every one of *postings*."""
+        rarest, *others = sorted(postings, key=lambda one: len(one.memories))
+        found = rarest.memories
+        for one in others:
+            found = found[one.among(found)[0]]
+        times = np.array([one.times[np.searchsorted(one.memories, found)] for one in postings], np.float64)
+        bm25 = self._census.bm25([len(one.memories) for one in postings], found, times)
+        return found, bm25.sum(0)
+
     def _bm25(self, posting: Posting) -> Scores:
         if posting.adds is None or posting.edition != self._census.edition:
-            posting.adds = self._census.bm25(posting.memories, posting.times)
+            posting.adds = self._census.bm25(len(posting.memories), posting.memories, posting.times)
             posting.edition = self._census.edition
         return posting.adds
 
@@ -196,7 +269,7 @@ class Postings:
             if len(phrase) != 1:
                 return None
             now = {number: held[phrase[0]] for number, held in holding.items()}
-            kept = self._put(phrase, *kept.changed(list(late), now))
+            kept = self._put(phrase, kept.changed(list(late), now))
         kept.seen = len(self._changes)
         self._kept.move_to_end(phrase)
         return kept
@@ -213,16 +286,12 @@ class Postings:
         return self._keep((token,), held_in) if len(held_in) < LONG else None
 
     def _keep(self, phrase: Phrase, held_in: Numbers) -> Posting:
-        """What the columns it is *held_in* say of *phrase*, from now on."""
-        if any(PRIVATE in token for token in phrase):
-            held_in = held_in[held_in >= 0]
-        weights = WEIGHTS[held_in & ((1 << COLUMN_BITS) - 1)]
-        return self._put(phrase, *_totals(held_in >> COLUMN_BITS, weights))
+        return self._put(phrase, _posting(phrase, held_in, len(self._changes)))
 
-    def _put(self, phrase: Phrase, memories: Numbers, times: Scores) -> Posting:
+    def _put(self, phrase: Phrase, fresh: Posting) -> Posting:
         if gone := self._kept.pop(phrase, None):
             self._size -= gone.size
-        self._kept[phrase] = fresh = Posting(memories, times, len(self._changes))
+        self._kept[phrase] = fresh
         self._size += fresh.size
         return fresh
 
@@ -249,15 +318,37 @@ def _held(connection: apsw.Connection, memory: Memory) -> dict[str, float]:
     return held
 
 
+def _posting(phrase: Phrase, held_in: Numbers, seen: int) -> Posting:
+    """What the columns it is *held_in* say of *phrase*."""
+    if any(PRIVATE in token for token in phrase):
+        held_in = held_in[held_in >= 0]
+    weights = WEIGHTS[held_in & ((1 << COLUMN_BITS) - 1)]
+    numbers, times = _totals(held_in >> COLUMN_BITS, weights)
+    return Posting(numbers.astype(np.int32), times.astype(np.float32), seen)
+
+
+def _stretches(connection: apsw.Connection) -> Iterator[tuple[str, str]]:
+    """The first and the last of a few words that follow each other, until all have come; without our own."""
+    connection.execute(words.VOCABULARY)
+    first = last = ""
+    total = 0
+    for term, count in rows(connection, PLACES_OF_EACH):
+        is_ours = PRIVATE in term
+        if first and (is_ours or total + count > AT_ONCE):
+            yield first, last
+            first, total = "", 0
+        if not is_ours:
+            first, last, total = first or term, term, total + count
+    if first:
+        yield first, last
+
+
 def _numbers(connection: apsw.Connection, sql: str, token: str, *values: int) -> Numbers:
-    return np.array(orjson.loads(value(connection, sql, (token, *values))), np.int64)
+    return _parsed(value(connection, sql, (token, *values)))
 
 
-def _summed(postings: Sequence[tuple[Numbers, Scores]]) -> tuple[Numbers, Scores]:
-    numbers = np.concatenate([memories for memories, _ in postings])
-    adds = np.concatenate([adds for _, adds in postings])
-    order = np.argsort(numbers, kind="stable")
-    return _totals(numbers[order], adds[order])
+def _parsed(numbers: str) -> Numbers:
+    return np.array(orjson.loads(numbers), np.int64)
 
 
 def _totals(numbers: Numbers, values: Scores) -> tuple[Numbers, Scores]:

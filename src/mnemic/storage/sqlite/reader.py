@@ -340,7 +340,9 @@ class SqliteReader:
         if not terms or spaces == []:
             return []
         if lexicon := self._lexicon(wanted, every):
-            return lexicon.best(self._holding(lexicon, terms, wanted, spaces), limit)
+            holding = self._holding(lexicon, terms, wanted, spaces, every=every)
+            if holding is not None:
+                return lexicon.best(holding, limit)
         by_word = self._searched_by_word(spaces, wanted, every=every)
         return words.search(self._connection, terms, wanted, by_word, every=every, limit=limit)
 
@@ -363,8 +365,9 @@ class SqliteReader:
         if not terms or spaces == []:
             return []
         if lexicon := self._lexicon(wanted, every):
-            holding = self._holding(lexicon, terms, wanted, spaces)
-            return lexicon.weighed(self._connection, holding, weights, limit)
+            holding = self._holding(lexicon, terms, wanted, spaces, every=every)
+            if holding is not None:
+                return lexicon.weighed(self._connection, holding, weights, limit)
         by_word = self._searched_by_word(spaces, wanted, every=every)
         return words.matches(self._connection, terms, wanted, by_word, every=every, limit=limit)
 
@@ -389,8 +392,11 @@ class SqliteReader:
         return memories.where(wanted, is_large=self._is_large(wanted))
 
     def _lexicon(self, wanted: Filter, every: bool, *, is_question: bool = True) -> Lexicon | None:
-        """What is kept in memory of the words, if it can answer this."""
-        if every or wanted.states != LIVING_ONLY:
+        """What is kept in memory of the words, if it can answer this.
+
+        Of those who hold *every* word few are left, and to look at their rows takes less than to judge all memories.
+        """
+        if wanted.states != LIVING_ONLY or (every and not wanted.is_plain):
             return None
         return self._store.lexicon(self._connection, is_question=is_question)
 
@@ -405,10 +411,16 @@ class SqliteReader:
         return lexicon.ledger if lexicon else None
 
     def _holding(
-        self, lexicon: Lexicon, terms: Sequence[str], wanted: Filter, spaces: Sequence[int] | None
-    ) -> Holding:
+        self,
+        lexicon: Lexicon,
+        terms: Sequence[str],
+        wanted: Filter,
+        spaces: Sequence[int] | None,
+        *,
+        every: bool,
+    ) -> Holding | None:
         without = self._left_out(wanted)
-        return lexicon.holding(self._connection, terms, spaces, wanted, without=without)
+        return lexicon.holding(self._connection, terms, spaces, wanted, every=every, without=without)
 
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
         """See Reader."""

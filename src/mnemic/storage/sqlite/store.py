@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import apsw
+
 from mnemic.storage.base import Asked, Scratch, Store
 from mnemic.storage.files import HELD, Inode
+from mnemic.storage.sqlite.ahead import Ahead
 from mnemic.storage.sqlite.connection import our_errors
 from mnemic.storage.sqlite.opened import OpenedStore, to_write
 
 if TYPE_CHECKING:
+    from mnemic.storage.sqlite.lexicon import Lexicon
     from mnemic.storage.sqlite.past import PastStore
 
 
@@ -21,14 +26,27 @@ class SqliteStore(OpenedStore):
         with our_errors(path.name):
             super().__init__(path, to_write(path, durable=durable), durable=durable, turns=path)
         self._past: PastStore | None = None
+        self._ahead = Ahead(self._read_ahead)
         self._held: Inode | None = HELD.take(path)
 
     def close(self) -> None:
         """See Store."""
+        self._ahead.stop()
         super().close()
         if self._held:
             HELD.let_go(self._held)
             self._held = None
+
+    def lexicon(self, connection: apsw.Connection, *, is_question: bool) -> Lexicon | None:
+        """The same; from the first time on all words are read, in the background."""
+        lexicon = super().lexicon(connection, is_question=is_question)
+        if lexicon and not lexicon.is_read_ahead:
+            self._ahead.start()
+        return lexicon
+
+    def _read_ahead(self) -> Iterator[None]:
+        assert self._lexicon
+        return self._lexicon.read_ahead(self._connection())
 
     def at(self, sequence: int) -> Store:
         """See Store. The last one asked for is kept, since whoever looks back tends to look again."""
