@@ -283,7 +283,8 @@ def resume(ctx: Context, limit: int = 15, others: tuple[str, ...] | None = OTHER
 def _before(reader: Reader, ctx: Context) -> Session | None:
     """The last session that began before the one this caller is in; the last of all if it is in none."""
     latest = reader.latest_sessions(ctx.scope(), limit=LOOKED_BACK)
-    own = next((one for one in latest if one.id == current(ctx)), None)
+    number = current(ctx)
+    own = next((one for one in latest if one.id == number), None)
     earlier = [one for one in latest if own is None or _begun(one) < _begun(own)]
     return max(earlier, key=_begun, default=None)
 
