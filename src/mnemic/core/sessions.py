@@ -13,6 +13,7 @@ from mnemic.core.memories import SUPERSEDES, faithful, known, title_of
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Conflict, Denied, Invalid, NotFound
 from mnemic.model.graph import Direction
+from mnemic.model.journal import Subject
 from mnemic.model.memory import Draft, Memory
 from mnemic.model.search import Filter, Order
 from mnemic.model.session import Session
@@ -32,6 +33,8 @@ LOOKED_AT = 20
 """So many of the latest sessions are looked at for it."""
 LOOKED_BACK = 1_000
 """So many for the one before it."""
+BEGINNINGS = ("start_session", "record", "correct")
+"""What the journal calls the writes that put a caller into a session; an import, or a name given to one, does not."""
 DECISION, FACT, INFERENCE = "decision", "fact", "inference"
 TAKEN_UP = (("facts", FACT, 0.8), ("decisions", DECISION, 0.7), ("inferences", INFERENCE, 0.6))
 """What is taken up, if it is at least so sure; where there is room for one or two, what comes first here."""
@@ -211,17 +214,25 @@ def _ended(tx: Writer, ctx: Context, session: Session, summary: str | None, epis
 
 def _meant(reader: Reader, ctx: Context, number: int | None) -> Session:
     wanted = current(ctx) if number is None else number
-    session = _left_over(reader, ctx) if wanted is None else reader.session_numbered(wanted)
+    session = _own(reader, ctx) if wanted is None else reader.session_numbered(wanted)
     if session is None or not ctx.may_see(session.namespace):
         raise NotFound(f"No session {number}" if number is not None else "No session has been started")
     return session
 
 
-def _left_over(reader: Reader, ctx: Context) -> Session | None:
-    """The latest session that is open and that nobody here is in, else the latest of those nobody is in."""
-    taken = set(ctx.sessions.values())
-    free = [one for one in reader.latest_sessions((ctx.home(),), limit=LOOKED_AT) if one.id not in taken]
-    return next((one for one in free if one.ended_at is None), free[0] if free else None)
+def _own(reader: Reader, ctx: Context) -> Session | None:
+    """The latest session of the last day that this caller, in any process, left open; else the last that it was in."""
+    others = {number for key, number in ctx.sessions.items() if key != _key(ctx)}
+    since = ctx.now() - LEFT_OPEN
+    latest = {
+        one.id: one
+        for one in reader.latest_sessions((ctx.home(),), limit=LOOKED_AT)
+        if one.id not in others and (one.ended_at or one.started_at) > since
+    }
+    changes = reader.journal(subject=Subject.SESSION, subject_ids=list(latest), actor=ctx.actor)
+    begun = {change.subject_id for change in changes if change.operation in BEGINNINGS}
+    own = [one for one in latest.values() if one.id in begun]
+    return next((one for one in own if one.ended_at is None), own[0] if own else None)
 
 
 def _episode_of(reader: Reader, session: Session) -> Memory | None:
