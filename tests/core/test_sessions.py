@@ -15,6 +15,7 @@ from mnemic.core.sessions import (
     Event,
     current,
     end,
+    enter,
     log_turn,
     record,
     resume,
@@ -261,6 +262,24 @@ def test_undo_takes_an_event_back_and_leaves_the_session(ctx):
     memory = recorded(ctx, "one")
     undo(ctx, ctx.store.sequence())
     assert str(find(ctx, memory.id).state) == "forgotten" and recorded(ctx, "two").session_id == 1
+
+
+def test_who_undoes_the_start_of_a_session_is_in_it_no_more(ctx):
+    start(ctx, 51)
+    end(ctx, summary="Learned to fly kites")
+    start(ctx, 52)
+    undo(ctx, ctx.store.sequence())
+    assert current(ctx) is None and resume(ctx).current is None
+    with pytest.raises(NotFound, match="No session has been started"):
+        end(ctx, summary="Nothing came of it")
+    assert recorded(ctx, "later").session_id == 53
+
+
+def test_who_is_in_a_session_that_another_ended_is_in_it_no_more(ctx):
+    start(ctx, 51)
+    end(ctx.on_behalf_of("other"), 51, summary="Learned to fly kites")
+    assert current(ctx) is None and end(ctx).session.summary == "Learned to fly kites"
+    assert enter(ctx) is None and recorded(ctx, "later").session_id == 52
 
 
 def test_a_token_for_other_namespaces_may_not_take_up_a_session(ctx):

@@ -120,8 +120,15 @@ def _key(ctx: Context) -> tuple[str, str]:
 
 
 def current(ctx: Context) -> int | None:
-    """The session this caller is in, or None."""
-    return ctx.sessions.get(_key(ctx))
+    """The session this caller is in, or None; it is in none that another ended or whose start was undone."""
+    session = _entered(ctx.store.read(), ctx)
+    return session.id if session else None
+
+
+def _entered(reader: Reader, ctx: Context) -> Session | None:
+    number = ctx.sessions.get(_key(ctx))
+    session = reader.session_numbered(number) if number is not None else None
+    return session if session is not None and session.ended_at is None else None
 
 
 def begin(ctx: Context, topic: str | None = None) -> Started:
@@ -146,9 +153,7 @@ def enter(ctx: Context, number: int | None = None) -> Session | None:
 
 
 def _unfinished(reader: Reader, ctx: Context) -> Session | None:
-    number = current(ctx)
-    session = reader.session_numbered(number) if number is not None else None
-    if session is not None and session.ended_at is None:
+    if session := _entered(reader, ctx):
         return session
     since = ctx.now() - LEFT_OPEN
     latest = reader.latest_sessions((ctx.home(),), limit=LOOKED_AT)
@@ -173,11 +178,8 @@ def take_up(ctx: Context, number: int) -> Session:
 @contextmanager
 def writing_within(ctx: Context, operation: str) -> Iterator[tuple[Writer, int]]:
     """A transaction and the session this caller is in, which begins with it if there is none."""
-    number = current(ctx)
     with write_after_expiry(ctx, operation) as tx:
-        session = tx.session_numbered(number) if number is not None else None
-        if session is None or session.ended_at is not None:
-            session = tx.add_session(ctx.home())
+        session = _entered(tx, ctx) or tx.add_session(ctx.home())
         yield tx, session.id
     # Not before: a transaction that is rolled back leaves the number to somebody else.
     ctx.sessions[_key(ctx)] = session.id
@@ -213,15 +215,16 @@ def _ended(tx: Writer, ctx: Context, session: Session, summary: str | None, epis
 
 
 def _meant(reader: Reader, ctx: Context, number: int | None) -> Session:
-    wanted = current(ctx) if number is None else number
-    session = _own(reader, ctx) if wanted is None else reader.session_numbered(wanted)
+    session = _own(reader, ctx) if number is None else reader.session_numbered(number)
     if session is None or not ctx.may_see(session.namespace):
         raise NotFound(f"No session {number}" if number is not None else "No session has been started")
     return session
 
 
 def _own(reader: Reader, ctx: Context) -> Session | None:
-    """The latest session of the last day that this caller, in any process, left open; else the last that it was in."""
+    """The session this caller is in; else the latest of the last day that it, in any process, left open or ended."""
+    if session := _entered(reader, ctx):
+        return session
     others = {number for key, number in ctx.sessions.items() if key != _key(ctx)}
     since = ctx.now() - LEFT_OPEN
     latest = {
@@ -232,7 +235,9 @@ def _own(reader: Reader, ctx: Context) -> Session | None:
     changes = reader.journal(subject=Subject.SESSION, subject_ids=list(latest), actor=ctx.actor)
     begun = {change.subject_id for change in changes if change.operation in BEGINNINGS}
     own = [one for one in latest.values() if one.id in begun]
-    return next((one for one in own if one.ended_at is None), own[0] if own else None)
+    # One that ended without a summary was undone.
+    last = own[0] if own and own[0].summary else None
+    return next((one for one in own if one.ended_at is None), last)
 
 
 def _episode_of(reader: Reader, session: Session) -> Memory | None:
