@@ -140,6 +140,14 @@ def test_a_session_that_has_ended_keeps_its_episode(ctx, clock):
     assert end(ctx, 52).episode.content == "Session 52 completed"
 
 
+def test_a_summary_without_an_episode_gets_one_of_its_own(ctx):
+    start(ctx, 51)
+    first = end(ctx, summary="Learned to fly kites")
+    end(ctx, 51, summary="Learned to build kites", episode=False)
+    second = end(ctx, 51)
+    assert second.episode.content == "Learned to build kites" and second.episode.id != first.episode.id
+
+
 def test_a_session_taken_up_again_keeps_its_summary_and_episode(ctx, clock):
     start(ctx, 51)
     first = recorded(ctx, "something").id

@@ -203,7 +203,7 @@ def end(
 
 def _ended(tx: Writer, ctx: Context, session: Session, summary: str | None, episode: bool) -> Ended:
     told = summary or session.summary or f"Session {session.id} completed"
-    known = _episode_of(tx, session) if episode and told == session.summary else None
+    known = _episode_of(tx, session, told) if episode and told == session.summary else None
     is_told = told == session.summary and (known is not None or not episode)
     if is_told and session.ended_at is not None:
         return Ended(session, known)
@@ -240,11 +240,12 @@ def _own(reader: Reader, ctx: Context) -> Session | None:
     return next((one for one in own if one.ended_at is None), last)
 
 
-def _episode_of(reader: Reader, session: Session) -> Memory | None:
-    """The last episode that was written of a session."""
+def _episode_of(reader: Reader, session: Session, summary: str) -> Memory | None:
+    """The last episode that was written of a session, if it still says this."""
     wanted = Filter(session_ids=(session.id,), kinds=(EPISODE,))
     found = reader.memories(reader.select(wanted, limit=LOOKED_AT, order=Order.NEWEST))
-    return next((one for one in found if one.metadata.get(EPISODE_OF) == session.id), None)
+    last = next((one for one in found if one.metadata.get(EPISODE_OF) == session.id), None)
+    return last if last is not None and last.content == summary else None
 
 
 def _episode(tx: Writer, ctx: Context, session: Session, summary: str) -> Memory:
