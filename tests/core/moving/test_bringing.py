@@ -170,6 +170,12 @@ def test_a_folder_of_simple_memory_and_what_stands_behind_its_object(ctx, tmp_pa
     assert (done.imported, done.links, done.errors) == (2, 1, ["the end of the file: not JSON"])
 
 
+def test_simple_memory_brings_lines_as_its_mirror_takes_them(ctx, tmp_path):
+    done = bring(ctx, "simple-memory", write(tmp_path / "memory.json", lines(*LINES) + "\n{broken"))
+    assert (done.imported, done.links, done.errors) == (2, 2, ["line 5: not JSON"])
+    assert links(ctx) == {("Anna", "likes", "Tea"), ("Anna", "knows", "Nobody")}
+
+
 def test_what_simple_memory_has_twice_comes_twice_and_no_more(ctx, tmp_path):
     content = {"entities": [{**LINES[0], "observations": ["a", "a"]}, LINES[1]], "relations": [LINES[2]] * 2}
     done = bring(ctx, "simple-memory", write(tmp_path / "memory.json", content))

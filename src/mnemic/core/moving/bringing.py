@@ -19,7 +19,7 @@ from mnemic.errors import Invalid
 from mnemic.formats import conversations, exports
 from mnemic.formats.conversations import Conversation
 from mnemic.formats.document import loaded
-from mnemic.formats.graphs import Flaw, Record, read_document, read_lines
+from mnemic.formats.graphs import Flaw, Record, read_document_or_lines, read_lines
 from mnemic.storage.base import Progress
 
 GENERIC = "Generic"
@@ -75,7 +75,7 @@ def _simple_memory(ctx: Context, delivery: Delivery) -> Imported:
     file = delivery.path / SIMPLE_FILE if delivery.path.is_dir() else delivery.path
     delivery = Delivery(file, delivery.tables, delivery.progress)
     text = _text(delivery, "Simple Memory")
-    records = list(read_document(text)) if text.strip() else []
+    records = list(read_document_or_lines(text)) if text.strip() else []
     if text.strip() and not records and "entities" not in loaded(text.encode()):
         raise Invalid(f"{delivery.name} is no file of Simple Memory: it has no entities.", "file")
     return _graph(ctx, delivery, records, "Simple Memory", may_dangle=True, may_repeat=True)
