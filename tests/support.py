@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
+import subprocess
+import sys
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -49,6 +51,21 @@ def serving(server: Server) -> Iterator[Server]:
             yield server
         finally:
             server.shutdown()
+
+
+LOCKED = """
+import fcntl, os, sys
+PENDING = 0x40000000  # SQLite's readers lock the 510 bytes from two behind this
+try:
+    fcntl.lockf(os.open(sys.argv[1], os.O_RDWR), fcntl.LOCK_EX | fcntl.LOCK_NB, 510, PENDING + 2)
+except OSError:
+    sys.exit(1)
+"""
+
+
+def is_locked(path: Path) -> bool:
+    """Whether another process is kept from locking the database at *path* for itself."""
+    return subprocess.run([sys.executable, "-c", LOCKED, str(path)], check=False).returncode == 1
 
 
 class Clock:

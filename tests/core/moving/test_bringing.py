@@ -25,7 +25,7 @@ from mnemic.formats import amem
 from mnemic.formats.amem import Brain, Link, Node
 from mnemic.model.graph import Direction, Sketch
 from mnemic.model.values import DAY, State
-from support import START, a_query, everything, kept
+from support import START, a_query, everything, is_locked, kept
 
 LINES = [
     {"type": "entity", "name": "Anna", "entityType": "person", "observations": ["likes tea", "lives here"]},
@@ -147,6 +147,14 @@ def test_what_is_another_systems_is_refused(ctx, tmp_path, system, other):
 def test_a_file_that_is_not_there_is_refused(ctx, tmp_path):
     with pytest.raises(Invalid, match=r"memory\.json cannot be read"):
         bring(ctx, "simple-memory", tmp_path)
+
+
+@pytest.mark.parametrize("system", SOURCES)
+def test_the_database_that_is_open_is_refused_and_stays_locked(ctx, tmp_path, system):
+    kept(ctx, "one")
+    with pytest.raises(Invalid, match=r"mnemic\.db is the database that memories would come to"):
+        bring(ctx, system, tmp_path / "mnemic.db")
+    assert is_locked(tmp_path / "mnemic.db")
 
 
 # -- graphs

@@ -21,6 +21,7 @@ from mnemic.formats.conversations import Conversation
 from mnemic.formats.document import loaded
 from mnemic.formats.graphs import Flaw, Record, read_document_or_lines, read_lines
 from mnemic.storage.base import Progress
+from mnemic.storage.files import HELD
 
 GENERIC = "Generic"
 """The type of an entity of mcp-memory that names none."""
@@ -44,6 +45,8 @@ class Delivery:
 
 def bring(ctx: Context, system: str, delivery: Delivery) -> Imported:
     """Take in what *system* keeps at a path; a second time changes nothing. Invalid if it is something else."""
+    if HELD.holds(delivery.path):
+        raise Invalid(f"{delivery.name} is the database that memories would come to.", "file")
     try:
         return READERS[system](ctx, delivery)
     except OSError as error:
