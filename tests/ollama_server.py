@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from typing import Any
+
+from support import serving
 
 
 class OllamaServer(ThreadingHTTPServer):
@@ -80,10 +81,6 @@ def _told(answer: object, status: int = 200) -> tuple[int, bytes]:
     return status, json.dumps(answer).encode()
 
 
-@contextlib.contextmanager
-def ollama_server() -> Iterator[OllamaServer]:
+def ollama_server() -> contextlib.AbstractContextManager[OllamaServer]:
     """Such a server, running."""
-    with OllamaServer() as server:
-        Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        yield server
-        server.shutdown()
+    return serving(OllamaServer())

@@ -1,14 +1,20 @@
-"""Small stand-ins for what a test must hold still: the clock, chance and the model."""
+"""Small stand-ins for what a test must hold still: the clock, chance and the model; and servers that run meanwhile."""
 
 from __future__ import annotations
 
 import hashlib
 import re
+import subprocess
+import sys
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
+from socketserver import BaseServer
+from threading import Thread
+from typing import TypeVar
 
 import numpy as np
 
@@ -22,6 +28,8 @@ from mnemic.model.values import State
 from mnemic.storage.base import Passage, Store
 from mnemic.storage.sqlite.store import SqliteStore
 
+Server = TypeVar("Server", bound=BaseServer)
+
 START = 1_800_000_000_000_000
 """When every test begins: 15 January 2027, 08:00 UTC."""
 
@@ -32,6 +40,32 @@ def open_store(engine: str, folder: Path, name: str = "mnemic", *, durable: bool
         case "sqlite":
             return SqliteStore(folder / f"{name}.db", durable=durable)
     raise ValueError(engine)
+
+
+@contextmanager
+def serving(server: Server) -> Iterator[Server]:
+    """*server*, which answers until the block ends."""
+    with server:
+        Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+
+
+LOCKED = """
+import fcntl, os, sys
+PENDING = 0x40000000  # SQLite's readers lock the 510 bytes from two behind this
+try:
+    fcntl.lockf(os.open(sys.argv[1], os.O_RDWR), fcntl.LOCK_EX | fcntl.LOCK_NB, 510, PENDING + 2)
+except OSError:
+    sys.exit(1)
+"""
+
+
+def is_locked(path: Path) -> bool:
+    """Whether another process is kept from locking the database at *path* for itself."""
+    return subprocess.run([sys.executable, "-c", LOCKED, str(path)], check=False).returncode == 1
 
 
 class Clock:

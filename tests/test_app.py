@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Semaphore, Thread
+from threading import Semaphore
 
 import pytest
 
 from mnemic.app import open_app
 from mnemic.settings import Settings
+from support import serving
 
 
 class Server(ThreadingHTTPServer):
@@ -48,10 +49,8 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    with Server() as running:
-        Thread(target=running.serve_forever, args=(0.01,), daemon=True).start()
+    with serving(Server()) as running:
         yield running
-        running.shutdown()
 
 
 def test_an_app_that_is_closed_lets_go_of_the_servers_it_asked(tmp_path, server):

@@ -10,6 +10,7 @@ import pytest
 
 from mnemic.core.files import LARGEST, readable
 from mnemic.errors import Denied, Invalid
+from support import is_locked, kept
 
 
 @pytest.fixture
@@ -85,6 +86,16 @@ def test_a_file_that_is_too_large_is_not_read(confined, allowed):
         large.truncate(LARGEST + 1)
     with pytest.raises(Invalid, match="path: larger than 256 MB"):
         readable(confined, allowed / "large", "path")
+
+
+@pytest.mark.parametrize("name", ["mnemic.db", "mnemic.db-shm", "another name"])
+def test_a_database_that_is_open_here_is_refused_and_stays_locked(ctx, tmp_path, name):
+    # Whoever closes a file gives up every lock of the process on it, those of a database engine too.
+    kept(ctx, "one")
+    (tmp_path / "another name").hardlink_to(tmp_path / "mnemic.db")
+    with pytest.raises(Invalid, match="path: a database that is open here"):
+        readable(replace(ctx, roots=(tmp_path.resolve(),)), tmp_path / name, "path")
+    assert is_locked(tmp_path / "mnemic.db")
 
 
 @pytest.mark.parametrize("path", ["a\0b", "~nobody-by-this-name/x"])

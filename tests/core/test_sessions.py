@@ -15,6 +15,7 @@ from mnemic.core.sessions import (
     Event,
     current,
     end,
+    enter,
     log_turn,
     record,
     resume,
@@ -25,7 +26,7 @@ from mnemic.errors import Denied, NotFound
 from mnemic.model.access import Grant
 from mnemic.model.graph import Direction
 from mnemic.model.values import State
-from support import everything
+from support import everything, kept
 
 
 def recorded(ctx, text, kind="fact", **fields):
@@ -44,8 +45,8 @@ def test_what_follows_a_start_belongs_to_the_session(ctx):
     second = start(ctx)
     assert (second.session.id, second.previous.id, second.total) == (2, 1, 2)
     assert recorded(ctx, "in the second").session_id == 2
-    kept = ctx.store.read().session_numbered(1)
-    assert (kept.topic, kept.metadata, kept.name) == ("kites", {"project": "k"}, "Session 1")
+    made = ctx.store.read().session_numbered(1)
+    assert (made.topic, made.metadata, made.name) == ("kites", {"project": "k"}, "Session 1")
 
 
 def test_a_session_can_be_named_by_its_number_and_taken_up_again(ctx):
@@ -139,6 +140,14 @@ def test_a_session_that_has_ended_keeps_its_episode(ctx, clock):
     assert end(ctx, 52).episode.content == "Session 52 completed"
 
 
+def test_a_summary_without_an_episode_gets_one_of_its_own(ctx):
+    start(ctx, 51)
+    first = end(ctx, summary="Learned to fly kites")
+    end(ctx, 51, summary="Learned to build kites", episode=False)
+    second = end(ctx, 51)
+    assert second.episode.content == "Learned to build kites" and second.episode.id != first.episode.id
+
+
 def test_a_session_taken_up_again_keeps_its_summary_and_episode(ctx, clock):
     start(ctx, 51)
     first = recorded(ctx, "something").id
@@ -173,8 +182,24 @@ def test_without_a_number_nobody_ends_what_another_is_in(ctx):
     assert end(ctx).session.id == 51
     assert end(ctx).session.id == 51
     assert ctx.store.read().session_numbered(52).ended_at is None
-    ctx.sessions.clear()
-    assert end(ctx).session.id == 52
+
+
+def test_without_a_number_only_what_the_same_caller_began_is_ended_from_another_process(ctx, clock):
+    def elsewhere(actor):
+        return replace(ctx, actor=actor, sessions={})
+
+    claude, cursor = elsewhere("claude"), elsewhere("cursor")
+    start(claude, 51)
+    kept(cursor, "in a session by name", session="planning")
+    with pytest.raises(NotFound, match="No session has been started"):
+        end(cursor)
+    assert end(cursor, 51, summary="Ended by its number").session.id == 51
+    take_up(claude, 51)
+    recorded(cursor, "something")
+    assert end(elsewhere("claude")).session.id == 51
+    clock.advance(days=2)
+    with pytest.raises(NotFound):
+        end(elsewhere("cursor"))
 
 
 def test_there_must_be_a_session_to_end(ctx):
@@ -247,6 +272,24 @@ def test_undo_takes_an_event_back_and_leaves_the_session(ctx):
     assert str(find(ctx, memory.id).state) == "forgotten" and recorded(ctx, "two").session_id == 1
 
 
+def test_who_undoes_the_start_of_a_session_is_in_it_no_more(ctx):
+    start(ctx, 51)
+    end(ctx, summary="Learned to fly kites")
+    start(ctx, 52)
+    undo(ctx, ctx.store.sequence())
+    assert current(ctx) is None and resume(ctx).current is None
+    with pytest.raises(NotFound, match="No session has been started"):
+        end(ctx, summary="Nothing came of it")
+    assert recorded(ctx, "later").session_id == 53
+
+
+def test_who_is_in_a_session_that_another_ended_is_in_it_no_more(ctx):
+    start(ctx, 51)
+    end(ctx.on_behalf_of("other"), 51, summary="Learned to fly kites")
+    assert current(ctx) is None and end(ctx).session.summary == "Learned to fly kites"
+    assert enter(ctx) is None and recorded(ctx, "later").session_id == 52
+
+
 def test_a_token_for_other_namespaces_may_not_take_up_a_session(ctx):
     start(ctx, 7)
     with pytest.raises(Denied):
@@ -260,10 +303,10 @@ def test_sessions_survive_export_and_import(ctx, fresh, journal):
     end(ctx, summary="done")
     other = replace(ctx, store=fresh("other"), sessions={})
     import_lines(other, list(export_lines(ctx, journal=journal)))
-    [kept], [made] = other.store.read().sessions(), ctx.store.read().sessions()
-    assert kept == (made if journal else replace(made, id=1))
+    [brought], [made] = other.store.read().sessions(), ctx.store.read().sessions()
+    assert brought == (made if journal else replace(made, id=1))
     (memories, edges), (here, links) = everything(other.store), everything(ctx.store)
-    assert {memory["session_id"] for memory in memories.values()} == {kept.id} and edges == links
+    assert {memory["session_id"] for memory in memories.values()} == {brought.id} and edges == links
     assert [memory["statements"] for memory in memories.values()] == [
         memory["statements"] for memory in here.values()
     ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 
 import numpy as np
 import pytest
@@ -19,6 +18,7 @@ from mnemic.embedding.remote import (
     OpenAIEmbedder,
 )
 from mnemic.errors import Unavailable
+from support import serving
 
 
 class Server(ThreadingHTTPServer):
@@ -68,10 +68,8 @@ def answer(path: str, texts: list[str]) -> dict:
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    with Server() as running:
-        Thread(target=running.serve_forever, args=(0.01,), daemon=True).start()
+    with serving(Server()) as running:
         yield running
-        running.shutdown()
 
 
 @pytest.fixture(params=[OpenAIEmbedder, OllamaEmbedder])

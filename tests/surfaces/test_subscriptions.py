@@ -6,6 +6,7 @@ from queue import Empty, SimpleQueue
 
 import pytest
 
+from mnemic.errors import Unavailable
 from mnemic.surfaces import subscriptions
 from mnemic.surfaces.subscriptions import Subscriptions
 from support import a_draft, put
@@ -37,11 +38,21 @@ def test_a_change_is_told_once_however_much_changed(store, watched, told):
     assert told == ["a://one"] * 2
 
 
-def test_a_store_that_cannot_be_asked_has_nothing_to_tell(store, watched, told):
+def test_a_store_that_cannot_be_asked_has_nothing_to_tell_and_that_is_logged_once(
+    store, watched, told, monkeypatch, caplog
+):
+    def fails():
+        raise Unavailable("The database is busy")
+
     watched.add("a://one")
-    store.close()
-    watched.look()
+    for _ in range(2):
+        with monkeypatch.context() as broken:
+            broken.setattr(store, "sequence", fails)
+            watched.look()
+            watched.look()
+        watched.look()
     assert told == []
+    assert [record.getMessage() for record in caplog.records] == ["subscriptions: The database is busy"] * 2
 
 
 def test_what_was_before_is_not_told(store, watched, told):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from mnemic.core.context import Context
 from mnemic.errors import Denied, Invalid
+from mnemic.storage.files import HELD
 
 SQLITE = b"SQLite format 3\0"
 """How every SQLite database begins."""
@@ -29,8 +30,10 @@ def allowed(ctx: Context, path: Path, field: str) -> Path:
 
 
 def readable(ctx: Context, path: Path, field: str) -> bytes:
-    """What is in the file at *path*, which must be an allowed one."""
+    """What is in the file at *path*, which must be an allowed one, and no database that is open here."""
     real = allowed(ctx, path, field)
+    if HELD.holds(real):
+        raise Invalid(f"{field}: a database that is open here", field)
     try:
         with open(real, "rb", opener=_without_waiting) as file:
             told = os.fstat(file.fileno())

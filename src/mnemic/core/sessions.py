@@ -13,6 +13,7 @@ from mnemic.core.memories import SUPERSEDES, faithful, known, title_of
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Conflict, Denied, Invalid, NotFound
 from mnemic.model.graph import Direction
+from mnemic.model.journal import Subject
 from mnemic.model.memory import Draft, Memory
 from mnemic.model.search import Filter, Order
 from mnemic.model.session import Session
@@ -32,6 +33,8 @@ LOOKED_AT = 20
 """So many of the latest sessions are looked at for it."""
 LOOKED_BACK = 1_000
 """So many for the one before it."""
+BEGINNINGS = ("start_session", "record", "correct")
+"""What the journal calls the writes that put a caller into a session; an import, or a name given to one, does not."""
 DECISION, FACT, INFERENCE = "decision", "fact", "inference"
 TAKEN_UP = (("facts", FACT, 0.8), ("decisions", DECISION, 0.7), ("inferences", INFERENCE, 0.6))
 """What is taken up, if it is at least so sure; where there is room for one or two, what comes first here."""
@@ -117,8 +120,15 @@ def _key(ctx: Context) -> tuple[str, str]:
 
 
 def current(ctx: Context) -> int | None:
-    """The session this caller is in, or None."""
-    return ctx.sessions.get(_key(ctx))
+    """The session this caller is in, or None; it is in none that another ended or whose start was undone."""
+    session = _entered(ctx.store.read(), ctx)
+    return session.id if session else None
+
+
+def _entered(reader: Reader, ctx: Context) -> Session | None:
+    number = ctx.sessions.get(_key(ctx))
+    session = reader.session_numbered(number) if number is not None else None
+    return session if session is not None and session.ended_at is None else None
 
 
 def begin(ctx: Context, topic: str | None = None) -> Started:
@@ -143,9 +153,7 @@ def enter(ctx: Context, number: int | None = None) -> Session | None:
 
 
 def _unfinished(reader: Reader, ctx: Context) -> Session | None:
-    number = current(ctx)
-    session = reader.session_numbered(number) if number is not None else None
-    if session is not None and session.ended_at is None:
+    if session := _entered(reader, ctx):
         return session
     since = ctx.now() - LEFT_OPEN
     latest = reader.latest_sessions((ctx.home(),), limit=LOOKED_AT)
@@ -170,11 +178,8 @@ def take_up(ctx: Context, number: int) -> Session:
 @contextmanager
 def writing_within(ctx: Context, operation: str) -> Iterator[tuple[Writer, int]]:
     """A transaction and the session this caller is in, which begins with it if there is none."""
-    number = current(ctx)
     with write_after_expiry(ctx, operation) as tx:
-        session = tx.session_numbered(number) if number is not None else None
-        if session is None or session.ended_at is not None:
-            session = tx.add_session(ctx.home())
+        session = _entered(tx, ctx) or tx.add_session(ctx.home())
         yield tx, session.id
     # Not before: a transaction that is rolled back leaves the number to somebody else.
     ctx.sessions[_key(ctx)] = session.id
@@ -198,7 +203,7 @@ def end(
 
 def _ended(tx: Writer, ctx: Context, session: Session, summary: str | None, episode: bool) -> Ended:
     told = summary or session.summary or f"Session {session.id} completed"
-    known = _episode_of(tx, session) if episode and told == session.summary else None
+    known = _episode_of(tx, session, told) if episode and told == session.summary else None
     is_told = told == session.summary and (known is not None or not episode)
     if is_told and session.ended_at is not None:
         return Ended(session, known)
@@ -210,25 +215,37 @@ def _ended(tx: Writer, ctx: Context, session: Session, summary: str | None, epis
 
 
 def _meant(reader: Reader, ctx: Context, number: int | None) -> Session:
-    wanted = current(ctx) if number is None else number
-    session = _left_over(reader, ctx) if wanted is None else reader.session_numbered(wanted)
+    session = _own(reader, ctx) if number is None else reader.session_numbered(number)
     if session is None or not ctx.may_see(session.namespace):
         raise NotFound(f"No session {number}" if number is not None else "No session has been started")
     return session
 
 
-def _left_over(reader: Reader, ctx: Context) -> Session | None:
-    """The latest session that is open and that nobody here is in, else the latest of those nobody is in."""
-    taken = set(ctx.sessions.values())
-    free = [one for one in reader.latest_sessions((ctx.home(),), limit=LOOKED_AT) if one.id not in taken]
-    return next((one for one in free if one.ended_at is None), free[0] if free else None)
+def _own(reader: Reader, ctx: Context) -> Session | None:
+    """The session this caller is in; else the latest of the last day that it, in any process, left open or ended."""
+    if session := _entered(reader, ctx):
+        return session
+    others = {number for key, number in ctx.sessions.items() if key != _key(ctx)}
+    since = ctx.now() - LEFT_OPEN
+    latest = {
+        one.id: one
+        for one in reader.latest_sessions((ctx.home(),), limit=LOOKED_AT)
+        if one.id not in others and (one.ended_at or one.started_at) > since
+    }
+    changes = reader.journal(subject=Subject.SESSION, subject_ids=list(latest), actor=ctx.actor)
+    begun = {change.subject_id for change in changes if change.operation in BEGINNINGS}
+    own = [one for one in latest.values() if one.id in begun]
+    # One that ended without a summary was undone.
+    last = own[0] if own and own[0].summary else None
+    return next((one for one in own if one.ended_at is None), last)
 
 
-def _episode_of(reader: Reader, session: Session) -> Memory | None:
-    """The last episode that was written of a session."""
+def _episode_of(reader: Reader, session: Session, summary: str) -> Memory | None:
+    """The last episode that was written of a session, if it still says this."""
     wanted = Filter(session_ids=(session.id,), kinds=(EPISODE,))
     found = reader.memories(reader.select(wanted, limit=LOOKED_AT, order=Order.NEWEST))
-    return next((one for one in found if one.metadata.get(EPISODE_OF) == session.id), None)
+    last = next((one for one in found if one.metadata.get(EPISODE_OF) == session.id), None)
+    return last if last is not None and last.content == summary else None
 
 
 def _episode(tx: Writer, ctx: Context, session: Session, summary: str) -> Memory:
@@ -283,7 +300,8 @@ def resume(ctx: Context, limit: int = 15, others: tuple[str, ...] | None = OTHER
 def _before(reader: Reader, ctx: Context) -> Session | None:
     """The last session that began before the one this caller is in; the last of all if it is in none."""
     latest = reader.latest_sessions(ctx.scope(), limit=LOOKED_BACK)
-    own = next((one for one in latest if one.id == current(ctx)), None)
+    number = current(ctx)
+    own = next((one for one in latest if one.id == number), None)
     earlier = [one for one in latest if own is None or _begun(one) < _begun(own)]
     return max(earlier, key=_begun, default=None)
 

@@ -10,6 +10,9 @@ from pathlib import Path
 
 Inode = tuple[int, int]
 
+LOCKED_BESIDE = "-shm"
+"""How the name of a file ends on which an engine has locks too; what is before it is the name of the database."""
+
 
 def put_in_place(part: Path, target: Path) -> None:
     """Give *part*, which the disk has already, the name *target*; the disk has that too when this returns."""
@@ -63,6 +66,13 @@ class Held:
                 del self._counts[inode]
                 for handle in self._kept.pop(inode, ()):
                     os.close(handle)
+
+    def holds(self, path: Path) -> bool:
+        """Whether *path* is a database that an engine has open here, or a file beside one that it locks too."""
+        with self._lock, suppress(OSError):
+            database = path.with_name(path.name.removesuffix(LOCKED_BESIDE) or path.name)
+            return any(_inode(one.stat()) in self._counts for one in (path, database))
+        return False
 
     def beginning(self, path: Path, count: int) -> bytes:
         """The first *count* bytes of the file *path*, or as many as there are."""

@@ -17,7 +17,7 @@ from mnemic.core.history import has_changed_since
 from mnemic.errors import MnemicError, Unavailable
 from mnemic.surfaces import headers
 from mnemic.surfaces.bridge import cross, guarded
-from mnemic.surfaces.subscriptions import LOOK_SECONDS, Listen, acknowledged, ended, updated
+from mnemic.surfaces.subscriptions import LOOK_SECONDS, Listen, Trouble, acknowledged, ended, updated
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
@@ -66,6 +66,7 @@ class Watch:
         self.is_closed = False
         self._store = store
         self._streams = 0
+        self._trouble = Trouble()
         self._looking = asyncio.Lock()
         self._woken = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -117,10 +118,8 @@ class Watch:
     async def _keep_looking(self) -> None:
         while True:
             await asyncio.sleep(LOOK_SECONDS)
-            try:
+            with self._trouble.told_once():
                 await self.look()
-            except MnemicError as error:
-                log.warning("subscriptions: %s", error)
 
 
 class EventStream(StreamingResponse):

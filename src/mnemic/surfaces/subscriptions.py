@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from mnemic.errors import MnemicError
@@ -53,6 +54,25 @@ def _marked(listen: Listen) -> dict[str, Any]:
     return {"_meta": {SUBSCRIPTION_KEY: listen}}
 
 
+class Trouble:
+    """Looks that fail while the store cannot be asked: they are logged once, until one does not."""
+
+    def __init__(self) -> None:
+        self._told = ""
+
+    @contextmanager
+    def told_once(self) -> Iterator[None]:
+        """Let what the block does fail with an error of ours."""
+        try:
+            yield
+        except MnemicError as error:
+            if str(error) != self._told:
+                self._told = str(error)
+                log.warning("subscriptions: %s", error)
+        else:
+            self._told = ""
+
+
 class Subscriptions:
     """Tells of each address subscribed to when the store has changed, here or in another process."""
 
@@ -61,6 +81,7 @@ class Subscriptions:
         self._tell = tell
         self._wanted: dict[Listen, set[str]] = {None: set()}
         self._seen = 0
+        self._trouble = Trouble()
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
@@ -88,10 +109,8 @@ class Subscriptions:
 
     def look(self) -> None:
         """Tell, if there is anything to tell; while the store cannot be asked there is not."""
-        try:
+        with self._trouble.told_once():
             self._look()
-        except MnemicError as error:
-            log.warning("subscriptions: %s", error)
 
     def _look(self) -> None:
         with self._lock:

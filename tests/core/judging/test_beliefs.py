@@ -123,6 +123,18 @@ def test_a_ring_of_supersession_ends(ctx):
     assert len(history(ctx, one.id)) == 2
 
 
+def test_a_token_reads_no_versions_where_it_may_not_look(ctx):
+    hidden = kept(ctx, "v0", namespace="theirs").id
+    new = correct(ctx, hidden, "v1").new.id
+    told = []
+    for number in (hidden, new, 999):
+        with pytest.raises(NotFound) as refused:
+            history(ctx.limited_to(Grant(("mine",))), number)
+        told.append(str(refused.value).replace(str(number), "N"))
+    assert len(set(told)) == 1
+    assert len(history(ctx.limited_to(Grant(("theirs",))), hidden)) == 2
+
+
 def test_a_version_that_was_forgotten_is_passed_over(ctx):
     old = kept(ctx, "v0").id
     new = correct(ctx, old, "v1").new.id

@@ -25,7 +25,7 @@ from mnemic.formats import amem
 from mnemic.formats.amem import Brain, Link, Node
 from mnemic.model.graph import Direction, Sketch
 from mnemic.model.values import DAY, State
-from support import START, a_query, everything, kept
+from support import START, a_query, everything, is_locked, kept
 
 LINES = [
     {"type": "entity", "name": "Anna", "entityType": "person", "observations": ["likes tea", "lives here"]},
@@ -149,6 +149,14 @@ def test_a_file_that_is_not_there_is_refused(ctx, tmp_path):
         bring(ctx, "simple-memory", tmp_path)
 
 
+@pytest.mark.parametrize("system", SOURCES)
+def test_the_database_that_is_open_is_refused_and_stays_locked(ctx, tmp_path, system):
+    kept(ctx, "one")
+    with pytest.raises(Invalid, match=r"mnemic\.db is the database that memories would come to"):
+        bring(ctx, system, tmp_path / "mnemic.db")
+    assert is_locked(tmp_path / "mnemic.db")
+
+
 # -- graphs
 
 
@@ -168,6 +176,12 @@ def test_a_folder_of_simple_memory_and_what_stands_behind_its_object(ctx, tmp_pa
     write(tmp_path / "memory.json", text + '"older": 1}')
     done = bring(ctx, "simple-memory", tmp_path)
     assert (done.imported, done.links, done.errors) == (2, 1, ["the end of the file: not JSON"])
+
+
+def test_simple_memory_brings_lines_as_its_mirror_takes_them(ctx, tmp_path):
+    done = bring(ctx, "simple-memory", write(tmp_path / "memory.json", lines(*LINES) + "\n{broken"))
+    assert (done.imported, done.links, done.errors) == (2, 2, ["line 5: not JSON"])
+    assert links(ctx) == {("Anna", "likes", "Tea"), ("Anna", "knows", "Nobody")}
 
 
 def test_what_simple_memory_has_twice_comes_twice_and_no_more(ctx, tmp_path):

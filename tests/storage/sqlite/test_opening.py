@@ -6,7 +6,6 @@ import hashlib
 import os
 import stat
 import struct
-import subprocess
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +17,7 @@ from mnemic.errors import Busy, Invalid, MnemicError, StoreUnusable
 from mnemic.model.search import Filter
 from mnemic.storage.sqlite import connection as connecting
 from mnemic.storage.sqlite.store import SqliteStore
-from support import START, a_draft, put
+from support import START, a_draft, is_locked, put
 
 
 def files(folder: Path) -> dict[str, str]:
@@ -28,21 +27,6 @@ def files(folder: Path) -> dict[str, str]:
         for path in folder.rglob("*")
         if path.is_file() and not path.name.endswith("-shm")
     }
-
-
-LOCKED = """
-import fcntl, os, sys
-PENDING = 0x40000000  # SQLite's readers lock the 510 bytes from two behind this
-try:
-    fcntl.lockf(os.open(sys.argv[1], os.O_RDWR), fcntl.LOCK_EX | fcntl.LOCK_NB, 510, PENDING + 2)
-except OSError:
-    sys.exit(1)
-"""
-
-
-def is_locked(path: Path) -> bool:
-    """Whether another process is kept from locking the database at *path* for itself."""
-    return subprocess.run([sys.executable, "-c", LOCKED, str(path)], check=False).returncode == 1
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from mnemic.core import sessions
 from mnemic.core.context import Context
 from mnemic.core.leaving import retire
-from mnemic.core.memories import SUPERSEDES, known, successor, title_of
+from mnemic.core.memories import SUPERSEDES, known, locate, successor, title_of
 from mnemic.core.walking import Way, known_memory, reached
 from mnemic.model.graph import Direction
 from mnemic.model.memory import Memory
@@ -77,9 +77,13 @@ def _latest(reader: Reader, ctx: Context, number: int) -> int:
     return number
 
 
-def history(ctx: Context, number: int) -> list[Memory]:
-    """Every version of the belief that this memory, whatever became of it, is a version of, oldest first."""
+def history(ctx: Context, reference: int | str) -> list[Memory]:
+    """Every version of the belief that this memory, whatever became of it, is a version of, oldest first.
+
+    NotFound if there is no such memory, or none that the caller may see.
+    """
     reader = ctx.store.read()
+    number = locate(reader, ctx, reference).id
     versions: set[int] = set()
     for direction in (Direction.OUT, Direction.IN):
         way = Way(direction=direction, types=(SUPERSEDES,), depth=MOST_HOPS, limit=MOST_HOPS)

@@ -19,8 +19,9 @@ from mnemic.errors import Invalid
 from mnemic.formats import conversations, exports
 from mnemic.formats.conversations import Conversation
 from mnemic.formats.document import loaded
-from mnemic.formats.graphs import Flaw, Record, read_document, read_lines
+from mnemic.formats.graphs import Flaw, Record, read_document_or_lines, read_lines
 from mnemic.storage.base import Progress
+from mnemic.storage.files import HELD
 
 GENERIC = "Generic"
 """The type of an entity of mcp-memory that names none."""
@@ -44,6 +45,8 @@ class Delivery:
 
 def bring(ctx: Context, system: str, delivery: Delivery) -> Imported:
     """Take in what *system* keeps at a path; a second time changes nothing. Invalid if it is something else."""
+    if HELD.holds(delivery.path):
+        raise Invalid(f"{delivery.name} is the database that memories would come to.", "file")
     try:
         return READERS[system](ctx, delivery)
     except OSError as error:
@@ -75,7 +78,7 @@ def _simple_memory(ctx: Context, delivery: Delivery) -> Imported:
     file = delivery.path / SIMPLE_FILE if delivery.path.is_dir() else delivery.path
     delivery = Delivery(file, delivery.tables, delivery.progress)
     text = _text(delivery, "Simple Memory")
-    records = list(read_document(text)) if text.strip() else []
+    records = list(read_document_or_lines(text)) if text.strip() else []
     if text.strip() and not records and "entities" not in loaded(text.encode()):
         raise Invalid(f"{delivery.name} is no file of Simple Memory: it has no entities.", "file")
     return _graph(ctx, delivery, records, "Simple Memory", may_dangle=True, may_repeat=True)

@@ -9,7 +9,6 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from mnemic.core import history as past
-from mnemic.core import memories
 from mnemic.core.context import Context
 from mnemic.core.history import Changed
 from mnemic.core.judging import beliefs
@@ -122,7 +121,7 @@ def history(ctx: Context, request: HistoryRequest) -> HistoryReply:
     """What changed, newest first: of one memory, or everything since a moment."""
     now = ctx.now()
     if request.view is View.VERSIONS:
-        versions = beliefs.history(ctx, memories.find(ctx, request.id or 0).id)
+        versions = beliefs.history(ctx, request.id or 0)
         return HistoryReply(versions=[shown(memory) for memory in versions], count=len(versions))
     if request.view is View.DIFF:
         return _diff(ctx, request)
