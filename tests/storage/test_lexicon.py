@@ -57,6 +57,12 @@ TOLERATED = 1e-12
 """The same sums, in another order."""
 
 
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch):
+    """What is read ahead is read at once."""
+    monkeypatch.setattr(ahead, "FIRST_SECONDS", 0.0)
+
+
 @pytest.fixture
 def folder(engine, tmp_path):
     """A folder with a store of 400 memories."""

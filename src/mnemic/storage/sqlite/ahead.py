@@ -13,6 +13,8 @@ from mnemic.errors import MnemicError
 
 AHEAD = "mnemic-ahead"
 """What the thread is called."""
+FIRST_SECONDS = 1.0
+"""How long it waits before it begins: a command that asked often may be over by then."""
 BREATH_SECONDS = 0.005
 """How long it rests after each step, so that whoever asks meanwhile is not kept waiting."""
 PAUSE_SECONDS = 60.0
@@ -47,6 +49,8 @@ class Ahead:
             self._thread.join()
 
     def _run(self) -> None:
+        if self._stopped.wait(FIRST_SECONDS):
+            return
         with suppress(apsw.Error, MnemicError):  # whoever asks for what cannot be read is told
             for _ in self._steps():
                 if self._stopped.wait(BREATH_SECONDS):
