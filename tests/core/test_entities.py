@@ -9,9 +9,11 @@ import pytest
 from mnemic.core import entities
 from mnemic.core.entities import Taken, create, delete, end, observe, relate, retract, take_in, unrelate
 from mnemic.core.history import as_of, undo
-from mnemic.core.memories import forget, restore
+from mnemic.core.memories import Revision, forget, restore, revise
 from mnemic.core.moving.lines import export_lines, import_lines
 from mnemic.core.reflections import Reflection, add, search
+from mnemic.core.sessions import Event, record, start
+from mnemic.core.sessions import end as finish
 from mnemic.errors import Denied, NotFound
 from mnemic.formats.graphs import Flaw
 from mnemic.model.access import Grant
@@ -133,10 +135,53 @@ def test_and_gives_way_to_an_entity_of_its_name(ctx, people, claim):
     assert ctx.store.check() == []
 
 
-def test_nor_does_it_take_over_the_relations_of_a_name(ctx, people):
+def an_episode(ctx, text):
+    start(ctx)
+    return finish(ctx, summary=text).episode
+
+
+HIDDEN_ONES = [
+    lambda ctx, text: add(ctx, Reflection(text=text)),
+    an_episode,
+    lambda ctx, text: record(ctx, [Event(text=text, kind="turn", metadata={"conversation": {}})])[0],
+]
+"""Ways to write something that is no entity and has its text as its title."""
+
+
+@pytest.mark.parametrize("write", HIDDEN_ONES)
+def test_nor_does_what_is_hidden_take_over_the_relations_of_a_name(ctx, people, write):
     link(ctx, ("Anna", "Tea", "drinks"))
-    thought = add(ctx, Reflection(text="Tea"))
-    assert relations(ctx) == [("Anna", "Tea", "drinks")] and thought.title == "Reflection: Tea"
+    write(ctx, "Tea")
+    assert relations(ctx) == [("Anna", "Tea", "drinks")]
+    make(ctx, ("Tea", "drink", ("hot",)))
+    assert relations(ctx) == [("Anna", "Tea", "drinks")]
+    assert ctx.store.check() == []
+
+
+@pytest.mark.parametrize(
+    "bring_back",
+    [
+        lambda ctx, number, left_at: restore(ctx, [number]),
+        lambda ctx, number, left_at: undo(ctx, left_at),
+    ],
+)
+@pytest.mark.parametrize("write", HIDDEN_ONES)
+def test_nor_when_it_comes_back(ctx, people, write, bring_back):
+    hidden = write(ctx, "Tea")
+    forget(ctx, [hidden.id])
+    left_at = ctx.store.sequence()
+    link(ctx, ("Anna", "Tea", "drinks"))
+    bring_back(ctx, hidden.id, left_at)
+    assert ctx.store.read().memory(hidden.id).state is State.LIVING
+    assert relations(ctx) == [("Anna", "Tea", "drinks")]
+
+
+def test_but_it_takes_them_over_when_it_becomes_an_entity(ctx, people):
+    link(ctx, ("Anna", "Tea", "drinks"))
+    episode = an_episode(ctx, "Tea")
+    revise(ctx, episode.id, Revision(kind="drink"))
+    [related] = entities.links_at(ctx, [episode.id])[episode.id]
+    assert (related.other, related.edge.type) == ("Anna", "drinks")
 
 
 @pytest.mark.parametrize("kind", ["reflection", "turn", "episode", "note"])

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from mnemic.core.hidden import HIDDEN
 from mnemic.core.history import undo
 from mnemic.core.memories import find
 from mnemic.core.moving.lines import export_lines, import_lines
@@ -24,6 +23,7 @@ from mnemic.core.sessions import (
 from mnemic.errors import Denied, NotFound
 from mnemic.model.access import Grant
 from mnemic.model.graph import Direction
+from mnemic.model.hidden import HIDDEN
 from mnemic.model.values import State
 from support import everything
 

@@ -14,7 +14,6 @@ from itertools import zip_longest
 
 from mnemic.core.batches import batches
 from mnemic.core.context import Context
-from mnemic.core.hidden import HIDDEN, is_hidden
 from mnemic.core.leaving import taken_out
 from mnemic.core.lifecycle import touch
 from mnemic.core.memories import is_in_use, titled
@@ -22,6 +21,7 @@ from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import NotFound
 from mnemic.formats.graphs import Flaw, Record
 from mnemic.model.graph import Direction, Edge, Entity, Relation, Sketch, Triple
+from mnemic.model.hidden import HIDDEN, is_hidden
 from mnemic.model.memory import Draft, Memory
 from mnemic.model.search import Filter
 from mnemic.model.values import State

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mnemic.core.context import Context
-from mnemic.core.hidden import HIDDEN
 from mnemic.core.memories import Note, draft_of, is_in_use
 from mnemic.core.recall import catch_up
 from mnemic.core.upkeep import read_as, write_after_expiry
 from mnemic.errors import Conflict, Unavailable
 from mnemic.model.graph import Edge
+from mnemic.model.hidden import HIDDEN
 from mnemic.model.memory import Memory
 from mnemic.model.search import Filter
 from mnemic.retrieval.similarity import likeness, near_duplicates

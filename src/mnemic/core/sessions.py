@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from mnemic.core import hidden
 from mnemic.core.context import Context
 from mnemic.core.leaving import retire
 from mnemic.core.memories import SUPERSEDES, faithful, known, title_of
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Conflict, Denied, Invalid, NotFound
+from mnemic.model import hidden
 from mnemic.model.graph import Direction
 from mnemic.model.memory import Draft, Memory
 from mnemic.model.search import Filter, Order

@@ -500,7 +500,7 @@ class Writer(Reader, Protocol):
     def named(self, namespace: str, title: str) -> int:
         """The number of what goes by this name: a living memory, else a name that links can point to.
 
-        A memory that comes to live under such a name takes over its links.
+        A memory that comes to live under such a name takes over its links, unless it is hidden.
         """
 
     def change(self, memory: Memory, **fields: Any) -> Memory:

@@ -10,8 +10,9 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from mnemic.core.context import Context
+from mnemic.core.hidden import TARGET
 from mnemic.core.leaving import brought_back
-from mnemic.core.reflections import ENTITY, KIND, RELATION, TARGET, TARGET_TYPE, aimed, target_of
+from mnemic.core.reflections import ENTITY, KIND, RELATION, TARGET_TYPE, aimed, target_of
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Conflict, Denied, Invalid
 from mnemic.formats.document import uid_of

@@ -16,6 +16,7 @@ import apsw
 from mnemic.errors import Conflict
 from mnemic.model.access import Token
 from mnemic.model.graph import Direction, Edge
+from mnemic.model.hidden import is_hidden
 from mnemic.model.journal import Subject
 from mnemic.model.memory import Draft, Memory, Statement
 from mnemic.model.search import Filter
@@ -319,13 +320,13 @@ class SqliteWriter(SqliteReader):
         return self._insert({**NO_FIELDS, **name, "created_at": now, "updated_at": now}, ()).id
 
     def _take_over_links(self, memory: Memory) -> None:
-        """The links that pointed to the name of *memory* before there was one point to it now.
+        """The links that pointed to the name of *memory* before there was one point to it now, unless it is hidden.
 
         If it is a mere name itself, there is one to take them over from later.
         """
         if memory.state is State.NAMED:
             self._place.has_names = True
-        if memory.state is not State.LIVING or not self._place.has_names:
+        if memory.state is not State.LIVING or not self._place.has_names or is_hidden(memory):
             return
         for name in self.ids_titled(memory.title, (memory.namespace,), State.NAMED):
             for edge in self.edges([name], Direction.BOTH):
@@ -345,7 +346,7 @@ class SqliteWriter(SqliteReader):
             before, after = _differences(memory, changed)
         self._update(memory, changed, after)
         self._log(Subject.MEMORY, memory.id, before, after)
-        if after.keys() & {"title", "namespace", "state"}:
+        if after.keys() & {"title", "namespace", "state", "kind"}:
             self._take_over_links(changed)
         return changed
 
