@@ -125,7 +125,6 @@ def _create(tx: Writer, ctx: Context, sketch: Sketch, taken: Taken) -> tuple[Mem
         kind=sketch.kind,
         metadata=sketch.metadata,
     )
-    make_way(tx, ctx.home(), sketch.name)
     return tx.add(draft, uid=ctx.new_uid()), None
 
 
@@ -135,13 +134,6 @@ def _meant(tx: Writer, ctx: Context, sketch: Sketch) -> Memory | None:
     if numbered and numbered.title == sketch.name and is_in_use(ctx, numbered):
         return numbered
     return entity(tx, ctx, sketch.name)
-
-
-def make_way(tx: Writer, namespace: str, name: str) -> None:
-    """Give a memory that is no entity another title if it bears *name*: its title was made up, a name was chosen."""
-    for memory in tx.memories(tx.ids_titled(name, (namespace,))):
-        if is_hidden(memory):
-            tx.change(memory, title=tx.unused_title(namespace, name))
 
 
 def _changed(tx: Writer, known: Memory, sketch: Sketch, taken: Taken) -> Memory:
@@ -211,7 +203,6 @@ class _Ends:
         if self._known.get(name) is None:
             self._known[name] = self._found(name)
         if self._known[name] is None and self._may_dangle:
-            make_way(self._tx, self._ctx.home(), name)
             self._known[name] = self._tx.named(self._ctx.home(), name)
         return self._known[name]
 

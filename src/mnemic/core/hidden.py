@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from mnemic.model.hidden import HIDDEN, REFLECTION, is_hidden
 from mnemic.model.memory import Memory
+from mnemic.storage.base import Reader
 
 TARGET = "target_id"
 """Where a reflection says which one of that sort it is about."""
 KEPT = (*HIDDEN, (REFLECTION[0], TARGET))
+
+
+def bearers(reader: Reader, title: str, namespaces: Sequence[str] | None) -> list[Memory]:
+    """The living memories that are called *title* in these namespaces, or anywhere.
+
+    What is hidden is left out: its title was made up, and it gives it up for another.
+    """
+    return [
+        memory for memory in reader.memories(reader.ids_titled(title, namespaces)) if not is_hidden(memory)
+    ]
 
 
 def with_its_keys(memory: Memory, metadata: Mapping[str, object]) -> Mapping[str, object]:

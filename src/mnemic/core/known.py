@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mnemic.core.context import Context
+from mnemic.core.hidden import bearers
 from mnemic.core.memories import Note, draft_of, is_in_use
 from mnemic.core.recall import catch_up
 from mnemic.core.upkeep import read_as, write_after_expiry
@@ -240,7 +241,7 @@ def _known(
     tx: Writer, ctx: Context, one: Weighed, gate: Gate, fresh: Sequence[tuple[Weighed, Memory]]
 ) -> Twin | None:
     """The memory that *one* repeats: by its title, by what was found before, or one that came just now."""
-    for memory in tx.memories(tx.ids_titled(one.note.title or "", gate.namespaces)):
+    for memory in bearers(tx, one.note.title or "", gate.namespaces):
         return Twin(memory, 1.0)
     if one.twin is not None:
         return one.twin

@@ -495,16 +495,16 @@ class Writer(Reader, Protocol):
         """
 
     def add(self, draft: Draft, *, uid: str) -> Memory:
-        """A new living memory. Conflict if the title is taken in its namespace."""
+        """A new living memory. What is hidden gives up its title for it; Conflict if the title is taken otherwise."""
 
     def named(self, namespace: str, title: str) -> int:
         """The number of what goes by this name: a living memory, else a name that links can point to.
 
-        A memory that comes to live under such a name takes over its links, unless it is hidden.
+        A memory that comes to live under such a name takes over its links. What is hidden counts for neither.
         """
 
     def change(self, memory: Memory, **fields: Any) -> Memory:
-        """*memory* with these fields changed; `texts` replaces the body. Conflict if a title is taken.
+        """*memory* with these fields changed; `texts` replaces the body. Conflict if a title is taken, as in `add`.
 
         Leaving or entering the living state moves the memory out of or into every index.
         """
