@@ -54,6 +54,15 @@ def test_a_session_can_be_named_by_its_number_and_taken_up_again(ctx):
     assert start(ctx, 4242).total == 2 and current(ctx) == 4242
 
 
+def test_the_start_counts_the_sessions_that_the_caller_looks_at(ctx):
+    for namespace in ("theirs", "theirs", "ours"):
+        start(replace(ctx, namespace=namespace))
+    guest = ctx.limited_to(Grant(("ours",), True))
+    assert start(guest).total == 2
+    assert start(replace(ctx, namespace="theirs")).total == 3
+    assert start(ctx).total == 6
+
+
 def test_without_a_start_one_begins_with_the_first_event(ctx):
     assert current(ctx) is None
     assert recorded(ctx, "one").session_id == recorded(ctx, "two").session_id == current(ctx) == 1

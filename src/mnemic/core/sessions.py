@@ -41,7 +41,7 @@ OTHERS = ("skill", "correction")
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A session that has begun, the one before it, and the last episode that was written."""
+    """A session that has begun, the one before it, the last episode, and how many sessions the caller looks at."""
 
     session: Session
     previous: Session | None
@@ -107,9 +107,9 @@ def start(
             session = tx.add_session(home, id=number, topic=topic, metadata=faithful(metadata or {}))
         elif session.ended_at is not None:
             session = tx.change_session(session, ended_at=None)
-        total = len(tx.sessions())
     ctx.sessions[_key(ctx)] = session.id
-    return Started(session, _before(ctx.store.read(), ctx), last_episode(ctx), total)
+    reader = ctx.store.read()
+    return Started(session, _before(reader, ctx), last_episode(ctx), reader.session_count(ctx.scope()))
 
 
 def _key(ctx: Context) -> tuple[str, str]:

@@ -381,6 +381,9 @@ class Reader(Protocol):
     def sessions(self) -> list[Session]:
         """Every session, by number."""
 
+    def session_count(self, namespaces: Sequence[str] | None) -> int:
+        """How many sessions these namespaces have, or all of them."""
+
     def session_numbered(self, session_id: int) -> Session | None:
         """The session with this number, or None."""
 
