@@ -11,6 +11,7 @@ from mnemic.core.memories import find
 from mnemic.core.moving.lines import export_lines, import_lines
 from mnemic.core.sessions import (
     EPISODE_OF,
+    LAST_CHOSEN,
     Event,
     current,
     end,
@@ -20,7 +21,7 @@ from mnemic.core.sessions import (
     start,
     take_up,
 )
-from mnemic.errors import Denied, NotFound
+from mnemic.errors import Denied, Invalid, NotFound
 from mnemic.model.access import Grant
 from mnemic.model.graph import Direction
 from mnemic.model.hidden import HIDDEN
@@ -52,6 +53,22 @@ def test_a_session_can_be_named_by_its_number_and_taken_up_again(ctx):
     assert start(ctx, 4242).session.id == 4242
     assert start(ctx).session.id == 4243
     assert start(ctx, 4242).total == 2 and current(ctx) == 4242
+
+
+def test_what_is_told_of_a_session_that_is_taken_up_joins_what_is_known_of_it(ctx):
+    start(ctx, 7, metadata={"project": "kites", "mood": "keen"})
+    end(ctx)
+    taken_up = start(ctx, 7, metadata={"mood": "tired"}).session
+    assert (taken_up.ended_at, taken_up.metadata) == (None, {"project": "kites", "mood": "tired"})
+    assert start(ctx, 7).session == taken_up == ctx.store.read().session_numbered(7)
+
+
+def test_a_chosen_number_leaves_numbers_to_count_on_from(ctx):
+    with pytest.raises(Invalid, match="session_id"):
+        start(ctx, LAST_CHOSEN + 1)
+    start(ctx, LAST_CHOSEN)
+    following = start(ctx).session.id
+    assert start(ctx, following).session.id == following == LAST_CHOSEN + 1
 
 
 def test_the_start_counts_the_sessions_that_the_caller_looks_at(ctx):

@@ -32,6 +32,8 @@ LOOKED_AT = 20
 """So many of the latest sessions are looked at for it."""
 LOOKED_BACK = 1_000
 """So many for the one before it."""
+LAST_CHOSEN = 2**32 - 1 - 1_000_000
+"""The largest number that a caller may choose: sessions are counted on from there, and numbers have 32 bits."""
 DECISION, FACT, INFERENCE = "decision", "fact", "inference"
 TAKEN_UP = (("facts", FACT, 0.8), ("decisions", DECISION, 0.7), ("inferences", INFERENCE, 0.6))
 """What is taken up, if it is at least so sure; where there is room for one or two, what comes first here."""
@@ -97,16 +99,21 @@ def start(
     topic: str | None = None,
     metadata: Mapping[str, object] | None = None,
 ) -> Started:
-    """Begin a session, or take up the one with this *number*; what follows from this caller belongs to it."""
-    home = ctx.home()
+    """Begin a session, or take up the one with this *number*; what follows from this caller belongs to it.
+
+    What *metadata* say is added to what is said of it. Invalid for a new number that leaves none to count on from.
+    """
+    home, told = ctx.home(), faithful(metadata or {})
     with ctx.write("start_session") as tx:
         session = tx.session_numbered(number) if number is not None else None
         if session is not None and not ctx.may_see(session.namespace):
             raise Denied(f"session_id: this token may not use session {number}.")
-        if session is None:
-            session = tx.add_session(home, id=number, topic=topic, metadata=faithful(metadata or {}))
-        elif session.ended_at is not None:
-            session = tx.change_session(session, ended_at=None)
+        if session is not None:
+            session = tx.change_session(session, ended_at=None, metadata={**session.metadata, **told})
+        elif number is not None and number > LAST_CHOSEN:
+            raise Invalid(f"session_id: a new session may have a number up to {LAST_CHOSEN}", "session_id")
+        else:
+            session = tx.add_session(home, id=number, topic=topic, metadata=told)
     ctx.sessions[_key(ctx)] = session.id
     reader = ctx.store.read()
     return Started(session, _before(reader, ctx), last_episode(ctx), reader.session_count(ctx.scope()))
