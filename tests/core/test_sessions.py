@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from threading import Barrier
 
 import pytest
 
@@ -15,6 +17,7 @@ from mnemic.core.sessions import (
     Event,
     current,
     end,
+    log,
     log_turn,
     record,
     resume,
@@ -83,6 +86,19 @@ def test_the_start_counts_the_sessions_that_the_caller_looks_at(ctx):
 def test_without_a_start_one_begins_with_the_first_event(ctx):
     assert current(ctx) is None
     assert recorded(ctx, "one").session_id == recorded(ctx, "two").session_id == current(ctx) == 1
+
+
+@pytest.mark.parametrize("write", [recorded, lambda ctx, text: log(ctx, text, None)])
+def test_first_events_at_the_same_time_are_in_one_session(ctx, write):
+    ready = Barrier(8)
+
+    def first(number):
+        ready.wait()
+        write(ctx, f"event {number}")
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(first, range(8)))
+    assert len(ctx.store.read().sessions()) == 1
 
 
 def test_callers_have_sessions_of_their_own(ctx):

@@ -104,17 +104,20 @@ def start(
     What *metadata* say is added to what is said of it. Invalid for a new number that leaves none to count on from.
     """
     home, told = ctx.home(), faithful(metadata or {})
-    with ctx.write("start_session") as tx:
-        session = tx.session_numbered(number) if number is not None else None
-        if session is not None and not ctx.may_see(session.namespace):
-            raise Denied(f"session_id: this token may not use session {number}.")
-        if session is not None:
-            session = tx.change_session(session, ended_at=None, metadata={**session.metadata, **told})
-        elif number is not None and number > LAST_CHOSEN:
-            raise Invalid(f"session_id: a new session may have a number up to {LAST_CHOSEN}", "session_id")
-        else:
-            session = tx.add_session(home, id=number, topic=topic, metadata=told)
-    ctx.sessions[_key(ctx)] = session.id
+    with ctx.entering:
+        with ctx.write("start_session") as tx:
+            session = tx.session_numbered(number) if number is not None else None
+            if session is not None and not ctx.may_see(session.namespace):
+                raise Denied(f"session_id: this token may not use session {number}.")
+            if session is not None:
+                session = tx.change_session(session, ended_at=None, metadata={**session.metadata, **told})
+            elif number is not None and number > LAST_CHOSEN:
+                raise Invalid(
+                    f"session_id: a new session may have a number up to {LAST_CHOSEN}", "session_id"
+                )
+            else:
+                session = tx.add_session(home, id=number, topic=topic, metadata=told)
+        ctx.sessions[_key(ctx)] = session.id
     reader = ctx.store.read()
     return Started(session, _before(reader, ctx), last_episode(ctx), reader.session_count(ctx.scope()))
 
@@ -177,14 +180,15 @@ def take_up(ctx: Context, number: int) -> Session:
 @contextmanager
 def writing_within(ctx: Context, operation: str) -> Iterator[tuple[Writer, int]]:
     """A transaction and the session this caller is in, which begins with it if there is none."""
-    number = current(ctx)
-    with write_after_expiry(ctx, operation) as tx:
-        session = tx.session_numbered(number) if number is not None else None
-        if session is None or session.ended_at is not None:
-            session = tx.add_session(ctx.home())
-        yield tx, session.id
-    # Not before: a transaction that is rolled back leaves the number to somebody else.
-    ctx.sessions[_key(ctx)] = session.id
+    with ctx.entering:
+        with write_after_expiry(ctx, operation) as tx:
+            number = current(ctx)
+            session = tx.session_numbered(number) if number is not None else None
+            if session is None or session.ended_at is not None:
+                session = tx.add_session(ctx.home())
+            yield tx, session.id
+        # Not before: a transaction that is rolled back leaves the number to somebody else.
+        ctx.sessions[_key(ctx)] = session.id
 
 
 def end(
@@ -345,7 +349,8 @@ def log(
     """
     if not user and not agent:
         raise Invalid("user: there is nothing to log; give user or agent", "user")
-    session = enter(ctx, number) or begin(ctx).session
+    with ctx.entering:
+        session = enter(ctx, number) or begin(ctx).session
     return session, log_turn(ctx, user, agent, topic)
 
 
