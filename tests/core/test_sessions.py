@@ -24,7 +24,7 @@ from mnemic.core.sessions import (
     start,
     take_up,
 )
-from mnemic.errors import Denied, Invalid, NotFound
+from mnemic.errors import Conflict, Denied, Invalid, NotFound
 from mnemic.model.access import Grant
 from mnemic.model.graph import Direction
 from mnemic.model.hidden import HIDDEN
@@ -99,6 +99,30 @@ def test_first_events_at_the_same_time_are_in_one_session(ctx, write):
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(first, range(8)))
     assert len(ctx.store.read().sessions()) == 1
+
+
+class Restless(dict):
+    """The sessions of callers of whom another thread is always faster: what is entered, it leaves for *other*."""
+
+    other = 0
+
+    def __setitem__(self, key, number):
+        super().__setitem__(key, self.other or number)
+
+
+def test_a_turn_is_in_the_session_that_is_told(ctx):
+    ctx = replace(ctx, sessions=Restless())
+    start(ctx)
+    ctx.sessions.other = start(ctx).session.id
+    session, turn = log(ctx, "said in the first", None, number=1)
+    assert (session.id, turn.session_id, current(ctx)) == (1, 1, 2)
+
+
+def test_a_turn_is_refused_if_its_session_ends_meanwhile(ctx):
+    start(ctx)
+    end(ctx)
+    with pytest.raises(Conflict, match="has ended"):
+        log_turn(ctx, "too late", None, number=1)
 
 
 def test_callers_have_sessions_of_their_own(ctx):

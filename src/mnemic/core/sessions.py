@@ -147,9 +147,13 @@ def enter(ctx: Context, number: int | None = None) -> Session | None:
     if session is None:
         return None
     if session.ended_at is not None:
-        raise Conflict(f"Session {session.id} has ended; resume it first")
+        raise _has_ended(session.id)
     ctx.sessions[_key(ctx)] = session.id
     return session
+
+
+def _has_ended(number: int) -> Conflict:
+    return Conflict(f"Session {number} has ended; resume it first")
 
 
 def _unfinished(reader: Reader, ctx: Context) -> Session | None:
@@ -178,13 +182,18 @@ def take_up(ctx: Context, number: int) -> Session:
 
 
 @contextmanager
-def writing_within(ctx: Context, operation: str) -> Iterator[tuple[Writer, int]]:
-    """A transaction and the session this caller is in, which begins with it if there is none."""
+def writing_within(ctx: Context, operation: str, number: int | None = None) -> Iterator[tuple[Writer, int]]:
+    """A transaction and the session with this *number*, which must be open.
+
+    Without one, that which this caller is in; it begins with the transaction if there is none.
+    """
     with ctx.entering:
         with write_after_expiry(ctx, operation) as tx:
-            number = current(ctx)
-            session = tx.session_numbered(number) if number is not None else None
+            wanted = current(ctx) if number is None else number
+            session = tx.session_numbered(wanted) if wanted is not None else None
             if session is None or session.ended_at is not None:
+                if number is not None:
+                    raise _has_ended(number)
                 session = tx.add_session(ctx.home())
             yield tx, session.id
         # Not before: a transaction that is rolled back leaves the number to somebody else.
@@ -316,8 +325,10 @@ def _latest(
     return tuple(reader.memories(reader.select(wanted, limit=max(0, limit), order=Order.NEWEST)))
 
 
-def log_turn(ctx: Context, user: str | None, agent: str | None, topic: str | None = None) -> Memory:
-    """Keep a turn of the conversation as a memory in this caller's session, behind what came before."""
+def log_turn(
+    ctx: Context, user: str | None, agent: str | None, topic: str | None = None, number: int | None = None
+) -> Memory:
+    """Keep a turn of the conversation as a memory in a session, as `record` does, behind what came before."""
     told = {"topic": topic, "user_message": user, "agent_response": agent}
     event = Event(
         text=_turn_text(told),
@@ -326,7 +337,7 @@ def log_turn(ctx: Context, user: str | None, agent: str | None, topic: str | Non
         tags=(topic,) if topic else (),
         metadata={TURN_OF: {name: value for name, value in told.items() if value}},
     )
-    return record(ctx, [event])[0]
+    return record(ctx, [event], number)[0]
 
 
 def _turn_text(told: Mapping[str, object]) -> str:
@@ -351,16 +362,16 @@ def log(
         raise Invalid("user: there is nothing to log; give user or agent", "user")
     with ctx.entering:
         session = enter(ctx, number) or begin(ctx).session
-    return session, log_turn(ctx, user, agent, topic)
+    return session, log_turn(ctx, user, agent, topic, session.id)
 
 
-def record(ctx: Context, events: Sequence[Event]) -> list[Memory]:
-    """Keep *events* in this caller's session, in one transaction: each linked behind the one before it.
+def record(ctx: Context, events: Sequence[Event], number: int | None = None) -> list[Memory]:
+    """Keep *events* in the session with this *number*, else this caller's, in one transaction.
 
-    Equal texts make two memories. What an event supersedes is out of use from then on. NotFound if a link leads
-    nowhere; then nothing is kept.
+    Each is linked behind the one before it. Equal texts make two memories. What an event supersedes is out of use from
+    then on. NotFound if a link leads nowhere; then nothing is kept.
     """
-    with writing_within(ctx, "record") as (tx, session):
+    with writing_within(ctx, "record", number) as (tx, session):
         kept = [_record(tx, ctx, session, event) for event in events]
     ctx.wake()
     return kept
