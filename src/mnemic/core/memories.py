@@ -396,8 +396,11 @@ def promote(ctx: Context, memory_id: int) -> Memory:
 
 
 def supersede(ctx: Context, reference: int | str, text: str, reason: str | None) -> tuple[Memory, Memory]:
-    """Put a corrected memory in the place of one, which stays readable as superseded: (new, old)."""
-    with ctx.write("supersede") as tx:
+    """Put a corrected memory in the place of one, which stays readable as superseded: (new, old).
+
+    Conflict if it is not in use, or its time is over: the correction would be over with it.
+    """
+    with write_after_expiry(ctx, "supersede") as tx:
         old = locate(tx, ctx, reference)
         must_live(old)
         old = taken_out(tx, old, State.SUPERSEDED, reason, ctx.now())
