@@ -543,7 +543,10 @@ class Writer(Reader, Protocol):
         """Count one use of each, as often as it is named; how many each has had by now. Not part of the journal."""
 
     def note_together(self, memory_ids: Sequence[int], now: Moment) -> None:
-        """Count once more, for every pair of these, that they were answered together. Not part of the journal."""
+        """Count once more, for every pair of these, that they were answered together. Not part of the journal.
+
+        Those that have been purged are passed over.
+        """
 
     def set_use(self, memory_id: int, access_count: int, accessed_at: Moment | None, days_used: int) -> None:
         """Say how often a memory was used, for one that comes from elsewhere."""
