@@ -176,9 +176,12 @@ def _metadata(account: Account) -> dict[str, object]:
 
 def reflection_on(reader: Reader, session: str, namespaces: tuple[str, ...] | None) -> Memory | None:
     """The reflection on a session that stands in these namespaces, or anywhere, if there is one."""
-    bearers = reader.memories(reader.ids_titled(TITLE.format(session), namespaces))
-    # Where something else bears the title, the reflection has a number behind its own.
-    found = bearers if all(map(_is_ours, bearers)) else _reflections(reader, namespaces)
+    titled = reader.memories(reader.ids_titled(TITLE.format(session), namespaces))
+    # It has another title where something else bears that one, or somebody renamed it.
+    return _on(session, titled) or _on(session, _reflections(reader, namespaces))
+
+
+def _on(session: str, found: Sequence[Memory]) -> Memory | None:
     return next((one for one in found if _is_ours(one) and one.metadata[REFLECTS_ON] == session), None)
 
 
