@@ -206,6 +206,24 @@ def test_an_entity_whose_time_is_over_is_made_anew(ctx, clock):
 # -- relations
 
 
+def test_a_relation_to_a_name_of_another_namespace_is_one_like_any_other(ctx):
+    there = replace(ctx, namespace="proj")
+    make(there, ("Anna", "person"))
+    link(there, ("Anna", "Tea", "drinks"))
+    [again] = link(ctx, ("Anna", "Tea", "drinks"))
+    assert again.is_known and relations(ctx) == [("Anna", "Tea", "drinks")]
+    [gone] = unrelate(ctx, [Triple("Anna", "Tea", "drinks")])
+    assert len(gone) == 1 and relations(ctx) == relations(there) == []
+
+
+def test_a_new_relation_points_to_a_name_at_home(ctx):
+    link(replace(ctx, namespace="proj"), KNOWS)
+    link(ctx, ("Carl", "Bob", "knows"))
+    make(ctx, ("Bob", "person"))
+    [found] = entities.open_named(ctx, ["Bob"])
+    assert [one.other for one in entities.links_at(ctx, [found.id])[found.id]] == ["Carl"]
+
+
 def test_a_relation_to_what_is_not_there_may_dangle(ctx):
     [made] = link(ctx, KNOWS)
     assert made.edge and not made.is_known and made.missing == ()
