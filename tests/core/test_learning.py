@@ -12,7 +12,7 @@ from mnemic.core.context import Context
 from mnemic.core.history import undo
 from mnemic.core.known import Gate
 from mnemic.core.learning import DISCOVERED, LEARNT, TITLE, Account, learn, reflected, reflection_on
-from mnemic.core.memories import Revision, forget, revise
+from mnemic.core.memories import Fate, Revision, forget, revise
 from mnemic.core.moving.lines import export_lines, import_lines
 from mnemic.model.graph import Direction
 from support import Uids, WordEmbedder, everything, kept
@@ -102,9 +102,10 @@ def test_the_learnings_can_be_left_out(ctx):
     assert told(ctx, keeps_learnings=False).learnings == () and ctx.store.read().count() == 1
 
 
-def test_the_memories_it_is_about_are_linked(ctx):
-    one = kept(ctx, "tea")
-    reflection = told(ctx, replace(ACCOUNT, about=(one.id,))).reflection
+def test_the_memories_it_is_about_are_linked_unless_they_are_gone(ctx):
+    one, purged = kept(ctx, "tea"), kept(ctx, "coffee")
+    forget(ctx, [purged.id], fate=Fate.PURGED)
+    reflection = told(ctx, replace(ACCOUNT, about=(one.id, purged.id))).reflection
     edges = ctx.store.read().edges([one.id], Direction.IN)
     assert [(edge.source_id, edge.type) for edge in edges] == [(reflection.id, "reflects_on")]
 
