@@ -9,9 +9,11 @@ import pytest
 from mnemic.core import entities
 from mnemic.core.entities import Taken, create, delete, end, observe, relate, retract, take_in, unrelate
 from mnemic.core.history import as_of, undo
-from mnemic.core.memories import forget, restore
+from mnemic.core.memories import Revision, forget, restore, revise
 from mnemic.core.moving.lines import export_lines, import_lines
 from mnemic.core.reflections import Reflection, add, search
+from mnemic.core.sessions import Event, record, start
+from mnemic.core.sessions import end as finish
 from mnemic.errors import Denied, NotFound
 from mnemic.formats.graphs import Flaw
 from mnemic.model.access import Grant
@@ -121,22 +123,64 @@ def test_a_thought_is_no_entity(ctx, people):
     assert ctx.store.read().memory(thought.id) == thought
 
 
-@pytest.mark.parametrize(
-    "claim", [lambda ctx: make(ctx, ("Tea", "drink")), lambda ctx: link(ctx, ("Anna", "Tea", "drinks"))]
-)
-def test_and_gives_way_to_an_entity_of_its_name(ctx, people, claim):
+def test_and_gives_way_to_an_entity_of_its_name(ctx, people):
     thought = add(ctx, Reflection(text="Tea"))
-    claim(ctx)
+    link(ctx, ("Anna", "Tea", "drinks"))
+    assert relations(ctx) == [("Anna", "Tea", "drinks")]
+    make(ctx, ("Tea", "drink"))
     link(ctx, ("Anna", "Tea", "drinks"))
     assert relations(ctx) == [("Anna", "Tea", "drinks")]
     assert ctx.store.read().memory(thought.id).title == "Tea (2)"
     assert ctx.store.check() == []
 
 
-def test_nor_does_it_take_over_the_relations_of_a_name(ctx, people):
+def an_episode(ctx, text):
+    start(ctx)
+    return finish(ctx, summary=text).episode
+
+
+HIDDEN_ONES = [
+    lambda ctx, text: add(ctx, Reflection(text=text)),
+    an_episode,
+    lambda ctx, text: record(ctx, [Event(text=text, kind="turn", metadata={"conversation": {}})])[0],
+]
+"""Ways to write something that is no entity and has its text as its title."""
+
+
+@pytest.mark.parametrize("write", HIDDEN_ONES)
+def test_nor_does_what_is_hidden_take_over_the_relations_of_a_name(ctx, people, write):
     link(ctx, ("Anna", "Tea", "drinks"))
-    thought = add(ctx, Reflection(text="Tea"))
-    assert relations(ctx) == [("Anna", "Tea", "drinks")] and thought.title == "Reflection: Tea"
+    write(ctx, "Tea")
+    assert relations(ctx) == [("Anna", "Tea", "drinks")]
+    make(ctx, ("Tea", "drink", ("hot",)))
+    assert relations(ctx) == [("Anna", "Tea", "drinks")]
+    assert ctx.store.check() == []
+
+
+@pytest.mark.parametrize(
+    "bring_back",
+    [
+        lambda ctx, number, left_at: restore(ctx, [number]),
+        lambda ctx, number, left_at: undo(ctx, left_at),
+    ],
+)
+@pytest.mark.parametrize("write", HIDDEN_ONES)
+def test_nor_when_it_comes_back(ctx, people, write, bring_back):
+    hidden = write(ctx, "Tea")
+    forget(ctx, [hidden.id])
+    left_at = ctx.store.sequence()
+    link(ctx, ("Anna", "Tea", "drinks"))
+    bring_back(ctx, hidden.id, left_at)
+    assert ctx.store.read().memory(hidden.id).state is State.LIVING
+    assert relations(ctx) == [("Anna", "Tea", "drinks")]
+
+
+def test_but_it_takes_them_over_when_it_becomes_an_entity(ctx, people):
+    link(ctx, ("Anna", "Tea", "drinks"))
+    episode = an_episode(ctx, "Tea")
+    revise(ctx, episode.id, Revision(kind="drink"))
+    [related] = entities.links_at(ctx, [episode.id])[episode.id]
+    assert (related.other, related.edge.type) == ("Anna", "drinks")
 
 
 @pytest.mark.parametrize("kind", ["reflection", "turn", "episode", "note"])
@@ -160,6 +204,24 @@ def test_an_entity_whose_time_is_over_is_made_anew(ctx, clock):
 
 
 # -- relations
+
+
+def test_a_relation_to_a_name_of_another_namespace_is_one_like_any_other(ctx):
+    there = replace(ctx, namespace="proj")
+    make(there, ("Anna", "person"))
+    link(there, ("Anna", "Tea", "drinks"))
+    [again] = link(ctx, ("Anna", "Tea", "drinks"))
+    assert again.is_known and relations(ctx) == [("Anna", "Tea", "drinks")]
+    [gone] = unrelate(ctx, [Triple("Anna", "Tea", "drinks")])
+    assert len(gone) == 1 and relations(ctx) == relations(there) == []
+
+
+def test_a_new_relation_points_to_a_name_at_home(ctx):
+    link(replace(ctx, namespace="proj"), KNOWS)
+    link(ctx, ("Carl", "Bob", "knows"))
+    make(ctx, ("Bob", "person"))
+    [found] = entities.open_named(ctx, ["Bob"])
+    assert [one.other for one in entities.links_at(ctx, [found.id])[found.id]] == ["Carl"]
 
 
 def test_a_relation_to_what_is_not_there_may_dangle(ctx):

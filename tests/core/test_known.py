@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from mnemic.core.known import MOST_WINDOWS, Gate, Likely, Tie, take_in
-from mnemic.core.memories import Note, forget
+from mnemic.core.known import MOST_WINDOWS, Gate, Likely, Tie, admit, take_in, weigh
+from mnemic.core.memories import Fate, Note, forget
 from mnemic.core.reflections import Reflection
 from mnemic.core.reflections import add as reflect
 from mnemic.model.graph import Direction
@@ -148,6 +148,31 @@ def test_a_memory_is_linked_to_its_nearest_if_that_is_near(ctx):
     assert (edge.target_id, edge.type, edge.quality) == (near.id, "related_to", 2.0)
     assert edge.reason == f"alike {one.linked[1]:.2f}"
     assert taken(ctx, a_note("Nothing of the kind"), gate=gate, likely=likely)[0].linked is None
+
+
+@pytest.mark.parametrize("fate", [Fate.FORGOTTEN, Fate.PURGED])
+def test_a_twin_that_left_since_it_was_found_is_no_twin(ctx, fate):
+    first = memory(ctx, "Deploy day", BILLING)
+    weighed = weigh(ctx, [a_note("Day of deploys", BILLING)], ANYWHERE)
+    assert weighed[0].twin.memory.id == first.id
+    forget(ctx, [first.id], fate=fate)
+    with ctx.write("remember") as tx:
+        [one] = admit(tx, ctx, weighed, ANYWHERE)
+    assert one.twin is None and one.memory.content == BILLING
+
+
+@pytest.mark.parametrize("fate", [Fate.FORGOTTEN, Fate.PURGED])
+def test_a_tie_to_what_left_meanwhile_is_passed_over(ctx, fate):
+    one, other = memory(ctx, "One", "first words"), memory(ctx, "Other", "second sentence")
+    forget(ctx, [other.id], fate=fate)
+    ties = [
+        Tie(target=other.id, type="used_in", note=0),
+        Tie(target=other.id, type="used_in", source=one.id),
+        Tie(target=one.id, type="used_in", source=other.id),
+        Tie(target=one.id, type="used_in", note=0),
+    ]
+    done = take_in(ctx, [a_note("New", "third thing")], ANYWHERE, ties=ties)
+    assert done.notes[0].memory and [edge is None for edge in done.edges] == [True, True, True, False]
 
 
 def test_ties_are_made_with_the_notes_and_only_with_those_that_are_kept(ctx):

@@ -12,7 +12,7 @@ from mnemic.core.context import Context
 from mnemic.core.history import undo
 from mnemic.core.known import Gate
 from mnemic.core.learning import DISCOVERED, LEARNT, TITLE, Account, learn, reflected, reflection_on
-from mnemic.core.memories import forget
+from mnemic.core.memories import Fate, Revision, forget, revise
 from mnemic.core.moving.lines import export_lines, import_lines
 from mnemic.model.graph import Direction
 from support import Uids, WordEmbedder, everything, kept
@@ -102,9 +102,10 @@ def test_the_learnings_can_be_left_out(ctx):
     assert told(ctx, keeps_learnings=False).learnings == () and ctx.store.read().count() == 1
 
 
-def test_the_memories_it_is_about_are_linked(ctx):
-    one = kept(ctx, "tea")
-    reflection = told(ctx, replace(ACCOUNT, about=(one.id,))).reflection
+def test_the_memories_it_is_about_are_linked_unless_they_are_gone(ctx):
+    one, purged = kept(ctx, "tea"), kept(ctx, "coffee")
+    forget(ctx, [purged.id], fate=Fate.PURGED)
+    reflection = told(ctx, replace(ACCOUNT, about=(one.id, purged.id))).reflection
     edges = ctx.store.read().edges([one.id], Direction.IN)
     assert [(edge.source_id, edge.type) for edge in edges] == [(reflection.id, "reflects_on")]
 
@@ -129,6 +130,12 @@ def test_a_session_whose_title_is_taken_is_found_all_the_same(ctx):
     kept(ctx, "mine", title=TITLE.format("uuid1"))
     first = told(ctx)
     assert first.reflection.title != TITLE.format("uuid1") and told(ctx).reflection.id == first.reflection.id
+
+
+def test_so_is_one_whose_reflection_was_renamed(ctx):
+    first = told(ctx)
+    revise(ctx, first.reflection.id, Revision(title="What we built"))
+    assert told(ctx).is_known and told(ctx).reflection.id == first.reflection.id
 
 
 def test_a_forgotten_or_undone_reflection_frees_its_session(ctx):

@@ -413,6 +413,14 @@ def test_a_title_that_was_made_is_made_anew(ctx):
     assert new.title == "We deploy on Mondays"
 
 
+def test_what_is_overdue_is_not_corrected_any_more(ctx, clock):
+    old = kept(ctx, "Fridays", title="Deploys", ttl=HOUR)
+    clock.advance(hours=2)
+    with pytest.raises(Conflict, match="archived; restore it first"):
+        supersede(ctx, old.id, "Mondays", None)
+    assert ctx.store.read().count() == 0 and find(ctx, old.id).content == "Fridays"
+
+
 # -- forget and restore
 
 

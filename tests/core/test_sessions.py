@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from threading import Barrier
 
 import pytest
 
-from mnemic.core.hidden import HIDDEN
 from mnemic.core.history import undo
 from mnemic.core.memories import find
 from mnemic.core.moving.lines import export_lines, import_lines
 from mnemic.core.sessions import (
     EPISODE_OF,
+    LAST_CHOSEN,
     Event,
     current,
     end,
     enter,
+    log,
     log_turn,
     record,
     resume,
     start,
     take_up,
 )
-from mnemic.errors import Denied, NotFound
+from mnemic.errors import Conflict, Denied, Invalid, NotFound
 from mnemic.model.access import Grant
 from mnemic.model.graph import Direction
+from mnemic.model.hidden import HIDDEN
 from mnemic.model.values import State
 from support import everything, kept
 
@@ -55,9 +59,71 @@ def test_a_session_can_be_named_by_its_number_and_taken_up_again(ctx):
     assert start(ctx, 4242).total == 2 and current(ctx) == 4242
 
 
+def test_what_is_told_of_a_session_that_is_taken_up_joins_what_is_known_of_it(ctx):
+    start(ctx, 7, metadata={"project": "kites", "mood": "keen"})
+    end(ctx)
+    taken_up = start(ctx, 7, metadata={"mood": "tired"}).session
+    assert (taken_up.ended_at, taken_up.metadata) == (None, {"project": "kites", "mood": "tired"})
+    assert start(ctx, 7).session == taken_up == ctx.store.read().session_numbered(7)
+
+
+def test_a_chosen_number_leaves_numbers_to_count_on_from(ctx):
+    with pytest.raises(Invalid, match="session_id"):
+        start(ctx, LAST_CHOSEN + 1)
+    start(ctx, LAST_CHOSEN)
+    following = start(ctx).session.id
+    assert start(ctx, following).session.id == following == LAST_CHOSEN + 1
+
+
+def test_the_start_counts_the_sessions_that_the_caller_looks_at(ctx):
+    for namespace in ("theirs", "theirs", "ours"):
+        start(replace(ctx, namespace=namespace))
+    guest = ctx.limited_to(Grant(("ours",), True))
+    assert start(guest).total == 2
+    assert start(replace(ctx, namespace="theirs")).total == 3
+    assert start(ctx).total == 6
+
+
 def test_without_a_start_one_begins_with_the_first_event(ctx):
     assert current(ctx) is None
     assert recorded(ctx, "one").session_id == recorded(ctx, "two").session_id == current(ctx) == 1
+
+
+@pytest.mark.parametrize("write", [recorded, lambda ctx, text: log(ctx, text, None)])
+def test_first_events_at_the_same_time_are_in_one_session(ctx, write):
+    ready = Barrier(8)
+
+    def first(number):
+        ready.wait()
+        write(ctx, f"event {number}")
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(first, range(8)))
+    assert len(ctx.store.read().sessions()) == 1
+
+
+class Restless(dict):
+    """The sessions of callers of whom another thread is always faster: what is entered, it leaves for *other*."""
+
+    other = 0
+
+    def __setitem__(self, key, number):
+        super().__setitem__(key, self.other or number)
+
+
+def test_a_turn_is_in_the_session_that_is_told(ctx):
+    ctx = replace(ctx, sessions=Restless())
+    start(ctx)
+    ctx.sessions.other = start(ctx).session.id
+    session, turn = log(ctx, "said in the first", None, number=1)
+    assert (session.id, turn.session_id, current(ctx)) == (1, 1, 2)
+
+
+def test_a_turn_is_refused_if_its_session_ends_meanwhile(ctx):
+    start(ctx)
+    end(ctx)
+    with pytest.raises(Conflict, match="has ended"):
+        log_turn(ctx, "too late", None, number=1)
 
 
 def test_callers_have_sessions_of_their_own(ctx):

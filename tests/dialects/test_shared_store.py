@@ -209,20 +209,30 @@ def test_a_turn_that_was_rewritten_says_the_new_words(ctx, name, tool, arguments
 
 
 @pytest.mark.parametrize(
-    "name, tool, key",
-    [
-        ("mnemic", "revise", "id"),
-        ("ai-memory", "memory_update", "uid"),
-        ("ai-memory", "memory_store", "title"),
-    ],
+    "name, tool, key", [("mnemic", "revise", "id"), ("ai-memory", "memory_update", "uid")]
 )
 def test_what_is_about_others_stays_so_with_other_metadata(ctx, aside, name, tool, key):
     [memory] = speaker("mnemic", ctx).ok("open", ids=[aside])["memories"]
-    more = {"title": memory["title"], "content": TEXT} if key == "title" else {"id": memory[key]}
-    speaker(name, ctx).ok(tool, metadata={"checked": True}, **more)
+    speaker(name, ctx).ok(tool, metadata={"checked": True}, id=memory[key])
     [changed] = speaker("mnemic", ctx).ok("open", ids=[aside])["memories"]
     assert changed["metadata"]["checked"] and changed["metadata"].keys() > {"checked"}
     assert speaker("anthropic", ctx).ok("read_graph")["entities"] == []
+
+
+@pytest.mark.parametrize(
+    "name, tool, key, more",
+    [
+        ("ai-memory", "memory_store", "title", {"content": "Anna sells carrots"}),
+        ("mnemic", "remember", "title", {"text": "Anna sells carrots"}),
+        ("lorekeeper", "lore_remember", "thought", {}),
+    ],
+)
+def test_what_is_about_others_stands_in_the_way_of_no_title(ctx, aside, name, tool, key, more):
+    [before] = speaker("mnemic", ctx).ok("open", ids=[aside])["memories"]
+    speaker(name, ctx).ok(tool, **{key: before["title"]}, **more)
+    [after] = speaker("mnemic", ctx).ok("open", ids=[aside])["memories"]
+    assert (after["content"], after["kind"]) == (before["content"], before["kind"])
+    assert len(speaker("anthropic", ctx).ok("read_graph")["entities"]) == 1
 
 
 def test_a_reflection_on_a_relation_is_about_no_memory(ctx):

@@ -33,6 +33,13 @@ def test_every_pair_that_was_answered_together_is_counted(store, three):
     assert store.sequence() == 3 and store.check() == []
 
 
+def test_what_was_purged_before_it_is_counted_is_passed_over(store, three):
+    with store.write(operation="purge", actor="x", at=START) as tx:
+        tx.purge(three[:1])
+    together(store, *three)
+    assert list(store.read().companions(three)) == [(three[1], three[2])]
+
+
 def test_a_purge_takes_companions_along(store, three):
     together(store, *three)
     with store.write(operation="purge", actor="x", at=START) as tx:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mnemic.core.context import Context
+from mnemic.core.hidden import bearers
 from mnemic.core.leaving import brought_back
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Conflict, NotFound
+from mnemic.model.hidden import is_hidden
 from mnemic.model.memory import Memory
 from mnemic.model.values import DAY, State, Tier
 
@@ -28,7 +30,7 @@ def unarchive(ctx: Context, memory_id: int) -> Memory:
         memory = tx.memory(memory_id)
         if memory is None or memory.state is not State.ARCHIVED or not ctx.may_see(memory.namespace):
             raise NotFound("not found in archive")
-        for other in tx.memories(tx.ids_titled(memory.title, (memory.namespace,))):
+        for other in () if is_hidden(memory) else bearers(tx, memory.title, (memory.namespace,)):
             raise Conflict(
                 f"cannot restore: memory {other.uid} already exists in active table (would overwrite)"
             )

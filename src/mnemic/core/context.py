@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from threading import RLock
 
 from mnemic.core.shelf import Shelf
 from mnemic.core.uses import Uses
@@ -55,6 +56,8 @@ class Context:
     """Variables of the environment by which a vocabulary is tuned."""
     sessions: dict[tuple[str, str], int] = field(default_factory=dict)
     """The session each caller is in, by actor and namespace. Shared by all contexts made from one."""
+    entering: RLock = field(default_factory=RLock)
+    """Held from the look at `sessions` until what follows from it is committed and written there. Shared like them."""
     shelf: Shelf = field(default_factory=Shelf)
     """The other stores that workspaces looked into lately. Shared by all contexts made from one."""
     uses: Uses | None = None

@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
-from itertools import zip_longest
+from itertools import product, zip_longest
+from typing import NamedTuple
 
 from mnemic.core.batches import batches
 from mnemic.core.context import Context
-from mnemic.core.hidden import HIDDEN, is_hidden
 from mnemic.core.leaving import taken_out
 from mnemic.core.lifecycle import touch
 from mnemic.core.memories import is_in_use, titled
@@ -22,6 +22,7 @@ from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import NotFound
 from mnemic.formats.graphs import Flaw, Record
 from mnemic.model.graph import Direction, Edge, Entity, Relation, Sketch, Triple
+from mnemic.model.hidden import HIDDEN, is_hidden
 from mnemic.model.memory import Draft, Memory
 from mnemic.model.search import Filter
 from mnemic.model.values import State
@@ -125,7 +126,6 @@ def _create(tx: Writer, ctx: Context, sketch: Sketch, taken: Taken) -> tuple[Mem
         kind=sketch.kind,
         metadata=sketch.metadata,
     )
-    make_way(tx, ctx.home(), sketch.name)
     return tx.add(draft, uid=ctx.new_uid()), None
 
 
@@ -135,13 +135,6 @@ def _meant(tx: Writer, ctx: Context, sketch: Sketch) -> Memory | None:
     if numbered and numbered.title == sketch.name and is_in_use(ctx, numbered):
         return numbered
     return entity(tx, ctx, sketch.name)
-
-
-def make_way(tx: Writer, namespace: str, name: str) -> None:
-    """Give a memory that is no entity another title if it bears *name*: its title was made up, a name was chosen."""
-    for memory in tx.memories(tx.ids_titled(name, (namespace,))):
-        if is_hidden(memory):
-            tx.change(memory, title=tx.unused_title(namespace, name))
 
 
 def _changed(tx: Writer, known: Memory, sketch: Sketch, taken: Taken) -> Memory:
@@ -204,29 +197,26 @@ class _Ends:
         self._tx = tx
         self._ctx = ctx
         self._may_dangle = may_dangle
-        self._known: dict[str, int | None] = {}
+        self._known: dict[str, _End] = {}
 
     def number(self, name: str) -> int | None:
-        """What a relation to *name* points to, made now if relations may dangle."""
-        if self._known.get(name) is None:
-            self._known[name] = self._found(name)
-        if self._known[name] is None and self._may_dangle:
-            make_way(self._tx, self._ctx.home(), name)
-            self._known[name] = self._tx.named(self._ctx.home(), name)
-        return self._known[name]
+        """What a new relation to *name* points to, made now if relations may dangle."""
+        end = self._end(name)
+        if end.own is None and self._may_dangle:
+            end = self._known[name] = end._replace(own=self._tx.named(self._ctx.home(), name))
+        return end.own
 
-    def _found(self, name: str) -> int | None:
-        return next(iter(_ends(self._tx, self._ctx, name)), None)
+    def _end(self, name: str) -> _End:
+        if name not in self._known:
+            self._known[name] = _end_of(self._tx, self._ctx, name)
+        return self._known[name]
 
     def standing(self, triple: Triple) -> Edge | None:
         """The relation, if it is there and has not ended."""
-        for name in (triple.source, triple.target):
-            if name not in self._known:
-                self._known[name] = self._found(name)
-        source, target = self._known[triple.source], self._known[triple.target]
-        if source is None or target is None:
-            return None
-        return self._tx.edge_between(source, target, triple.type)
+        for source, target in product(self._end(triple.source).all, self._end(triple.target).all):
+            if edge := self._tx.edge_between(source, target, triple.type):
+                return edge
+        return None
 
     def times(self, triple: Triple) -> int:
         """How often the relation stands between any that are called so."""
@@ -239,12 +229,26 @@ class _Ends:
         return [number for state in states for number in self._tx.ids_titled(name, self._ctx.scope(), state)]
 
 
-def _ends(reader: Reader, ctx: Context, name: str) -> Iterator[int]:
-    """Everything a relation to *name* may point to: the entity of that name, and the mere name."""
+class _End(NamedTuple):
+    """What relations to a name point to."""
+
+    own: int | None
+    """Where a new one leads, if that is there: the entity of that name, else the mere name at home."""
+    others: tuple[int, ...]
+    """The other mere names where the caller looks."""
+
+    @property
+    def all(self) -> list[int]:
+        return [*(() if self.own is None else (self.own,)), *self.others]
+
+
+def _end_of(reader: Reader, ctx: Context, name: str) -> _End:
+    names = reader.ids_titled(name, ctx.scope(), State.NAMED)
     found = entity(reader, ctx, name)
     if found:
-        yield found.id
-    yield from reader.ids_titled(name, (ctx.home(),), State.NAMED)
+        return _End(found.id, tuple(names))
+    own = next(iter(reader.ids_titled(name, (ctx.home(),), State.NAMED)), None)
+    return _End(own, tuple(number for number in names if number != own))
 
 
 def observe(
@@ -380,7 +384,7 @@ def unrelate(ctx: Context, triples: Sequence[Triple], *, first_only: bool = Fals
 
 
 def _unrelate(tx: Writer, ctx: Context, triple: Triple, first_only: bool) -> list[Edge]:
-    sources, targets = list(_ends(tx, ctx, triple.source)), set(_ends(tx, ctx, triple.target))
+    sources, targets = _end_of(tx, ctx, triple.source).all, set(_end_of(tx, ctx, triple.target).all)
     found = [edge for edge in tx.edges(sources, Direction.OUT, [triple.type]) if edge.target_id in targets]
     gone = found[:1] if first_only else found
     for edge in gone:

@@ -1,26 +1,26 @@
-"""Memories that are about others: found by searches that ask for them, but no entities.
-
-They are told by a kind and a key of their metadata, since the kind alone is a word that an entity's type may be.
-"""
+"""What the rules make of memories that are about others."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from mnemic.model.hidden import HIDDEN, REFLECTION, is_hidden
 from mnemic.model.memory import Memory
+from mnemic.storage.base import Reader
 
-REFLECTION = ("reflection", "target_type")
-EPISODE = ("episode", "episode_of")
-TURN = ("turn", "conversation")
-HIDDEN = (REFLECTION, EPISODE, TURN)
 TARGET = "target_id"
 """Where a reflection says which one of that sort it is about."""
 KEPT = (*HIDDEN, (REFLECTION[0], TARGET))
 
 
-def is_hidden(memory: Memory) -> bool:
-    """Whether *memory* is about others and no entity."""
-    return any(memory.kind == kind and key in memory.metadata for kind, key in HIDDEN)
+def bearers(reader: Reader, title: str, namespaces: Sequence[str] | None) -> list[Memory]:
+    """The living memories that are called *title* in these namespaces, or anywhere.
+
+    What is hidden is left out: its title was made up, and it gives it up for another.
+    """
+    return [
+        memory for memory in reader.memories(reader.ids_titled(title, namespaces)) if not is_hidden(memory)
+    ]
 
 
 def with_its_keys(memory: Memory, metadata: Mapping[str, object]) -> Mapping[str, object]:

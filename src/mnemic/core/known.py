@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mnemic.core.context import Context
-from mnemic.core.hidden import HIDDEN
-from mnemic.core.memories import Note, draft_of, is_in_use
+from mnemic.core.hidden import bearers
+from mnemic.core.memories import Note, draft_of, in_use, is_in_use
 from mnemic.core.recall import catch_up
 from mnemic.core.upkeep import read_as, write_after_expiry
 from mnemic.errors import Conflict, Unavailable
 from mnemic.model.graph import Edge
+from mnemic.model.hidden import HIDDEN
 from mnemic.model.memory import Memory
 from mnemic.model.search import Filter
 from mnemic.retrieval.similarity import likeness, near_duplicates
@@ -90,7 +91,7 @@ class Admitted:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What became of the notes and of the ties; None for a tie that begins at a note which was not kept."""
+    """What became of the notes and of the ties; None for a tie of which an end was not kept or has left."""
 
     notes: tuple[Admitted, ...]
     edges: tuple[Edge | None, ...] = ()
@@ -127,7 +128,7 @@ def take_in(
             admitted = [
                 _linked(tx, ctx, one, each, likely) for one, each in zip(admitted, weighed, strict=True)
             ]
-        edges = tuple(_tied(tx, admitted, tie) for tie in ties)
+        edges = tuple(_tied(tx, ctx, admitted, tie) for tie in ties)
     ctx.wake()
     return Taken(tuple(admitted), edges)
 
@@ -240,10 +241,13 @@ def _known(
     tx: Writer, ctx: Context, one: Weighed, gate: Gate, fresh: Sequence[tuple[Weighed, Memory]]
 ) -> Twin | None:
     """The memory that *one* repeats: by its title, by what was found before, or one that came just now."""
-    for memory in tx.memories(tx.ids_titled(one.note.title or "", gate.namespaces)):
+    for memory in bearers(tx, one.note.title or "", gate.namespaces):
         return Twin(memory, 1.0)
     if one.twin is not None:
-        return one.twin
+        # It was found before the transaction, and somebody may have let go of it since.
+        for memory in tx.memories([one.twin.memory.id]):
+            if is_in_use(ctx, memory):
+                return Twin(memory, one.twin.similarity)
     if one.vectors is None:
         alike = near_duplicates(tx, one.note.text, gate.wanted(ctx)) if one.note.text else ()
         return next((Twin(memory, near) for memory, near in alike if near >= gate.threshold), None)
@@ -297,11 +301,11 @@ def _linked(tx: Writer, ctx: Context, one: Admitted, weighed: Weighed, likely: L
     return one
 
 
-def _tied(tx: Writer, admitted: Sequence[Admitted], tie: Tie) -> Edge | None:
-    """The link *tie* asks for; if it stands already, with this reason."""
+def _tied(tx: Writer, ctx: Context, admitted: Sequence[Admitted], tie: Tie) -> Edge | None:
+    """The link *tie* asks for; if it stands already, with this reason. None if an end is not there."""
     memory = None if tie.note is None else admitted[tie.note].memory
     source = tie.source if tie.note is None else memory.id if memory else None
-    if source is None:
+    if source is None or {source, tie.target} - tx.passing([source, tie.target], in_use(ctx)):
         return None
     standing = tx.edge_between(source, tie.target, tie.type)
     if standing:

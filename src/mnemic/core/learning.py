@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from mnemic.core.context import Context
 from mnemic.core.graph import link_once
 from mnemic.core.known import Admitted, Gate, Weighed, admit, weigh
-from mnemic.core.memories import Note, faithful, title_of
+from mnemic.core.memories import Note, faithful, in_use, title_of
 from mnemic.core.reflections import ABOUT, KIND, SESSION, TARGET_TYPE
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.model.memory import Draft, Memory
@@ -136,8 +136,10 @@ def _learnt(
     learnings = [learning for one, relation in admitted if (learning := _learning(one, relation))]
     for learning in learnings:
         link_once(tx, learning.memory.id, reflection.id, learning.relation)
+    standing = tx.passing(account.about, in_use(ctx))
     for number in account.about:
-        link_once(tx, reflection.id, number, ABOUT)
+        if number in standing:
+            link_once(tx, reflection.id, number, ABOUT)
     return Learnt(reflection, tuple(learnings))
 
 
@@ -176,9 +178,12 @@ def _metadata(account: Account) -> dict[str, object]:
 
 def reflection_on(reader: Reader, session: str, namespaces: tuple[str, ...] | None) -> Memory | None:
     """The reflection on a session that stands in these namespaces, or anywhere, if there is one."""
-    bearers = reader.memories(reader.ids_titled(TITLE.format(session), namespaces))
-    # Where something else bears the title, the reflection has a number behind its own.
-    found = bearers if all(map(_is_ours, bearers)) else _reflections(reader, namespaces)
+    titled = reader.memories(reader.ids_titled(TITLE.format(session), namespaces))
+    # It has another title where something else bears that one, or somebody renamed it.
+    return _on(session, titled) or _on(session, _reflections(reader, namespaces))
+
+
+def _on(session: str, found: Sequence[Memory]) -> Memory | None:
     return next((one for one in found if _is_ours(one) and one.metadata[REFLECTS_ON] == session), None)
 
 

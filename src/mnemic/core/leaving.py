@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from mnemic.model.hidden import is_hidden
 from mnemic.model.memory import Memory
 from mnemic.model.values import Moment, State
 from mnemic.storage.base import Writer
@@ -16,7 +17,12 @@ def taken_out(tx: Writer, memory: Memory, state: State, reason: str | None, now:
 
 
 def brought_back(tx: Writer, memory: Memory, **fields: Any) -> Memory:
-    """*memory*, in use again, and with these fields changed. Conflict if another bears its title now."""
+    """*memory*, in use again, and with these fields changed. Conflict if another bears its title now.
+
+    What is hidden takes another title then.
+    """
+    if is_hidden(memory) and memory.state is not State.LIVING:
+        fields = {"title": tx.unused_title(memory.namespace, memory.title), **fields}
     return tx.change(memory, state=State.LIVING, state_reason=None, state_at=None, **fields)
 
 

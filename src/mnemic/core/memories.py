@@ -11,12 +11,13 @@ from functools import lru_cache
 import orjson
 
 from mnemic.core.context import Context
-from mnemic.core.hidden import with_its_keys
+from mnemic.core.hidden import bearers, with_its_keys
 from mnemic.core.leaving import brought_back, taken_out
 from mnemic.core.lifecycle import touch
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Conflict, Invalid, NotFound
 from mnemic.model.graph import Direction, Edge
+from mnemic.model.hidden import is_hidden
 from mnemic.model.memory import Draft, Memory
 from mnemic.model.search import Filter
 from mnemic.model.values import DAY, Moment, State, Tier
@@ -157,10 +158,8 @@ def _refusal(tx: Writer, ctx: Context, index: int, note: Note, *, is_fresh: bool
             index, "the same text is known; revise it, or force to store it again", tx.memories([twin])[0]
         )
     if note.title:
-        for number in tx.ids_titled(note.title, (namespace,)):
-            return Refusal(
-                index, "the title is taken; revise that memory, or choose another", tx.memories([number])[0]
-            )
+        for known in bearers(tx, note.title, (namespace,)):
+            return Refusal(index, "the title is taken; revise that memory, or choose another", known)
     return None
 
 
@@ -271,16 +270,21 @@ def _number(reference: int | str) -> int | None:
 
 
 def titled(reader: Reader, ctx: Context, name: str, namespace: str | None = None) -> Memory | None:
-    """The memory in use that is called *name*, looked up in the caller's own namespace first."""
+    """The memory in use that is called *name*, looked up in the caller's own namespace first.
+
+    One that is hidden only if there is no other.
+    """
     scope = ctx.scope(namespace)
     # Most that are asked for are at home, and to look there alone is as good as free.
-    own = _in_use(reader, ctx, reader.ids_titled(name, (ctx.home(),))) if scope is None else None
-    return own or _in_use(reader, ctx, reader.ids_titled(name, scope))
-
-
-def _in_use(reader: Reader, ctx: Context, memory_ids: Sequence[int]) -> Memory | None:
-    """The first of these that is in use."""
-    return next((memory for memory in reader.memories(memory_ids) if is_in_use(ctx, memory)), None)
+    places: tuple[Sequence[str] | None, ...] = ((ctx.home(),), None) if scope is None else (scope,)
+    aside: list[Memory] = []
+    for place in places:
+        for memory in reader.memories(reader.ids_titled(name, place)):
+            if is_in_use(ctx, memory):
+                if not is_hidden(memory):
+                    return memory
+                aside.append(memory)
+    return aside[0] if aside else None
 
 
 def _by_name(reader: Reader, ctx: Context, name: str, namespace: str | None) -> Memory | None:
@@ -392,8 +396,11 @@ def promote(ctx: Context, memory_id: int) -> Memory:
 
 
 def supersede(ctx: Context, reference: int | str, text: str, reason: str | None) -> tuple[Memory, Memory]:
-    """Put a corrected memory in the place of one, which stays readable as superseded: (new, old)."""
-    with ctx.write("supersede") as tx:
+    """Put a corrected memory in the place of one, which stays readable as superseded: (new, old).
+
+    Conflict if it is not in use, or its time is over: the correction would be over with it.
+    """
+    with write_after_expiry(ctx, "supersede") as tx:
         old = locate(tx, ctx, reference)
         must_live(old)
         old = taken_out(tx, old, State.SUPERSEDED, reason, ctx.now())

@@ -8,24 +8,21 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from mnemic.core import hidden
 from mnemic.core.associate import needed_vector
 from mnemic.core.context import Context
+from mnemic.core.hidden import TARGET
 from mnemic.core.memories import faithful, is_in_use, title_of
 from mnemic.core.recall import WAITED_FOR, catch_up
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Invalid
+from mnemic.model.hidden import REFLECTION
 from mnemic.model.memory import Draft, Memory
 from mnemic.model.search import Filter, Hit, Query
-from mnemic.model.values import State
 from mnemic.retrieval import engine
 from mnemic.retrieval.limbic import DEPTH, RECENT
-from mnemic.storage.base import Writer
 
-KIND, TARGET_TYPE = hidden.REFLECTION
+KIND, TARGET_TYPE = REFLECTION
 """Where its metadata says what sort of thing it is about; an entity of the same kind has none."""
-TARGET = hidden.TARGET
-"""Where it says which one, by its number."""
 ABOUT = "reflects_on"
 ENTITY, RELATION, SESSION, EVERYTHING = "entity", "relation", "session", "global"
 NEEDS_TARGET = frozenset({ENTITY, RELATION})
@@ -56,7 +53,7 @@ def add(
         namespace = ctx.home()
         draft = Draft(
             namespace=namespace,
-            title=_title(tx, namespace, title_of(reflection.text)),
+            title=tx.unused_title(namespace, title_of(reflection.text)),
             texts=(reflection.text,),
             kind=KIND,
             source=reflection.author,
@@ -69,12 +66,6 @@ def add(
                     tx.add_edge(memory.id, target.id, ABOUT)
     ctx.wake()
     return memory
-
-
-def _title(tx: Writer, namespace: str, wanted: str) -> str:
-    """*wanted*, or something like it that is no name: a thought must not take over the links of one."""
-    is_name = tx.ids_titled(wanted, (namespace,), State.NAMED)
-    return tx.unused_title(namespace, f"Reflection: {wanted}" if is_name else wanted)
 
 
 def _check(reflection: Reflection, authors: Collection[str] | None, moods: Collection[str] | None) -> None:

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from mnemic.core import hidden
 from mnemic.core.context import Context
 from mnemic.core.leaving import retire
 from mnemic.core.memories import SUPERSEDES, faithful, known, title_of
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Conflict, Denied, Invalid, NotFound
+from mnemic.model import hidden
 from mnemic.model.graph import Direction
 from mnemic.model.journal import Subject
 from mnemic.model.memory import Draft, Memory
@@ -35,6 +35,8 @@ LOOKED_BACK = 1_000
 """So many for the one before it."""
 BEGINNINGS = ("start_session", "record", "correct")
 """What the journal calls the writes that put a caller into a session; an import, or a name given to one, does not."""
+LAST_CHOSEN = 2**32 - 1 - 1_000_000
+"""The largest number that a caller may choose: sessions are counted on from there, and numbers have 32 bits."""
 DECISION, FACT, INFERENCE = "decision", "fact", "inference"
 TAKEN_UP = (("facts", FACT, 0.8), ("decisions", DECISION, 0.7), ("inferences", INFERENCE, 0.6))
 """What is taken up, if it is at least so sure; where there is room for one or two, what comes first here."""
@@ -44,7 +46,7 @@ OTHERS = ("skill", "correction")
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A session that has begun, the one before it, and the last episode that was written."""
+    """A session that has begun, the one before it, the last episode, and how many sessions the caller looks at."""
 
     session: Session
     previous: Session | None
@@ -100,19 +102,27 @@ def start(
     topic: str | None = None,
     metadata: Mapping[str, object] | None = None,
 ) -> Started:
-    """Begin a session, or take up the one with this *number*; what follows from this caller belongs to it."""
-    home = ctx.home()
-    with ctx.write("start_session") as tx:
-        session = tx.session_numbered(number) if number is not None else None
-        if session is not None and not ctx.may_see(session.namespace):
-            raise Denied(f"session_id: this token may not use session {number}.")
-        if session is None:
-            session = tx.add_session(home, id=number, topic=topic, metadata=faithful(metadata or {}))
-        elif session.ended_at is not None:
-            session = tx.change_session(session, ended_at=None)
-        total = len(tx.sessions())
-    ctx.sessions[_key(ctx)] = session.id
-    return Started(session, _before(ctx.store.read(), ctx), last_episode(ctx), total)
+    """Begin a session, or take up the one with this *number*; what follows from this caller belongs to it.
+
+    What *metadata* say is added to what is said of it. Invalid for a new number that leaves none to count on from.
+    """
+    home, told = ctx.home(), faithful(metadata or {})
+    with ctx.entering:
+        with ctx.write("start_session") as tx:
+            session = tx.session_numbered(number) if number is not None else None
+            if session is not None and not ctx.may_see(session.namespace):
+                raise Denied(f"session_id: this token may not use session {number}.")
+            if session is not None:
+                session = tx.change_session(session, ended_at=None, metadata={**session.metadata, **told})
+            elif number is not None and number > LAST_CHOSEN:
+                raise Invalid(
+                    f"session_id: a new session may have a number up to {LAST_CHOSEN}", "session_id"
+                )
+            else:
+                session = tx.add_session(home, id=number, topic=topic, metadata=told)
+        ctx.sessions[_key(ctx)] = session.id
+    reader = ctx.store.read()
+    return Started(session, _before(reader, ctx), last_episode(ctx), reader.session_count(ctx.scope()))
 
 
 def _key(ctx: Context) -> tuple[str, str]:
@@ -147,9 +157,13 @@ def enter(ctx: Context, number: int | None = None) -> Session | None:
     if session is None:
         return None
     if session.ended_at is not None:
-        raise Conflict(f"Session {session.id} has ended; resume it first")
+        raise _has_ended(session.id)
     ctx.sessions[_key(ctx)] = session.id
     return session
+
+
+def _has_ended(number: int) -> Conflict:
+    return Conflict(f"Session {number} has ended; resume it first")
 
 
 def _unfinished(reader: Reader, ctx: Context) -> Session | None:
@@ -176,13 +190,20 @@ def take_up(ctx: Context, number: int) -> Session:
 
 
 @contextmanager
-def writing_within(ctx: Context, operation: str) -> Iterator[tuple[Writer, int]]:
-    """A transaction and the session this caller is in, which begins with it if there is none."""
-    with write_after_expiry(ctx, operation) as tx:
-        session = _entered(tx, ctx) or tx.add_session(ctx.home())
-        yield tx, session.id
-    # Not before: a transaction that is rolled back leaves the number to somebody else.
-    ctx.sessions[_key(ctx)] = session.id
+def writing_within(ctx: Context, operation: str, number: int | None = None) -> Iterator[tuple[Writer, int]]:
+    """A transaction and the session with this *number*, which must be open.
+
+    Without one, that which this caller is in; it begins with the transaction if there is none.
+    """
+    with ctx.entering:
+        with write_after_expiry(ctx, operation) as tx:
+            session = _entered(tx, ctx) if number is None else tx.session_numbered(number)
+            if number is not None and (session is None or session.ended_at is not None):
+                raise _has_ended(number)
+            session = session or tx.add_session(ctx.home())
+            yield tx, session.id
+        # Not before: a transaction that is rolled back leaves the number to somebody else.
+        ctx.sessions[_key(ctx)] = session.id
 
 
 def end(
@@ -193,10 +214,11 @@ def end(
     Everything the session holds becomes part of the episode. One that has ended before keeps its episode, which takes
     in what has come since, unless there is something else to say of it. NotFound if there is no session.
     """
-    with write_after_expiry(ctx, "end_session") as tx:
-        ended = _ended(tx, ctx, _meant(tx, ctx, number), summary, episode)
-    if ctx.sessions.get(_key(ctx)) == ended.session.id:
-        del ctx.sessions[_key(ctx)]
+    with ctx.entering:
+        with write_after_expiry(ctx, "end_session") as tx:
+            ended = _ended(tx, ctx, _meant(tx, ctx, number), summary, episode)
+        if ctx.sessions.get(_key(ctx)) == ended.session.id:
+            del ctx.sessions[_key(ctx)]
     ctx.wake()
     return ended
 
@@ -323,8 +345,10 @@ def _latest(
     return tuple(reader.memories(reader.select(wanted, limit=max(0, limit), order=Order.NEWEST)))
 
 
-def log_turn(ctx: Context, user: str | None, agent: str | None, topic: str | None = None) -> Memory:
-    """Keep a turn of the conversation as a memory in this caller's session, behind what came before."""
+def log_turn(
+    ctx: Context, user: str | None, agent: str | None, topic: str | None = None, number: int | None = None
+) -> Memory:
+    """Keep a turn of the conversation as a memory in a session, as `record` does, behind what came before."""
     told = {"topic": topic, "user_message": user, "agent_response": agent}
     event = Event(
         text=_turn_text(told),
@@ -333,7 +357,7 @@ def log_turn(ctx: Context, user: str | None, agent: str | None, topic: str | Non
         tags=(topic,) if topic else (),
         metadata={TURN_OF: {name: value for name, value in told.items() if value}},
     )
-    return record(ctx, [event])[0]
+    return record(ctx, [event], number)[0]
 
 
 def _turn_text(told: Mapping[str, object]) -> str:
@@ -356,17 +380,18 @@ def log(
     """
     if not user and not agent:
         raise Invalid("user: there is nothing to log; give user or agent", "user")
-    session = enter(ctx, number) or begin(ctx).session
-    return session, log_turn(ctx, user, agent, topic)
+    with ctx.entering:
+        session = enter(ctx, number) or begin(ctx).session
+    return session, log_turn(ctx, user, agent, topic, session.id)
 
 
-def record(ctx: Context, events: Sequence[Event]) -> list[Memory]:
-    """Keep *events* in this caller's session, in one transaction: each linked behind the one before it.
+def record(ctx: Context, events: Sequence[Event], number: int | None = None) -> list[Memory]:
+    """Keep *events* in the session with this *number*, else this caller's, in one transaction.
 
-    Equal texts make two memories. What an event supersedes is out of use from then on. NotFound if a link leads
-    nowhere; then nothing is kept.
+    Each is linked behind the one before it. Equal texts make two memories. What an event supersedes is out of use from
+    then on. NotFound if a link leads nowhere; then nothing is kept.
     """
-    with writing_within(ctx, "record") as (tx, session):
+    with writing_within(ctx, "record", number) as (tx, session):
         kept = [_record(tx, ctx, session, event) for event in events]
     ctx.wake()
     return kept

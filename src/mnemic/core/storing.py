@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from mnemic.core.context import Context
-from mnemic.core.hidden import with_its_keys
+from mnemic.core.hidden import bearers
 from mnemic.core.memories import Note, Revision, changes_of, faithful, keep, living
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Conflict
@@ -54,7 +54,7 @@ def store_all(ctx: Context, notes: Sequence[Note]) -> list[Stored]:
 def put(tx: Writer, ctx: Context, note: Note) -> Stored:
     """`store` as a part of a transaction."""
     assert note.title, "a note is stored under its title"
-    for known in tx.memories(tx.ids_titled(note.title, (ctx.home(note.namespace),))):
+    for known in bearers(tx, note.title, (ctx.home(note.namespace),)):
         return Stored(tx.change(known, **_refreshed(ctx, known, note)), is_known=True)
     return Stored(keep(tx, ctx, note))
 
@@ -65,7 +65,7 @@ def _refreshed(ctx: Context, known: Memory, note: Note) -> dict[str, object]:
         "texts": (note.text,),
         "tags": tuple(dict.fromkeys(note.tags)),
         "source": note.source,
-        "metadata": with_its_keys(known, faithful(note.metadata)),
+        "metadata": faithful(note.metadata),
         "priority": max(known.priority, note.priority),
         "confidence": max(known.confidence, note.confidence),
         "tier": tier,
@@ -112,7 +112,7 @@ def update(ctx: Context, memory_id: int, revision: Revision) -> Memory:
 
 def refuse_taken(reader: Reader, title: str, namespace: str, memory_id: int | None = None) -> None:
     """Conflict if another memory than this one bears *title* in *namespace*."""
-    for other in reader.memories(reader.ids_titled(title, (namespace,))):
+    for other in bearers(reader, title, (namespace,)):
         if other.id != memory_id:
             raise Conflict(f"title '{title}' already exists in namespace '{namespace}' (memory {other.uid})")
 

@@ -7,10 +7,10 @@ from math import exp
 from typing import TYPE_CHECKING
 
 from mnemic.core.context import Context
-from mnemic.core.hidden import HIDDEN
 from mnemic.core.memories import is_in_use
 from mnemic.core.recall import catch_up
 from mnemic.model.graph import Direction
+from mnemic.model.hidden import HIDDEN
 from mnemic.model.memory import Memory
 from mnemic.model.search import Filter
 from mnemic.model.values import DAY

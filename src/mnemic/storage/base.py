@@ -381,6 +381,9 @@ class Reader(Protocol):
     def sessions(self) -> list[Session]:
         """Every session, by number."""
 
+    def session_count(self, namespaces: Sequence[str] | None) -> int:
+        """How many sessions these namespaces have, or all of them."""
+
     def session_numbered(self, session_id: int) -> Session | None:
         """The session with this number, or None."""
 
@@ -495,16 +498,16 @@ class Writer(Reader, Protocol):
         """
 
     def add(self, draft: Draft, *, uid: str) -> Memory:
-        """A new living memory. Conflict if the title is taken in its namespace."""
+        """A new living memory. What is hidden gives up its title for it; Conflict if the title is taken otherwise."""
 
     def named(self, namespace: str, title: str) -> int:
         """The number of what goes by this name: a living memory, else a name that links can point to.
 
-        A memory that comes to live under such a name takes over its links.
+        A memory that comes to live under such a name takes over its links. What is hidden counts for neither.
         """
 
     def change(self, memory: Memory, **fields: Any) -> Memory:
-        """*memory* with these fields changed; `texts` replaces the body. Conflict if a title is taken.
+        """*memory* with these fields changed; `texts` replaces the body. Conflict if a title is taken, as in `add`.
 
         Leaving or entering the living state moves the memory out of or into every index.
         """
@@ -540,7 +543,10 @@ class Writer(Reader, Protocol):
         """Count one use of each, as often as it is named; how many each has had by now. Not part of the journal."""
 
     def note_together(self, memory_ids: Sequence[int], now: Moment) -> None:
-        """Count once more, for every pair of these, that they were answered together. Not part of the journal."""
+        """Count once more, for every pair of these, that they were answered together. Not part of the journal.
+
+        Those that have been purged are passed over.
+        """
 
     def set_use(self, memory_id: int, access_count: int, accessed_at: Moment | None, days_used: int) -> None:
         """Say how often a memory was used, for one that comes from elsewhere."""

@@ -10,12 +10,14 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from mnemic.core.context import Context
+from mnemic.core.hidden import TARGET, bearers
 from mnemic.core.leaving import brought_back
-from mnemic.core.reflections import ENTITY, KIND, RELATION, TARGET, TARGET_TYPE, aimed, target_of
+from mnemic.core.reflections import ENTITY, KIND, RELATION, TARGET_TYPE, aimed, target_of
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Conflict, Denied, Invalid
 from mnemic.formats.document import uid_of
 from mnemic.model.graph import Edge
+from mnemic.model.hidden import is_hidden
 from mnemic.model.memory import Memory
 from mnemic.model.values import Moment, State, Tier
 from mnemic.storage.base import Progress, Reader, Writer
@@ -211,11 +213,11 @@ class Intake:
         same = known[0] if known else None
         if same and not self.ctx.may_see(same.namespace):
             raise Conflict("id: is taken by a memory that this token may not use")
-        if coming.state is not State.LIVING or not arrival.has_name:
+        if coming.state is not State.LIVING or not arrival.has_name or is_hidden(coming):
             return same
         if same and same.state in (State.LIVING, State.SUPERSEDED):
             return same
-        titled = tx.memories(tx.ids_titled(coming.title, (coming.namespace,)))
+        titled = bearers(tx, coming.title, (coming.namespace,))
         return titled[0] if titled else same
 
     def _updated(self, tx: Writer, known: Memory, arrival: Arrival) -> bool:
@@ -303,7 +305,7 @@ def session_here(
 
 def _taken_in(tx: Writer, arrival: Arrival, session_id: int | None) -> int:
     memory = replace(arrival.memory, session_id=session_id)
-    if not arrival.has_name and memory.state is State.LIVING:
+    if memory.state is State.LIVING and (is_hidden(memory) or not arrival.has_name):
         memory = replace(memory, title=tx.unused_title(memory.namespace, memory.title))
     return tx.take_in(memory, is_checked=True).id
 
@@ -346,7 +348,8 @@ def _named_anew(tx: Reader, known: Memory, arrival: Arrival) -> dict[str, Any]:
     coming = arrival.memory
     if known.uid != coming.uid or not {"title", "namespace"} <= arrival.says:
         return {}
-    if tx.ids_titled(coming.title, (coming.namespace,)):
+    name = coming.title, (coming.namespace,)
+    if tx.ids_titled(*name) if is_hidden(known) else bearers(tx, *name):
         return {}
     return {"title": coming.title, "namespace": coming.namespace}
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mnemic.core.context import Context
+from mnemic.core.hidden import TARGET
 from mnemic.core.moving.arrivals import Arrival, Imported, Intake, Tie
 from mnemic.core.moving.documents import arrival_of, ties_of
-from mnemic.core.reflections import ABOUT, TARGET
+from mnemic.core.reflections import ABOUT
 from mnemic.errors import Denied, Invalid
 from mnemic.model.graph import Direction, Edge
 from mnemic.model.memory import Memory

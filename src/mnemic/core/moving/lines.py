@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from mnemic.core.batches import batches
 from mnemic.core.context import Context
+from mnemic.core.hidden import bearers
 from mnemic.core.history import typed
 from mnemic.core.memories import faithful
 from mnemic.core.moving.arrivals import BATCH, Imported, put_edge, session_here
@@ -18,6 +19,7 @@ from mnemic.core.reflections import ENTITY, TARGET_TYPE, aimed, target_of
 from mnemic.errors import Conflict, Denied, Invalid, MnemicError, NotFound
 from mnemic.formats import lines
 from mnemic.model.graph import Edge
+from mnemic.model.hidden import is_hidden
 from mnemic.model.journal import Change, Subject
 from mnemic.model.memory import Memory, Statement
 from mnemic.model.session import Session
@@ -192,7 +194,8 @@ class _Run:
         if memory.state is State.NAMED:
             self.memories[memory.id] = _taken_name(tx, memory)
             return
-        if memory.state is State.LIVING:
+        needs_other = is_hidden(memory) or bearers(tx, memory.title, (memory.namespace,))
+        if memory.state is State.LIVING and needs_other:
             memory = replace(memory, title=tx.unused_title(memory.namespace, memory.title))
         told = memory if target_of(memory) is None else aimed(memory, self._target(memory))
         number = tx.take_in(told).id
@@ -287,7 +290,7 @@ TAKING: Mapping[str, Taking] = {
 
 def _taken_name(tx: Writer, name: Memory) -> int:
     """What goes by *name* here already, or the name itself."""
-    if tx.ids_titled(name.title, (name.namespace,)):
+    if bearers(tx, name.title, (name.namespace,)):
         return tx.named(name.namespace, name.title)
     try:
         return tx.take_in(name).id

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 from mnemic.core.batches import batches
 from mnemic.core.context import Context
-from mnemic.core.hidden import HIDDEN
 from mnemic.core.tidying.duplicates import chains
 from mnemic.core.tidying.merging import merge
 from mnemic.core.unassisted import contradict, may_contradict
+from mnemic.model.hidden import HIDDEN
 from mnemic.model.memory import Memory
 from mnemic.model.search import Filter, Order
 from mnemic.retrieval.similarity import NEAR, likeness

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mnemic.core.context import Context
-from mnemic.core.entities import make_way
 from mnemic.core.graph import link_once
+from mnemic.core.hidden import bearers
 from mnemic.core.memories import locate, must_live
 from mnemic.core.recall import WAITED_FOR, catch_up
 from mnemic.core.tidying.topics import Topics, topics_of
@@ -189,8 +189,7 @@ def _made(tx: Writer, ctx: Context, whole: Memory, part: Part) -> Memory:
     """The memory that holds *part*."""
     texts = tuple(dict.fromkeys(part.texts))
     kind = part.kind or whole.kind
-    make_way(tx, whole.namespace, part.title)
-    for standing in tx.memories(tx.ids_titled(part.title, (whole.namespace,))):
+    for standing in bearers(tx, part.title, (whole.namespace,)):
         if standing.id == whole.id:
             raise Invalid("parts: a part needs a title of its own", "parts")
         both = tuple(dict.fromkeys((*standing.texts, *texts)))

@@ -37,12 +37,11 @@ def stats(ctx: Context) -> dict[str, Any]:
     types = Counter(dict.fromkeys(EVENT_TYPES, 0))
     for kind, count in reader.tally(shown).items():
         types[event_type(kind)] += count
-    scope = ctx.scope()
     return {
         "node_count": types.total(),
         "edge_count": sum(reader.edge_tally(shown).values()),
         "dimension": resemblance.dimension(ctx),
-        "session_count": sum(scope is None or one.namespace in scope for one in reader.sessions()),
+        "session_count": reader.session_count(ctx.scope()),
         "type_counts": dict(types),
         "file_size_bytes": reader.size_bytes(),
         "current_session": sessions.current(ctx) or 0,

@@ -270,9 +270,13 @@ def _inserted(order: _Order, taken: Taken, known: Mapping[str, Memory]) -> Reply
             )
         else:
             order.refuse(note.title or "", TITLE_TAKEN)
-    for shown, edge in zip(order.shown, taken.edges, strict=True):
+    for shown, tie, edge in zip(order.shown, order.ties, taken.edges, strict=True):
         if edge is None:
-            order.refuse(shown, "not linked, since the memory was not inserted")
+            is_kept = tie.note is None or taken.notes[tie.note].memory is not None
+            why = (
+                "what it leads to or from has just been deleted" if is_kept else "the memory was not inserted"
+            )
+            order.refuse(shown, f"not linked, since {why}")
     links = [_told_edge(edge, uids) for edge in taken.edges if edge is not None]
     return answer(
         inserted_memories=inserted, inserted_links=links, duplicates=duplicates, errors=order.errors

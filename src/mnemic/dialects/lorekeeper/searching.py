@@ -9,7 +9,6 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from mnemic.core.context import Context
-from mnemic.core.hidden import HIDDEN
 from mnemic.core.lifecycle import touch
 from mnemic.core.lookup import by_uid, links_of
 from mnemic.core.recall import recall
@@ -19,6 +18,7 @@ from mnemic.dialects.lorekeeper.vocabulary import LOREKEEPER, Refused
 from mnemic.dialects.objects import Reply, answer
 from mnemic.dialects.operation import Shape
 from mnemic.dialects.texts import Words
+from mnemic.model.hidden import HIDDEN
 from mnemic.model.search import Filter, Hit, Query
 
 FULL, TITLE = "full", "title"

@@ -12,10 +12,12 @@ from mnemic.storage.base import Companionship, Outline, Usage
 from mnemic.storage.sqlite.memories import WALKED_AT_ONCE, as_json, where
 from mnemic.storage.sqlite.rows import rows
 
+# Joined with the memories: one that was answered may have been purged by the time it is counted.
 # The WHERE is needed by the parser too: without one, SQLite takes the ON for that of a join.
 NOTE = """
+WITH present AS (SELECT m.id FROM json_each(:ids) x JOIN memory m ON m.id = x.value)
 INSERT INTO companion (a, b, count, last)
-SELECT x.value, y.value, 1, :now FROM json_each(:ids) x, json_each(:ids) y WHERE x.value < y.value
+SELECT x.id, y.id, 1, :now FROM present x, present y WHERE x.id < y.id
 ON CONFLICT (a, b) DO UPDATE SET count = count + 1, last = max(last, excluded.last)
 """
 SET = """
@@ -49,7 +51,7 @@ WHERE memory_id IN (SELECT value FROM json_each(?)) AND until IS NULL
 
 
 def note(connection: apsw.Connection, memory_ids: Sequence[int], now: Moment) -> None:
-    """Count one more time that these were answered together."""
+    """Count one more time that those of these that are still there were answered together."""
     connection.execute(NOTE, {"ids": as_json(sorted(set(memory_ids))), "now": now})
 
 

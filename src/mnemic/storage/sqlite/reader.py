@@ -568,6 +568,10 @@ class SqliteReader:
         """See Reader."""
         return [sessions.decode(found) for found in rows(self._connection, sessions.ALL)]
 
+    def session_count(self, namespaces: Sequence[str] | None) -> int:
+        """See Reader."""
+        return int(value(self._connection, sessions.COUNT, {"namespaces": _listed(namespaces)}))
+
     def session_numbered(self, session_id: int) -> Session | None:
         """See Reader."""
         found = row(self._connection, sessions.BY_ID, (session_id,))

@@ -36,6 +36,10 @@ SELECT {_LIST} FROM session
 WHERE :namespaces IS NULL OR namespace IN (SELECT value FROM json_each(:namespaces))
 ORDER BY id DESC LIMIT :limit
 """
+COUNT = """
+SELECT count(*) FROM session
+WHERE :namespaces IS NULL OR namespace IN (SELECT value FROM json_each(:namespaces))
+"""
 NEXT = """
 SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = 'session'
 """

@@ -16,6 +16,7 @@ import apsw
 from mnemic.errors import Conflict
 from mnemic.model.access import Token
 from mnemic.model.graph import Direction, Edge
+from mnemic.model.hidden import is_hidden
 from mnemic.model.journal import Subject
 from mnemic.model.memory import Draft, Memory, Statement
 from mnemic.model.search import Filter
@@ -125,6 +126,8 @@ JOURNALED = tuple(name for name in memories.COLUMNS if name not in ("id", *USE))
 ALL_FIELDS = attrgetter(*memories.COLUMNS)
 JOURNALED_FIELDS = attrgetter(*JOURNALED)
 INDEXED = frozenset({"title", "summary", "tags", "namespace", "state"})
+NAMING = frozenset({"title", "namespace", "state"})
+"""With these it changes who bears a title."""
 EMPTY = Memory(id=0, uid="", namespace="", title="", created_at=0, updated_at=0)
 NO_FIELDS = dict(zip(memories.COLUMNS, ALL_FIELDS(EMPTY), strict=True))
 DRAFTED = tuple(name for name in Draft._fields if name not in ("texts", "created_at"))
@@ -295,7 +298,12 @@ class SqliteWriter(SqliteReader):
         """A new row with these *fields*, under the next number if that is 0."""
         encoded = memories.encode(fields)
         encoded["id"] = fields["id"] or None
-        self._put_row(memories.INSERT, tuple(encoded.values()), fields["namespace"], fields["title"])
+        try:
+            self._put_row(memories.INSERT, tuple(encoded.values()), fields["namespace"], fields["title"])
+        except Conflict:
+            if not self._make_way(Memory(**fields)):
+                raise
+            self._put_row(memories.INSERT, tuple(encoded.values()), fields["namespace"], fields["title"])
         number = self._connection.last_insert_rowid()
         self._put_tags(number, fields["tags"])
         fields["id"] = number
@@ -308,9 +316,23 @@ class SqliteWriter(SqliteReader):
             self._marks += marks.of(kept)
         return kept
 
+    def _make_way(self, memory: Memory) -> bool:
+        """Give another title to what is hidden and bears the one that *memory* is to live under; whether it did."""
+        if memory.state is not State.LIVING or is_hidden(memory):
+            return False
+        others = [one for one in self._titled(memory.namespace, memory.title) if one.id != memory.id]
+        for one in filter(is_hidden, others):
+            self.change(one, title=self.unused_title(one.namespace, one.title))
+            return True
+        return False
+
+    def _titled(self, namespace: str, title: str) -> list[Memory]:
+        return self.memories(self.ids_titled(title, (namespace,)))
+
     def named(self, namespace: str, title: str) -> int:
         """See Writer."""
-        known = self.ids_titled(title, (namespace,)) or self.ids_titled(title, (namespace,), State.NAMED)
+        known = [memory.id for memory in self._titled(namespace, title) if not is_hidden(memory)]
+        known = known or self.ids_titled(title, (namespace,), State.NAMED)
         if known:
             return known[0]
         self._store.namespace_id(self._connection, namespace, create=True)
@@ -319,13 +341,13 @@ class SqliteWriter(SqliteReader):
         return self._insert({**NO_FIELDS, **name, "created_at": now, "updated_at": now}, ()).id
 
     def _take_over_links(self, memory: Memory) -> None:
-        """The links that pointed to the name of *memory* before there was one point to it now.
+        """The links that pointed to the name of *memory* before there was one point to it now, unless it is hidden.
 
         If it is a mere name itself, there is one to take them over from later.
         """
         if memory.state is State.NAMED:
             self._place.has_names = True
-        if memory.state is not State.LIVING or not self._place.has_names:
+        if memory.state is not State.LIVING or not self._place.has_names or is_hidden(memory):
             return
         for name in self.ids_titled(memory.title, (memory.namespace,), State.NAMED):
             for edge in self.edges([name], Direction.BOTH):
@@ -335,6 +357,9 @@ class SqliteWriter(SqliteReader):
     def change(self, memory: Memory, **fields: Any) -> Memory:
         """See Writer."""
         texts = fields.pop("texts", None)
+        if fields.keys() & NAMING:
+            # First of all: the statements tell the number of the change they come with.
+            self._make_way(replace(memory, **fields))
         statements = memory.statements if texts is None else self._replace_body(memory, texts)
         changed = replace(memory, **fields, statements=statements)
         before, after = _differences(memory, changed)
@@ -345,7 +370,7 @@ class SqliteWriter(SqliteReader):
             before, after = _differences(memory, changed)
         self._update(memory, changed, after)
         self._log(Subject.MEMORY, memory.id, before, after)
-        if after.keys() & {"title", "namespace", "state"}:
+        if after.keys() & (NAMING | {"kind"}):
             self._take_over_links(changed)
         return changed
 
