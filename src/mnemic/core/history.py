@@ -282,10 +282,10 @@ def _stand_again(tx: Writer, ctx: Context, subject: Subject, number: int, total:
     thing = _thing(tx, subject, number, total.changes[-1])
     if total.is_born:
         return _take_away(tx, ctx, thing, total.changes[0])
-    present = _present(thing, total.before)
-    if present == total.before:
+    fields = _given_back(thing, total.before)
+    if _present(thing, fields) == fields:
         return False
-    _change(tx, thing, total.before)
+    _change(tx, thing, fields)
     return True
 
 
@@ -297,7 +297,14 @@ def _reverse(tx: Writer, ctx: Context, change: Change) -> None:
         _take_away(tx, ctx, thing, change.sequence)
         return
     _refuse_overtaken(tx, change, _present(thing, change.after), change.after)
-    _change(tx, thing, change.before)
+    _change(tx, thing, _given_back(thing, change.before))
+
+
+def _given_back(thing: Memory | Edge | Session, before: Mapping[str, object]) -> Mapping[str, object]:
+    """The fields that are put back. A memory is changed now: the older of two loses when stores are merged."""
+    if not isinstance(thing, Memory):
+        return before
+    return {name: value for name, value in before.items() if name not in UNTRACKED}
 
 
 def _thing(tx: Writer, subject: Subject, number: int, sequence: int) -> Memory | Edge | Session:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mnemic.core.context import Context
 from mnemic.core.entities import Taken, create, relate, unrelate
 from mnemic.core.graph import link
-from mnemic.core.history import undo_since
+from mnemic.core.history import undo, undo_since
 from mnemic.core.memories import Note, Revision, forget, remember, revise
 from mnemic.core.moving.syncing import Course, OtherStore, sync
 from mnemic.core.reflections import Reflection, add
@@ -158,6 +158,20 @@ def test_what_changed_since_it_was_forgotten_elsewhere_comes_back(ctx, there, cl
     synced(ctx, there)
     assert ctx.store.read().memory(memory.id).content == "still needed"
     assert ctx.store.read().memory(memory.id).state is State.LIVING
+
+
+@pytest.mark.parametrize("taking_back", [undo, undo_since])
+def test_what_was_taken_back_does_not_come_back(ctx, there, clock, taking_back):
+    memory = kept(ctx, "on Fridays", title="Deploys")
+    synced(ctx, there)
+    moment = clock.advance(hours=1)
+    revise(ctx, memory.id, Revision(text="never"))
+    synced(ctx, there)
+    clock.advance(hours=1)
+    taking_back(ctx, ctx.store.sequence() if taking_back is undo else moment)
+    synced(ctx, there)
+    for side in (ctx, there):
+        assert side.store.read().memory(1).content == "on Fridays"
 
 
 def test_a_link_that_was_taken_away_does_not_come_back(ctx, there):
