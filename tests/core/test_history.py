@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mnemic.core import sessions
+from mnemic.core.entities import Taken, create, relate
 from mnemic.core.graph import end_link, explore, link
 from mnemic.core.history import difference, has_changed_since, history, undo, undo_since
 from mnemic.core.memories import (
@@ -23,6 +24,7 @@ from mnemic.core.memories import (
 from mnemic.core.upkeep import expire
 from mnemic.errors import Conflict, NotFound
 from mnemic.model.access import Grant
+from mnemic.model.graph import Sketch, Triple
 from mnemic.model.journal import Subject
 from mnemic.model.search import Filter
 from mnemic.model.values import HOUR, State, Tier
@@ -168,6 +170,19 @@ def test_changes_to_other_fields_do_not_stand_in_the_way(story, clock):
     revise(story, "Uno", Revision(tags=("kept",)))
     undo(story, first)
     assert (find(story, 1).title, find(story, 1).tags) == ("one", ("kept",))
+
+
+def test_who_took_over_the_links_of_a_name_is_taken_back_and_done_again(ctx, clock):
+    create(ctx, [Sketch("Ada", "person")], Taken.MERGE)
+    relate(ctx, [Triple("Ada", "Bob", "knows")], may_dangle=True)
+    dangling = living(ctx.store)
+    create(ctx, [Sketch("Bob", "person")], Taken.MERGE)
+    joined = living(ctx.store)
+    for then in (dangling, joined, dangling, joined):
+        clock.advance(minutes=1)
+        undo(ctx, ctx.store.sequence())
+        assert living(ctx.store) == then
+    assert ctx.store.check() == []
 
 
 def test_nothing_is_taken_back_onto_a_taken_title(story):

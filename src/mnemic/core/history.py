@@ -217,6 +217,7 @@ def undo(ctx: Context, sequence: int, *, dry_run: bool = False) -> list[int]:
     undone: list[int] = []
     sight = _Sight(ctx)
     with suppress(_Rehearsed), ctx.write("undo") as tx:
+        newest = ctx.store.sequence()
         one = next(tx.journal(after=sequence - 1, limit=1), None)
         if one is None or one.sequence != sequence or not sight.reaches(one):
             raise NotFound(f"No change {sequence}")
@@ -226,7 +227,7 @@ def undo(ctx: Context, sequence: int, *, dry_run: bool = False) -> list[int]:
         for change in reversed(together):
             # A session that began with a memory stays: others may be in it by now.
             if change.subject is not Subject.SESSION or change.before is not None or len(together) == 1:
-                _reverse(tx, ctx, change)
+                _reverse(tx, ctx, change, newest)
                 undone.append(change.sequence)
         if dry_run:
             raise _Rehearsed
@@ -289,14 +290,15 @@ def _stand_again(tx: Writer, ctx: Context, subject: Subject, number: int, total:
     return True
 
 
-def _reverse(tx: Writer, ctx: Context, change: Change) -> None:
+def _reverse(tx: Writer, ctx: Context, change: Change, newest: int) -> None:
+    """Take back *change*; what came after *newest* is part of the taking back."""
     if change.after is None:
         raise _purged(change.sequence)
     thing = _thing(tx, change.subject, change.subject_id, change.sequence)
     if change.before is None:
         _take_away(tx, ctx, thing, change.sequence)
         return
-    _refuse_overtaken(tx, change, _present(thing, change.after), change.after)
+    _refuse_overtaken(tx, change, _present(thing, change.after), change.after, newest)
     _change(tx, thing, _given_back(thing, change.before))
 
 
@@ -344,13 +346,14 @@ def _change(tx: Writer, thing: Memory | Edge | Session, fields: Mapping[str, obj
 
 
 def _refuse_overtaken(
-    tx: Writer, change: Change, present: Mapping[str, object], after: Mapping[str, object]
+    tx: Writer, change: Change, present: Mapping[str, object], after: Mapping[str, object], newest: int
 ) -> None:
-    """Conflict if somebody has changed the same again; what a use earned is not meant by anybody."""
+    """Conflict if somebody has changed the same again by *newest*; what a use earned is not meant by anybody."""
     if all(present[name] == after[name] for name in after.keys() - UNTRACKED):
         return
     later = tx.journal(after=change.sequence, subject=change.subject, subject_ids=[change.subject_id])
-    meant = {name for one in later if one.operation != USE for name in one.after or ()}
+    by_others = (one for one in later if one.sequence <= newest and one.operation != USE)
+    meant = {name for one in by_others for name in one.after or ()}
     for name in after.keys() - UNTRACKED:
         if present[name] != after[name] and name in meant:
             raise Conflict(
