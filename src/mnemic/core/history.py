@@ -24,9 +24,9 @@ UNTRACKED = frozenset({"updated_at"})
 
 
 def as_of(ctx: Context, moment: Moment) -> Context:
-    """A context that reads the store as it stood at *moment*, by the clock of that moment."""
+    """A context that reads the store as it stood at *moment*, by the clock of that moment and in no session."""
     sequence = ctx.store.sequence_at(moment)
-    return replace(ctx, store=ctx.store.at(sequence), now=lambda: moment, uses=None)
+    return replace(ctx, store=ctx.store.at(sequence), now=lambda: moment, sessions={}, uses=None)
 
 
 def history(
