@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -10,7 +11,7 @@ import orjson
 
 from mnemic.model.journal import USE, Change, Subject
 from mnemic.storage.sqlite.memories import as_json
-from mnemic.storage.sqlite.rows import column, rows, value
+from mnemic.storage.sqlite.rows import Row, column, rows, value
 from mnemic.storage.sqlite.rows import row as first
 
 APPEND = """
@@ -47,12 +48,15 @@ WHERE (subject = 'memory' AND subject_id = :id)
 """
 CONDITIONS = {
     "after": "sequence > :after",
+    "before": "sequence < :before",
     "subject": "subject = :subject",
     "subject_ids": "subject_id IN (SELECT value FROM json_each(:subject_ids))",
     "since": "at >= :since",
     "until": "at <= :until",
     "actor": "actor = :actor",
 }
+PAGE = 500
+"""So many changes are read at once: who looks for something need not wait for all of them."""
 
 
 def last(connection: apsw.Connection) -> tuple[int, int]:
@@ -94,24 +98,36 @@ def sequence_at(connection: apsw.Connection, moment: int) -> int:
 def read(
     connection: apsw.Connection, *, limit: int | None, newest_first: bool, **wanted: Any
 ) -> Iterator[Change]:
-    """The changes that pass, with the texts of statements in place of their numbers."""
+    """The changes that pass, a page at a time, with the texts of statements in place of their numbers."""
     given = {name: value for name, value in wanted.items() if value is not None}
     if "subject_ids" in given:
         given["subject_ids"] = as_json(list(given["subject_ids"]))
-    conditions = " AND ".join(CONDITIONS[name] for name in given) or "TRUE"
-    sql = SELECT.format(conditions=conditions, order="DESC" if newest_first else "ASC")
-    for row in rows(connection, sql, {**given, "limit": -1 if limit is None else limit}):
-        yield Change(
-            sequence=row[0],
-            batch=row[1],
-            at=row[2],
-            actor=row[3],
-            operation=row[4],
-            subject=Subject(row[5]),
-            subject_id=row[6],
-            before=_told(connection, row[7]),
-            after=_told(connection, row[8]),
-        )
+    order, onwards = ("DESC", "before") if newest_first else ("ASC", "after")
+    left: float = math.inf if limit is None else limit
+    while left > 0:
+        conditions = " AND ".join(CONDITIONS[name] for name in given) or "TRUE"
+        sql = SELECT.format(conditions=conditions, order=order)
+        page = rows(connection, sql, {**given, "limit": min(left, PAGE)})
+        for row in page:
+            yield _decode(connection, row)
+        if len(page) < PAGE:
+            return
+        left -= PAGE
+        given[onwards] = page[-1][0]
+
+
+def _decode(connection: apsw.Connection, row: Row) -> Change:
+    return Change(
+        sequence=row[0],
+        batch=row[1],
+        at=row[2],
+        actor=row[3],
+        operation=row[4],
+        subject=Subject(row[5]),
+        subject_id=row[6],
+        before=_told(connection, row[7]),
+        after=_told(connection, row[8]),
+    )
 
 
 def _told(connection: apsw.Connection, fields: str | None) -> Mapping[str, Any] | None:
