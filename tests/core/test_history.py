@@ -28,6 +28,7 @@ from mnemic.model.graph import Sketch, Triple
 from mnemic.model.journal import Subject
 from mnemic.model.search import Filter
 from mnemic.model.values import HOUR, State, Tier
+from mnemic.storage.sqlite.reader import SqliteReader
 from support import START, everything, kept, living
 
 OPERATIONS = {
@@ -373,6 +374,19 @@ def test_only_a_change_the_caller_may_see_is_one(ctx):
     assert has_changed_since(ctx, before) and not has_changed_since(guest, before)
     kept(ctx, "Shared", namespace="work")
     assert has_changed_since(guest, before) and not has_changed_since(guest, ctx.store.sequence())
+
+
+def test_what_a_caller_may_see_is_found_out_for_many_changes_at_once(ctx, monkeypatch):
+    remember(ctx, [Note(text=f"Private {n}", namespace="home") for n in range(50)])
+    kept(ctx, "Shared", namespace="work")
+    guest, asked = ctx.limited_to(Grant(("work",))), []
+    for name in ("memories", "passing"):
+        method = getattr(SqliteReader, name)
+        monkeypatch.setattr(
+            SqliteReader, name, lambda *given, call=method: asked.append(given) or call(*given)
+        )
+    assert [change.subject_id for change in history(guest)] == [51]
+    assert len(asked) == 1
 
 
 # -- the difference between two moments

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from heapq import merge
 from itertools import islice, takewhile
 from typing import Any
 
@@ -15,10 +16,13 @@ from mnemic.errors import Conflict, Denied, NotFound
 from mnemic.model.graph import Edge
 from mnemic.model.journal import USE, Change, Subject
 from mnemic.model.memory import Memory
+from mnemic.model.search import Filter
 from mnemic.model.session import Session
 from mnemic.model.values import Moment, State, Tier
 from mnemic.storage.base import Reader, Writer
 
+LOOKED_AT = 500
+"""Of so many changes at once it is found out whether a caller may see them."""
 UNTRACKED = frozenset({"updated_at"})
 """Fields that move with every change, and so say nothing about whether one was built upon."""
 
@@ -43,19 +47,16 @@ def history(
     asked: dict[str, Any] = {"since": since, "until": until, "actor": actor, "newest_first": True}
     if reference is None:
         changes = reader.journal(**asked, limit=_at_most(ctx, limit))
-        return list(islice(filter(_Sight(ctx).reaches, changes), limit))
+        return list(islice(_Sight(ctx).among(changes), limit))
     memory = locate(reader, ctx, reference)
     links = links_of(reader, ctx, memory)
     subjects = {Subject.MEMORY: [memory.id], Subject.EDGE: [edge.id for edge in links]}
-    told = [
-        change
+    told = (
+        reader.journal(**asked, subject=subject, subject_ids=numbers, limit=_at_most(ctx, limit))
         for subject, numbers in subjects.items()
-        for change in reader.journal(
-            **asked, subject=subject, subject_ids=numbers, limit=_at_most(ctx, limit)
-        )
-    ]
-    told.sort(key=lambda change: -change.sequence)
-    return list(islice(filter(_Sight(ctx).reaches, told), limit))
+    )
+    newest_first = merge(*told, key=lambda change: -change.sequence)
+    return list(islice(_Sight(ctx).among(newest_first), limit))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +86,9 @@ def difference(ctx: Context, since: Moment, until: Moment) -> Difference:
     reader = ctx.store.read()
     first, last = ctx.store.sequence_at(since), ctx.store.sequence_at(until)
     sight, sums = _Sight(ctx), dict[int, _Sum]()
-    for change in reader.journal(after=first, subject=Subject.MEMORY):
-        if change.sequence > last:
-            break
-        if sight.reaches(change):
-            sums.setdefault(change.subject_id, _Sum()).add(change)
+    later = reader.journal(after=first, subject=Subject.MEMORY)
+    for change in sight.among(takewhile(lambda change: change.sequence <= last, later)):
+        sums.setdefault(change.subject_id, _Sum()).add(change)
     parts: dict[str, list[Changed]] = {"added": [], "changed": [], "left": []}
     for number, total in sums.items():
         part = _part(reader, number, total, last)
@@ -166,12 +165,24 @@ def _at_most(ctx: Context, limit: int) -> int | None:
 
 
 class _Sight:
-    """Which changes a caller may see. Where a memory has been is read once for all of its changes."""
+    """Which changes a caller may see. Where a memory is and has been is read once for all of its changes."""
 
     def __init__(self, ctx: Context):
         self._ctx = ctx
         self._reader = ctx.store.read()
+        self._ends: dict[int, list[int]] = {}
+        self._may_see: dict[int, bool] = {}
         self._moves: dict[int, list[tuple[int, str]]] = {}
+
+    def among(self, changes: Iterable[Change]) -> Iterator[Change]:
+        """Those of *changes* that it reaches, looked at many at a time."""
+        if self._ctx.granted is None:
+            yield from changes
+            return
+        waiting = iter(changes)
+        while looked_at := list(islice(waiting, LOOKED_AT)):
+            self._look(looked_at)
+            yield from filter(self.reaches, looked_at)
 
     def reaches(self, change: Change) -> bool:
         """Whether everything *change* touched lies where the caller may look, and lay there before and after it."""
@@ -187,13 +198,32 @@ class _Sight:
         """Whether everything *change* touched lies where the caller may look."""
         if self._ctx.granted is None:
             return True
-        found = self._reader.memories(self._touched(change))
-        return bool(found) and all(self._ctx.may_see(memory.namespace) for memory in found)
+        self._look([change])
+        touched = self._touched(change)
+        return bool(touched) and all(self._may_see[number] for number in touched)
+
+    def _look(self, changes: Sequence[Change]) -> None:
+        """Find out which of the memories that were touched lie where the caller may look."""
+        touched = (number for change in changes for number in self._touched(change))
+        unknown = {number for number in touched if number not in self._may_see}
+        if unknown:
+            here = Filter(namespaces=self._ctx.granted, states=frozenset(State))
+            seen = self._reader.passing(sorted(unknown), here)
+            self._may_see |= {number: number in seen for number in unknown}
 
     def _touched(self, change: Change) -> list[int]:
-        if change.subject is Subject.EDGE and (edge := self._reader.edge(change.subject_id)):
-            return [edge.source_id, edge.target_id]
-        return [change.subject_id] if change.subject is Subject.MEMORY else []
+        match change.subject:
+            case Subject.MEMORY:
+                return [change.subject_id]
+            case Subject.EDGE:
+                return self._ends_of(change.subject_id)
+        return []
+
+    def _ends_of(self, number: int) -> list[int]:
+        if number not in self._ends:
+            edge = self._reader.edge(number)
+            self._ends[number] = [edge.source_id, edge.target_id] if edge else []
+        return self._ends[number]
 
     def _around(self, number: int, sequence: int) -> list[str]:
         """The namespaces a memory left with the change *sequence* and with its next move, if it did."""
@@ -242,11 +272,10 @@ def undo_since(ctx: Context, moment: Moment, *, dry_run: bool = False) -> list[i
     undone: list[int] = []
     with suppress(_Rehearsed), ctx.write("undo") as tx:
         sight, sums = _Sight(ctx), dict[tuple[Subject, int], _Sum]()
-        for change in tx.journal(after=ctx.store.sequence_at(moment - 1)):
-            if sight.reaches(change):
-                total = sums.pop((change.subject, change.subject_id), None) or _Sum()
-                total.add(change)
-                sums[change.subject, change.subject_id] = total  # last of all: it was changed last
+        for change in sight.among(tx.journal(after=ctx.store.sequence_at(moment - 1))):
+            total = sums.pop((change.subject, change.subject_id), None) or _Sum()
+            total.add(change)
+            sums[change.subject, change.subject_id] = total  # last of all: it was changed last
         for total in sums.values():
             if total.is_purged:
                 raise _purged(total.changes[-1])

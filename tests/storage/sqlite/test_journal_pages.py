@@ -41,9 +41,8 @@ def test_pages_make_up_the_whole(seven, monkeypatch, page):
 
 
 def test_who_stops_reads_no_further(seven, monkeypatch):
-    fetched, rows = [], journal.rows
-    monkeypatch.setattr(journal, "rows", lambda *asked: fetched.append(found := rows(*asked)) or found)
+    decoded, decode = [], journal._decode
+    monkeypatch.setattr(journal, "_decode", lambda reader, page: decoded.append(page) or decode(reader, page))
     monkeypatch.setattr(journal, "PAGE", 2)
-    monkeypatch.setattr(journal, "_told", lambda connection, fields: fields)
     assert len(list(islice(seven.read().journal(newest_first=True), 3))) == 3
-    assert [[row[0] for row in page] for page in fetched] == [[7, 6], [5, 4]]
+    assert [[row[0] for row in page] for page in decoded] == [[7, 6], [5, 4]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import apsw
@@ -108,33 +108,30 @@ def read(
         conditions = " AND ".join(CONDITIONS[name] for name in given) or "TRUE"
         sql = SELECT.format(conditions=conditions, order=order)
         page = rows(connection, sql, {**given, "limit": min(left, PAGE)})
-        for row in page:
-            yield _decode(connection, row)
+        yield from _decode(connection, page)
         if len(page) < PAGE:
             return
         left -= PAGE
         given[onwards] = page[-1][0]
 
 
-def _decode(connection: apsw.Connection, row: Row) -> Change:
-    return Change(
-        sequence=row[0],
-        batch=row[1],
-        at=row[2],
-        actor=row[3],
-        operation=row[4],
-        subject=Subject(row[5]),
-        subject_id=row[6],
-        before=_told(connection, row[7]),
-        after=_told(connection, row[8]),
-    )
-
-
-def _told(connection: apsw.Connection, fields: str | None) -> Mapping[str, Any] | None:
-    if fields is None:
-        return None
-    told: dict[str, Any] = orjson.loads(fields)
-    if "statements" in told:
-        texts: dict[int, str] = dict(rows(connection, TEXTS, (as_json(told["statements"]),)))
-        told["statements"] = [texts[number] for number in told["statements"] if number in texts]
-    return told
+def _decode(connection: apsw.Connection, page: Sequence[Row]) -> Iterator[Change]:
+    """The rows of *page* as changes. The texts of all of them are read together."""
+    told = [[fields and orjson.loads(fields) for fields in row[7:]] for row in page]
+    bodies = [fields for both in told for fields in both if fields and "statements" in fields]
+    numbers = sorted({number for fields in bodies for number in fields["statements"]})
+    texts: dict[int, str] = dict(rows(connection, TEXTS, (as_json(numbers),)))
+    for fields in bodies:
+        fields["statements"] = [texts[number] for number in fields["statements"] if number in texts]
+    for row, (before, after) in zip(page, told, strict=True):
+        yield Change(
+            sequence=row[0],
+            batch=row[1],
+            at=row[2],
+            actor=row[3],
+            operation=row[4],
+            subject=Subject(row[5]),
+            subject_id=row[6],
+            before=before,
+            after=after,
+        )
