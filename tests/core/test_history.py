@@ -343,6 +343,24 @@ def test_the_history_of_a_memory_has_its_links(story):
         ]
 
 
+def test_the_history_of_a_memory_has_the_links_that_are_gone(story):
+    undo(story, story.store.sequence())
+    forget(story, ["two"])
+    assert [(change.operation, change.subject) for change in history(story, reference="one")] == [
+        ("undo", Subject.EDGE),
+        ("link", Subject.EDGE),
+        ("remember", Subject.MEMORY),
+    ]
+
+
+def test_the_history_of_a_memory_has_no_links_to_where_the_caller_may_not_look(story):
+    hidden = kept(story, "Private", namespace="home")
+    link(story, "one", hidden.id, "knows")
+    undo(story, story.store.sequence())
+    guest = story.limited_to(Grant(("global",)))
+    assert [change.operation for change in history(guest, reference="one")] == ["link", "remember"]
+
+
 def test_the_history_of_everything_is_newest_first(story, clock):
     changes = history(story, limit=1000)
     assert [change.sequence for change in changes] == list(range(story.store.sequence(), 0, -1))

@@ -11,7 +11,7 @@ from typing import Any
 
 from mnemic.core.context import Context
 from mnemic.core.leaving import taken_out
-from mnemic.core.memories import links_of, locate
+from mnemic.core.memories import locate
 from mnemic.errors import Conflict, Denied, NotFound
 from mnemic.model.graph import Edge
 from mnemic.model.journal import USE, Change, Subject
@@ -42,15 +42,14 @@ def history(
     actor: str | None = None,
     limit: int = 20,
 ) -> list[Change]:
-    """The changes to one memory and its links, or to everything, newest first."""
+    """The changes to one memory and the links it has and had, or to everything, newest first."""
     reader = ctx.store.read()
     asked: dict[str, Any] = {"since": since, "until": until, "actor": actor, "newest_first": True}
     if reference is None:
         changes = reader.journal(**asked, limit=_at_most(ctx, limit))
         return list(islice(_Sight(ctx).among(changes), limit))
     memory = locate(reader, ctx, reference)
-    links = links_of(reader, ctx, memory)
-    subjects = {Subject.MEMORY: [memory.id], Subject.EDGE: [edge.id for edge in links]}
+    subjects = {Subject.MEMORY: [memory.id], Subject.EDGE: reader.edge_ids(memory.id)}
     told = (
         reader.journal(**asked, subject=subject, subject_ids=numbers, limit=_at_most(ctx, limit))
         for subject, numbers in subjects.items()
