@@ -21,6 +21,7 @@ from mnemic.core.memories import (
     revise,
     supersede,
 )
+from mnemic.core.overview import overview
 from mnemic.core.upkeep import expire
 from mnemic.errors import Conflict, NotFound
 from mnemic.model.access import Grant
@@ -184,6 +185,22 @@ def test_who_took_over_the_links_of_a_name_is_taken_back_and_done_again(ctx, clo
         undo(ctx, ctx.store.sequence())
         assert living(ctx.store) == then
     assert ctx.store.check() == []
+
+
+@pytest.mark.parametrize("taking_back", [undo, undo_since])
+def test_a_mere_name_stays_one_when_the_relation_to_it_is_taken_back(ctx, clock, taking_back):
+    create(ctx, [Sketch("Ada", "person")], Taken.MERGE)
+    moment = clock.advance(minutes=1)
+    relate(ctx, [Triple("Ada", "Bob", "knows")], may_dangle=True)
+    dangling = living(ctx.store)
+    clock.advance(minutes=1)
+    taking_back(ctx, ctx.store.sequence() if taking_back is undo else moment)
+    assert len(dangling[1]) == 1 and living(ctx.store)[1] == {}
+    assert overview(ctx).by_state == {"living": 1}
+    with pytest.raises(NotFound):
+        restore(ctx, [2])
+    undo(ctx, ctx.store.sequence())
+    assert living(ctx.store) == dangling
 
 
 def test_nothing_is_taken_back_onto_a_taken_title(story):

@@ -351,13 +351,13 @@ def _thing(tx: Writer, subject: Subject, number: int, sequence: int) -> Memory |
 
 
 def _take_away(tx: Writer, ctx: Context, thing: Memory | Edge | Session, sequence: int) -> bool:
-    """Take back that *thing* came to be; whether it was still there. A session ends."""
+    """Take back that *thing* came to be; whether it was still there. A session ends, a mere name stays one."""
     match thing:
         case Session():
             return tx.change_session(thing, ended_at=thing.ended_at or ctx.now()) is not thing
         case Edge():
             return tx.change_edge(thing, state=State.FORGOTTEN) is not thing
-        case Memory(state=State.FORGOTTEN):
+        case Memory(state=State.FORGOTTEN | State.NAMED):
             return False
     taken_out(tx, thing, State.FORGOTTEN, f"undo of {sequence}", ctx.now())
     return True
