@@ -463,6 +463,29 @@ def test_the_difference_of_two_moments_is_what_came_changed_and_left(ctx, clock)
     assert difference(ctx, clock(), clock()) == difference(ctx, end, end)
 
 
+def test_the_difference_has_the_titles_of_its_end(ctx, clock):
+    for title in ("one", "two", "three"):
+        kept(ctx, f"{title} says", title=title)
+    start = clock()
+    clock.advance(days=1)
+    revise(ctx, "one", Revision(priority=9))
+    revise(ctx, "two", Revision(title="Two", priority=9))
+    forget(ctx, ["three"])
+    end = clock()
+    clock.advance(days=1)
+    restore(ctx, [3])
+    for number in (1, 2, 3):
+        revise(ctx, number, Revision(title=f"later {number}"))
+        revise(ctx, number, Revision(title=f"latest {number}"))
+    found = difference(ctx, start, end)
+    assert [one.title for one in (*found.changed, *found.left)] == ["one", "Two", "three"]
+    assert [one.title for one in difference(ctx, start, clock()).changed] == [
+        "latest 1",
+        "latest 2",
+        "latest 3",
+    ]
+
+
 def test_of_what_was_purged_the_number_is_left(ctx, clock):
     kept(ctx, "secret")
     start = clock()

@@ -92,7 +92,7 @@ def difference(ctx: Context, since: Moment, until: Moment) -> Difference:
     for number, total in sums.items():
         part = _part(reader, number, total, last)
         if part:
-            parts[part].append(_changed(reader, number, total))
+            parts[part].append(_changed(reader, number, total, last))
     return Difference(*(tuple(parts[name]) for name in ("added", "changed", "left")))
 
 
@@ -122,7 +122,7 @@ class _Sum:
 def _part(reader: Reader, number: int, total: _Sum, last: int) -> str | None:
     if total.is_purged:
         return "left"
-    state = total.after.get("state") or _state_at(reader, number, last)
+    state = total.after.get("state") or _at(reader, number, "state", last)
     is_living = state == State.LIVING
     was_living = not total.is_born and total.before.get("state", state) == State.LIVING
     if is_living and was_living:
@@ -130,19 +130,17 @@ def _part(reader: Reader, number: int, total: _Sum, last: int) -> str | None:
     return "added" if is_living else "left" if was_living else None
 
 
-def _state_at(reader: Reader, number: int, last: int) -> object:
-    """The state of a memory after the change *last*: what it was changed from later, else what it is."""
+def _at(reader: Reader, number: int, name: str, last: int) -> object:
+    """A field of a memory after the change *last*: what it was changed from later, else what it is."""
     for change in reader.journal(after=last, subject=Subject.MEMORY, subject_ids=[number]):
-        if change.before and "state" in change.before:
-            return change.before["state"]
+        if change.before and name in change.before:
+            return change.before[name]
     memory = reader.memory(number)
-    return memory.state if memory else None
+    return getattr(memory, name) if memory else None
 
 
-def _changed(reader: Reader, number: int, total: _Sum) -> Changed:
-    title = total.after.get("title")
-    if title is None and (memory := reader.memory(number)):
-        title = memory.title
+def _changed(reader: Reader, number: int, total: _Sum, last: int) -> Changed:
+    title = total.after.get("title") or _at(reader, number, "title", last)
     names = () if total.is_born or total.is_purged else sorted(total.fields())
     return Changed(
         number,
