@@ -186,8 +186,11 @@ def embed_all(store: Store, embedder: WordEmbedder, *, at: int = START) -> int:
 
 
 def living(store: Store) -> tuple[dict[int, dict[str, object]], dict[int, dict[str, object]]]:
-    """The living memories and links by number, without counters and numbers of statements."""
-    return _seen(store, lambda state: state is State.LIVING)
+    """The living memories and links by number: what stands, not how often or since when it does."""
+    memories, edges = _seen(store, lambda state: state is State.LIVING)
+    for fields in memories.values():
+        del fields["updated_at"]
+    return memories, edges
 
 
 def everything(store: Store) -> tuple[dict[int, dict[str, object]], dict[int, dict[str, object]]]:

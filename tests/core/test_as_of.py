@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from mnemic.core import sessions
 from mnemic.core.graph import end_link, explore, link, path
 from mnemic.core.history import as_of
 from mnemic.core.judging.grounding import verify
@@ -109,6 +110,25 @@ def test_stats_count_what_there_was(ctx, moments):
     assert first.by_state == {"living": 2} and second.by_state == {"living": 1, "archived": 1}
     assert third.by_state == {"living": 1, "archived": 1, "superseded": 1}
     assert first.changes == ctx.store.sequence_at(moments[0]) < third.changes
+
+
+def test_sessions_are_taken_up_as_they_stood(ctx, clock):
+    first = sessions.start(ctx, topic="herons", metadata={"mood": "calm"}).session
+    kept(ctx, "The heron stands in the pond")
+    then = clock.advance(hours=1)
+    clock.advance(hours=1)
+    sessions.end(ctx, first.id, summary="All seen")
+    later = clock.advance(hours=1)
+    clock.advance(hours=1)
+    second = sessions.start(ctx, topic="foxes").session
+    past = as_of(ctx, then)
+    resumed = sessions.resume(past)
+    assert (resumed.current, resumed.previous, resumed.last_episode) == (None, first, None)
+    assert past.store.read().sessions() == [first]
+    ended = sessions.resume(as_of(ctx, later)).previous
+    assert (ended.id, ended.summary, ended.ended_at) == (first.id, "All seen", later - HOUR)
+    assert as_of(ctx, START - 1).store.read().sessions() == []
+    assert sessions.current(ctx) == second.id, "to look back ends nothing"
 
 
 def test_the_past_takes_no_writes(ctx, moments):

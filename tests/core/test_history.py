@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mnemic.core import sessions
+from mnemic.core.entities import Taken, create, relate
 from mnemic.core.graph import end_link, explore, link
 from mnemic.core.history import difference, has_changed_since, history, undo, undo_since
 from mnemic.core.memories import (
@@ -20,12 +21,15 @@ from mnemic.core.memories import (
     revise,
     supersede,
 )
+from mnemic.core.overview import overview
 from mnemic.core.upkeep import expire
 from mnemic.errors import Conflict, NotFound
 from mnemic.model.access import Grant
+from mnemic.model.graph import Sketch, Triple
 from mnemic.model.journal import Subject
 from mnemic.model.search import Filter
 from mnemic.model.values import HOUR, State, Tier
+from mnemic.storage.sqlite.reader import SqliteReader
 from support import START, everything, kept, living
 
 OPERATIONS = {
@@ -168,6 +172,35 @@ def test_changes_to_other_fields_do_not_stand_in_the_way(story, clock):
     revise(story, "Uno", Revision(tags=("kept",)))
     undo(story, first)
     assert (find(story, 1).title, find(story, 1).tags) == ("one", ("kept",))
+
+
+def test_who_took_over_the_links_of_a_name_is_taken_back_and_done_again(ctx, clock):
+    create(ctx, [Sketch("Ada", "person")], Taken.MERGE)
+    relate(ctx, [Triple("Ada", "Bob", "knows")], may_dangle=True)
+    dangling = living(ctx.store)
+    create(ctx, [Sketch("Bob", "person")], Taken.MERGE)
+    joined = living(ctx.store)
+    for then in (dangling, joined, dangling, joined):
+        clock.advance(minutes=1)
+        undo(ctx, ctx.store.sequence())
+        assert living(ctx.store) == then
+    assert ctx.store.check() == []
+
+
+@pytest.mark.parametrize("taking_back", [undo, undo_since])
+def test_a_mere_name_stays_one_when_the_relation_to_it_is_taken_back(ctx, clock, taking_back):
+    create(ctx, [Sketch("Ada", "person")], Taken.MERGE)
+    moment = clock.advance(minutes=1)
+    relate(ctx, [Triple("Ada", "Bob", "knows")], may_dangle=True)
+    dangling = living(ctx.store)
+    clock.advance(minutes=1)
+    taking_back(ctx, ctx.store.sequence() if taking_back is undo else moment)
+    assert len(dangling[1]) == 1 and living(ctx.store)[1] == {}
+    assert overview(ctx).by_state == {"living": 1}
+    with pytest.raises(NotFound):
+        restore(ctx, [2])
+    undo(ctx, ctx.store.sequence())
+    assert living(ctx.store) == dangling
 
 
 def test_nothing_is_taken_back_onto_a_taken_title(story):
@@ -327,6 +360,24 @@ def test_the_history_of_a_memory_has_its_links(story):
         ]
 
 
+def test_the_history_of_a_memory_has_the_links_that_are_gone(story):
+    undo(story, story.store.sequence())
+    forget(story, ["two"])
+    assert [(change.operation, change.subject) for change in history(story, reference="one")] == [
+        ("undo", Subject.EDGE),
+        ("link", Subject.EDGE),
+        ("remember", Subject.MEMORY),
+    ]
+
+
+def test_the_history_of_a_memory_has_no_links_to_where_the_caller_may_not_look(story):
+    hidden = kept(story, "Private", namespace="home")
+    link(story, "one", hidden.id, "knows")
+    undo(story, story.store.sequence())
+    guest = story.limited_to(Grant(("global",)))
+    assert [change.operation for change in history(guest, reference="one")] == ["link", "remember"]
+
+
 def test_the_history_of_everything_is_newest_first(story, clock):
     changes = history(story, limit=1000)
     assert [change.sequence for change in changes] == list(range(story.store.sequence(), 0, -1))
@@ -358,6 +409,19 @@ def test_only_a_change_the_caller_may_see_is_one(ctx):
     assert has_changed_since(ctx, before) and not has_changed_since(guest, before)
     kept(ctx, "Shared", namespace="work")
     assert has_changed_since(guest, before) and not has_changed_since(guest, ctx.store.sequence())
+
+
+def test_what_a_caller_may_see_is_found_out_for_many_changes_at_once(ctx, monkeypatch):
+    remember(ctx, [Note(text=f"Private {n}", namespace="home") for n in range(50)])
+    kept(ctx, "Shared", namespace="work")
+    guest, asked = ctx.limited_to(Grant(("work",))), []
+    for name in ("memories", "passing"):
+        method = getattr(SqliteReader, name)
+        monkeypatch.setattr(
+            SqliteReader, name, lambda *given, call=method: asked.append(given) or call(*given)
+        )
+    assert [change.subject_id for change in history(guest)] == [51]
+    assert len(asked) == 1
 
 
 # -- the difference between two moments
@@ -397,6 +461,29 @@ def test_the_difference_of_two_moments_is_what_came_changed_and_left(ctx, clock)
     whole = difference(ctx, start, clock())
     assert (ids(whole.added), ids(whole.changed), ids(whole.left)) == ([5, 8], [], [2, 3])
     assert difference(ctx, clock(), clock()) == difference(ctx, end, end)
+
+
+def test_the_difference_has_the_titles_of_its_end(ctx, clock):
+    for title in ("one", "two", "three"):
+        kept(ctx, f"{title} says", title=title)
+    start = clock()
+    clock.advance(days=1)
+    revise(ctx, "one", Revision(priority=9))
+    revise(ctx, "two", Revision(title="Two", priority=9))
+    forget(ctx, ["three"])
+    end = clock()
+    clock.advance(days=1)
+    restore(ctx, [3])
+    for number in (1, 2, 3):
+        revise(ctx, number, Revision(title=f"later {number}"))
+        revise(ctx, number, Revision(title=f"latest {number}"))
+    found = difference(ctx, start, end)
+    assert [one.title for one in (*found.changed, *found.left)] == ["one", "Two", "three"]
+    assert [one.title for one in difference(ctx, start, clock()).changed] == [
+        "latest 1",
+        "latest 2",
+        "latest 3",
+    ]
 
 
 def test_of_what_was_purged_the_number_is_left(ctx, clock):

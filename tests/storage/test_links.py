@@ -35,6 +35,14 @@ def test_links_are_given_in_short_without_those_that_ended(store, graph):
     assert reader.links_between([a, b, d]) == [first] and reader.links_between([a, c]) == []
 
 
+def test_the_numbers_of_links_are_told_in_whatever_state(store, graph):
+    a, b, c, d = graph.values()
+    with store.write(operation="unlink", actor="tester", at=START) as tx:
+        tx.change_edge(tx.edge(1), state=State.FORGOTTEN)
+    told = [sorted(store.read().edge_ids(number)) for number in (a, b, c, d)]
+    assert told == [[1, 3], [1, 2], [2, 3], []]
+
+
 def test_memories_that_pass_are_told_from_a_list(store, graph):
     a, b, *_ = graph.values()
     change(store, store.read().memory(b), state=State.SUPERSEDED)

@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from heapq import merge
 from itertools import islice, takewhile
 from typing import Any
 
 from mnemic.core.context import Context
 from mnemic.core.leaving import taken_out
-from mnemic.core.memories import links_of, locate
+from mnemic.core.memories import locate
 from mnemic.errors import Conflict, Denied, NotFound
 from mnemic.model.graph import Edge
 from mnemic.model.journal import USE, Change, Subject
 from mnemic.model.memory import Memory
+from mnemic.model.search import Filter
 from mnemic.model.session import Session
 from mnemic.model.values import Moment, State, Tier
 from mnemic.storage.base import Reader, Writer
 
+LOOKED_AT = 500
+"""Of so many changes at once it is found out whether a caller may see them."""
 UNTRACKED = frozenset({"updated_at"})
 """Fields that move with every change, and so say nothing about whether one was built upon."""
 
 
 def as_of(ctx: Context, moment: Moment) -> Context:
-    """A context that reads the store as it stood at *moment*, by the clock of that moment."""
+    """A context that reads the store as it stood at *moment*, by the clock of that moment and in no session."""
     sequence = ctx.store.sequence_at(moment)
-    return replace(ctx, store=ctx.store.at(sequence), now=lambda: moment, uses=None)
+    return replace(ctx, store=ctx.store.at(sequence), now=lambda: moment, sessions={}, uses=None)
 
 
 def history(
@@ -38,24 +42,20 @@ def history(
     actor: str | None = None,
     limit: int = 20,
 ) -> list[Change]:
-    """The changes to one memory and its links, or to everything, newest first."""
+    """The changes to one memory and the links it has and had, or to everything, newest first."""
     reader = ctx.store.read()
     asked: dict[str, Any] = {"since": since, "until": until, "actor": actor, "newest_first": True}
     if reference is None:
         changes = reader.journal(**asked, limit=_at_most(ctx, limit))
-        return list(islice(filter(_Sight(ctx).reaches, changes), limit))
+        return list(islice(_Sight(ctx).among(changes), limit))
     memory = locate(reader, ctx, reference)
-    links = links_of(reader, ctx, memory)
-    subjects = {Subject.MEMORY: [memory.id], Subject.EDGE: [edge.id for edge in links]}
-    told = [
-        change
+    subjects = {Subject.MEMORY: [memory.id], Subject.EDGE: reader.edge_ids(memory.id)}
+    told = (
+        reader.journal(**asked, subject=subject, subject_ids=numbers, limit=_at_most(ctx, limit))
         for subject, numbers in subjects.items()
-        for change in reader.journal(
-            **asked, subject=subject, subject_ids=numbers, limit=_at_most(ctx, limit)
-        )
-    ]
-    told.sort(key=lambda change: -change.sequence)
-    return list(islice(filter(_Sight(ctx).reaches, told), limit))
+    )
+    newest_first = merge(*told, key=lambda change: -change.sequence)
+    return list(islice(_Sight(ctx).among(newest_first), limit))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +85,14 @@ def difference(ctx: Context, since: Moment, until: Moment) -> Difference:
     reader = ctx.store.read()
     first, last = ctx.store.sequence_at(since), ctx.store.sequence_at(until)
     sight, sums = _Sight(ctx), dict[int, _Sum]()
-    for change in reader.journal(after=first, subject=Subject.MEMORY):
-        if change.sequence > last:
-            break
-        if sight.reaches(change):
-            sums.setdefault(change.subject_id, _Sum()).add(change)
+    later = reader.journal(after=first, subject=Subject.MEMORY)
+    for change in sight.among(takewhile(lambda change: change.sequence <= last, later)):
+        sums.setdefault(change.subject_id, _Sum()).add(change)
     parts: dict[str, list[Changed]] = {"added": [], "changed": [], "left": []}
     for number, total in sums.items():
         part = _part(reader, number, total, last)
         if part:
-            parts[part].append(_changed(reader, number, total))
+            parts[part].append(_changed(reader, number, total, last))
     return Difference(*(tuple(parts[name]) for name in ("added", "changed", "left")))
 
 
@@ -124,7 +122,7 @@ class _Sum:
 def _part(reader: Reader, number: int, total: _Sum, last: int) -> str | None:
     if total.is_purged:
         return "left"
-    state = total.after.get("state") or _state_at(reader, number, last)
+    state = total.after.get("state") or _at(reader, number, "state", last)
     is_living = state == State.LIVING
     was_living = not total.is_born and total.before.get("state", state) == State.LIVING
     if is_living and was_living:
@@ -132,19 +130,17 @@ def _part(reader: Reader, number: int, total: _Sum, last: int) -> str | None:
     return "added" if is_living else "left" if was_living else None
 
 
-def _state_at(reader: Reader, number: int, last: int) -> object:
-    """The state of a memory after the change *last*: what it was changed from later, else what it is."""
+def _at(reader: Reader, number: int, name: str, last: int) -> object:
+    """A field of a memory after the change *last*: what it was changed from later, else what it is."""
     for change in reader.journal(after=last, subject=Subject.MEMORY, subject_ids=[number]):
-        if change.before and "state" in change.before:
-            return change.before["state"]
+        if change.before and name in change.before:
+            return change.before[name]
     memory = reader.memory(number)
-    return memory.state if memory else None
+    return getattr(memory, name) if memory else None
 
 
-def _changed(reader: Reader, number: int, total: _Sum) -> Changed:
-    title = total.after.get("title")
-    if title is None and (memory := reader.memory(number)):
-        title = memory.title
+def _changed(reader: Reader, number: int, total: _Sum, last: int) -> Changed:
+    title = total.after.get("title") or _at(reader, number, "title", last)
     names = () if total.is_born or total.is_purged else sorted(total.fields())
     return Changed(
         number,
@@ -166,12 +162,24 @@ def _at_most(ctx: Context, limit: int) -> int | None:
 
 
 class _Sight:
-    """Which changes a caller may see. Where a memory has been is read once for all of its changes."""
+    """Which changes a caller may see. Where a memory is and has been is read once for all of its changes."""
 
     def __init__(self, ctx: Context):
         self._ctx = ctx
         self._reader = ctx.store.read()
+        self._ends: dict[int, list[int]] = {}
+        self._may_see: dict[int, bool] = {}
         self._moves: dict[int, list[tuple[int, str]]] = {}
+
+    def among(self, changes: Iterable[Change]) -> Iterator[Change]:
+        """Those of *changes* that it reaches, looked at many at a time."""
+        if self._ctx.granted is None:
+            yield from changes
+            return
+        waiting = iter(changes)
+        while looked_at := list(islice(waiting, LOOKED_AT)):
+            self._look(looked_at)
+            yield from filter(self.reaches, looked_at)
 
     def reaches(self, change: Change) -> bool:
         """Whether everything *change* touched lies where the caller may look, and lay there before and after it."""
@@ -187,13 +195,32 @@ class _Sight:
         """Whether everything *change* touched lies where the caller may look."""
         if self._ctx.granted is None:
             return True
-        found = self._reader.memories(self._touched(change))
-        return bool(found) and all(self._ctx.may_see(memory.namespace) for memory in found)
+        self._look([change])
+        touched = self._touched(change)
+        return bool(touched) and all(self._may_see[number] for number in touched)
+
+    def _look(self, changes: Sequence[Change]) -> None:
+        """Find out which of the memories that were touched lie where the caller may look."""
+        touched = (number for change in changes for number in self._touched(change))
+        unknown = {number for number in touched if number not in self._may_see}
+        if unknown:
+            here = Filter(namespaces=self._ctx.granted, states=frozenset(State))
+            seen = self._reader.passing(sorted(unknown), here)
+            self._may_see |= {number: number in seen for number in unknown}
 
     def _touched(self, change: Change) -> list[int]:
-        if change.subject is Subject.EDGE and (edge := self._reader.edge(change.subject_id)):
-            return [edge.source_id, edge.target_id]
-        return [change.subject_id] if change.subject is Subject.MEMORY else []
+        match change.subject:
+            case Subject.MEMORY:
+                return [change.subject_id]
+            case Subject.EDGE:
+                return self._ends_of(change.subject_id)
+        return []
+
+    def _ends_of(self, number: int) -> list[int]:
+        if number not in self._ends:
+            edge = self._reader.edge(number)
+            self._ends[number] = [edge.source_id, edge.target_id] if edge else []
+        return self._ends[number]
 
     def _around(self, number: int, sequence: int) -> list[str]:
         """The namespaces a memory left with the change *sequence* and with its next move, if it did."""
@@ -217,6 +244,7 @@ def undo(ctx: Context, sequence: int, *, dry_run: bool = False) -> list[int]:
     undone: list[int] = []
     sight = _Sight(ctx)
     with suppress(_Rehearsed), ctx.write("undo") as tx:
+        newest = ctx.store.sequence()
         one = next(tx.journal(after=sequence - 1, limit=1), None)
         if one is None or one.sequence != sequence or not sight.reaches(one):
             raise NotFound(f"No change {sequence}")
@@ -226,7 +254,7 @@ def undo(ctx: Context, sequence: int, *, dry_run: bool = False) -> list[int]:
         for change in reversed(together):
             # A session that began with a memory stays: others may be in it by now.
             if change.subject is not Subject.SESSION or change.before is not None or len(together) == 1:
-                _reverse(tx, ctx, change)
+                _reverse(tx, ctx, change, newest)
                 undone.append(change.sequence)
         if dry_run:
             raise _Rehearsed
@@ -241,11 +269,10 @@ def undo_since(ctx: Context, moment: Moment, *, dry_run: bool = False) -> list[i
     undone: list[int] = []
     with suppress(_Rehearsed), ctx.write("undo") as tx:
         sight, sums = _Sight(ctx), dict[tuple[Subject, int], _Sum]()
-        for change in tx.journal(after=ctx.store.sequence_at(moment - 1)):
-            if sight.reaches(change):
-                total = sums.pop((change.subject, change.subject_id), None) or _Sum()
-                total.add(change)
-                sums[change.subject, change.subject_id] = total  # last of all: it was changed last
+        for change in sight.among(tx.journal(after=ctx.store.sequence_at(moment - 1))):
+            total = sums.pop((change.subject, change.subject_id), None) or _Sum()
+            total.add(change)
+            sums[change.subject, change.subject_id] = total  # last of all: it was changed last
         for total in sums.values():
             if total.is_purged:
                 raise _purged(total.changes[-1])
@@ -282,22 +309,30 @@ def _stand_again(tx: Writer, ctx: Context, subject: Subject, number: int, total:
     thing = _thing(tx, subject, number, total.changes[-1])
     if total.is_born:
         return _take_away(tx, ctx, thing, total.changes[0])
-    present = _present(thing, total.before)
-    if present == total.before:
+    fields = _given_back(thing, total.before)
+    if _present(thing, fields) == fields:
         return False
-    _change(tx, thing, total.before)
+    _change(tx, thing, fields)
     return True
 
 
-def _reverse(tx: Writer, ctx: Context, change: Change) -> None:
+def _reverse(tx: Writer, ctx: Context, change: Change, newest: int) -> None:
+    """Take back *change*; what came after *newest* is part of the taking back."""
     if change.after is None:
         raise _purged(change.sequence)
     thing = _thing(tx, change.subject, change.subject_id, change.sequence)
     if change.before is None:
         _take_away(tx, ctx, thing, change.sequence)
         return
-    _refuse_overtaken(tx, change, _present(thing, change.after), change.after)
-    _change(tx, thing, change.before)
+    _refuse_overtaken(tx, change, _present(thing, change.after), change.after, newest)
+    _change(tx, thing, _given_back(thing, change.before))
+
+
+def _given_back(thing: Memory | Edge | Session, before: Mapping[str, object]) -> Mapping[str, object]:
+    """The fields that are put back. A memory is changed now: the older of two loses when stores are merged."""
+    if not isinstance(thing, Memory):
+        return before
+    return {name: value for name, value in before.items() if name not in UNTRACKED}
 
 
 def _thing(tx: Writer, subject: Subject, number: int, sequence: int) -> Memory | Edge | Session:
@@ -314,13 +349,13 @@ def _thing(tx: Writer, subject: Subject, number: int, sequence: int) -> Memory |
 
 
 def _take_away(tx: Writer, ctx: Context, thing: Memory | Edge | Session, sequence: int) -> bool:
-    """Take back that *thing* came to be; whether it was still there. A session ends."""
+    """Take back that *thing* came to be; whether it was still there. A session ends, a mere name stays one."""
     match thing:
         case Session():
             return tx.change_session(thing, ended_at=thing.ended_at or ctx.now()) is not thing
         case Edge():
             return tx.change_edge(thing, state=State.FORGOTTEN) is not thing
-        case Memory(state=State.FORGOTTEN):
+        case Memory(state=State.FORGOTTEN | State.NAMED):
             return False
     taken_out(tx, thing, State.FORGOTTEN, f"undo of {sequence}", ctx.now())
     return True
@@ -337,13 +372,14 @@ def _change(tx: Writer, thing: Memory | Edge | Session, fields: Mapping[str, obj
 
 
 def _refuse_overtaken(
-    tx: Writer, change: Change, present: Mapping[str, object], after: Mapping[str, object]
+    tx: Writer, change: Change, present: Mapping[str, object], after: Mapping[str, object], newest: int
 ) -> None:
-    """Conflict if somebody has changed the same again; what a use earned is not meant by anybody."""
+    """Conflict if somebody has changed the same again by *newest*; what a use earned is not meant by anybody."""
     if all(present[name] == after[name] for name in after.keys() - UNTRACKED):
         return
     later = tx.journal(after=change.sequence, subject=change.subject, subject_ids=[change.subject_id])
-    meant = {name for one in later if one.operation != USE for name in one.after or ()}
+    by_others = (one for one in later if one.sequence <= newest and one.operation != USE)
+    meant = {name for one in by_others for name in one.after or ()}
     for name in after.keys() - UNTRACKED:
         if present[name] != after[name] and name in meant:
             raise Conflict(

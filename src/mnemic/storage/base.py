@@ -353,6 +353,9 @@ class Reader(Protocol):
     def edge(self, edge_id: int) -> Edge | None:
         """The link with this number, in whatever state, or None."""
 
+    def edge_ids(self, memory_id: int) -> list[int]:
+        """The numbers of the links that touch this memory, in whatever state."""
+
     def edge_between(self, source_id: int, target_id: int, type: str) -> Edge | None:
         """The living link of this type from one to the other that has not ended, or None."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -9,12 +11,13 @@ from hypothesis import strategies as st
 from mnemic.core.context import Context
 from mnemic.core.entities import Taken, create, relate, unrelate
 from mnemic.core.graph import link
-from mnemic.core.history import undo_since
+from mnemic.core.history import undo, undo_since
 from mnemic.core.memories import Note, Revision, forget, remember, revise
 from mnemic.core.moving.syncing import Course, OtherStore, sync
 from mnemic.core.reflections import Reflection, add
 from mnemic.core.sessions import Event, record
 from mnemic.core.standards import set_standard, standard_of
+from mnemic.errors import Conflict
 from mnemic.model.graph import Sketch, Triple
 from mnemic.model.values import State
 from support import START, Clock, Uids, everything, kept, living, open_store
@@ -160,6 +163,20 @@ def test_what_changed_since_it_was_forgotten_elsewhere_comes_back(ctx, there, cl
     assert ctx.store.read().memory(memory.id).state is State.LIVING
 
 
+@pytest.mark.parametrize("taking_back", [undo, undo_since])
+def test_what_was_taken_back_does_not_come_back(ctx, there, clock, taking_back):
+    memory = kept(ctx, "on Fridays", title="Deploys")
+    synced(ctx, there)
+    moment = clock.advance(hours=1)
+    revise(ctx, memory.id, Revision(text="never"))
+    synced(ctx, there)
+    clock.advance(hours=1)
+    taking_back(ctx, ctx.store.sequence() if taking_back is undo else moment)
+    synced(ctx, there)
+    for side in (ctx, there):
+        assert side.store.read().memory(1).content == "on Fridays"
+
+
 def test_a_link_that_was_taken_away_does_not_come_back(ctx, there):
     linked(ctx, ("one", "two"))
     synced(ctx, there)
@@ -192,7 +209,7 @@ def test_two_of_one_title_become_one_on_each_side(ctx, there, clock):
 stories = st.lists(
     st.tuples(
         st.sampled_from(["here", "there"]),
-        st.sampled_from(["remember", "revise", "forget", "sync"]),
+        st.sampled_from(["remember", "revise", "forget", "undo", "sync"]),
         st.sampled_from(["A", "B", "C"]),
     ),
     max_size=12,
@@ -222,6 +239,9 @@ def test_after_a_merge_both_hold_the_same_texts_but_for_what_was_forgotten(engin
             revise(ctx, numbers[0], Revision(text=f"{title} again at {clock()}"))
         elif act == "forget" and numbers:
             forget(ctx, numbers)
+        elif act == "undo" and ctx.store.sequence():
+            with suppress(Conflict):
+                undo(ctx, ctx.store.sequence())
         elif act == "sync":
             synced(ctx, sides["there" if side == "here" else "here"])
     here, there = (
@@ -231,7 +251,7 @@ def test_after_a_merge_both_hold_the_same_texts_but_for_what_was_forgotten(engin
     assert {title: here[title] for title in here.keys() & there} == {
         title: there[title] for title in here.keys() & there
     }
-    if not any(act == "forget" for _, act, _ in story):
+    if not any(act in ("forget", "undo") for _, act, _ in story):
         assert here.keys() == there.keys()
     for ctx in sides.values():
         assert ctx.store.check() == []

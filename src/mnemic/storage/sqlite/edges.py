@@ -40,6 +40,9 @@ INSERT INTO edge ({_LIST}) VALUES ({", ".join("?" * len(COLUMNS))})
 BY_ID = f"""
 SELECT {_LIST} FROM edge WHERE id = ?
 """
+IDS_AT = """
+SELECT id FROM edge WHERE source_id = :id OR target_id = :id
+"""
 BETWEEN = f"""
 SELECT {_LIST} FROM edge
 WHERE source_id = ? AND target_id = ? AND type = ? AND state = 'living' AND valid_to IS NULL

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import apsw
@@ -10,7 +11,7 @@ import orjson
 
 from mnemic.model.journal import USE, Change, Subject
 from mnemic.storage.sqlite.memories import as_json
-from mnemic.storage.sqlite.rows import column, rows, value
+from mnemic.storage.sqlite.rows import Row, column, rows, value
 from mnemic.storage.sqlite.rows import row as first
 
 APPEND = """
@@ -47,12 +48,15 @@ WHERE (subject = 'memory' AND subject_id = :id)
 """
 CONDITIONS = {
     "after": "sequence > :after",
+    "before": "sequence < :before",
     "subject": "subject = :subject",
     "subject_ids": "subject_id IN (SELECT value FROM json_each(:subject_ids))",
     "since": "at >= :since",
     "until": "at <= :until",
     "actor": "actor = :actor",
 }
+PAGE = 500
+"""So many changes are read at once: who looks for something need not wait for all of them."""
 
 
 def last(connection: apsw.Connection) -> tuple[int, int]:
@@ -94,13 +98,32 @@ def sequence_at(connection: apsw.Connection, moment: int) -> int:
 def read(
     connection: apsw.Connection, *, limit: int | None, newest_first: bool, **wanted: Any
 ) -> Iterator[Change]:
-    """The changes that pass, with the texts of statements in place of their numbers."""
+    """The changes that pass, a page at a time, with the texts of statements in place of their numbers."""
     given = {name: value for name, value in wanted.items() if value is not None}
     if "subject_ids" in given:
         given["subject_ids"] = as_json(list(given["subject_ids"]))
-    conditions = " AND ".join(CONDITIONS[name] for name in given) or "TRUE"
-    sql = SELECT.format(conditions=conditions, order="DESC" if newest_first else "ASC")
-    for row in rows(connection, sql, {**given, "limit": -1 if limit is None else limit}):
+    order, onwards = ("DESC", "before") if newest_first else ("ASC", "after")
+    left: float = math.inf if limit is None else limit
+    while left > 0:
+        conditions = " AND ".join(CONDITIONS[name] for name in given) or "TRUE"
+        sql = SELECT.format(conditions=conditions, order=order)
+        page = rows(connection, sql, {**given, "limit": min(left, PAGE)})
+        yield from _decode(connection, page)
+        if len(page) < PAGE:
+            return
+        left -= PAGE
+        given[onwards] = page[-1][0]
+
+
+def _decode(connection: apsw.Connection, page: Sequence[Row]) -> Iterator[Change]:
+    """The rows of *page* as changes. The texts of all of them are read together."""
+    told = [[fields and orjson.loads(fields) for fields in row[7:]] for row in page]
+    bodies = [fields for both in told for fields in both if fields and "statements" in fields]
+    numbers = sorted({number for fields in bodies for number in fields["statements"]})
+    texts: dict[int, str] = dict(rows(connection, TEXTS, (as_json(numbers),)))
+    for fields in bodies:
+        fields["statements"] = [texts[number] for number in fields["statements"] if number in texts]
+    for row, (before, after) in zip(page, told, strict=True):
         yield Change(
             sequence=row[0],
             batch=row[1],
@@ -109,16 +132,6 @@ def read(
             operation=row[4],
             subject=Subject(row[5]),
             subject_id=row[6],
-            before=_told(connection, row[7]),
-            after=_told(connection, row[8]),
+            before=before,
+            after=after,
         )
-
-
-def _told(connection: apsw.Connection, fields: str | None) -> Mapping[str, Any] | None:
-    if fields is None:
-        return None
-    told: dict[str, Any] = orjson.loads(fields)
-    if "statements" in told:
-        texts: dict[int, str] = dict(rows(connection, TEXTS, (as_json(told["statements"]),)))
-        told["statements"] = [texts[number] for number in told["statements"] if number in texts]
-    return told

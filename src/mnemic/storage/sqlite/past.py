@@ -14,10 +14,11 @@ import apsw
 import orjson
 
 from mnemic.errors import Denied
+from mnemic.model.journal import Subject
 from mnemic.model.search import Filter
 from mnemic.model.values import Moment
 from mnemic.storage.base import Progress
-from mnemic.storage.sqlite import checking, edges, memories, words
+from mnemic.storage.sqlite import checking, edges, memories, sessions, words
 from mnemic.storage.sqlite.connection import each_method, our_errors
 from mnemic.storage.sqlite.memories import as_json
 from mnemic.storage.sqlite.opened import OpenedStore, empty_database
@@ -30,7 +31,6 @@ ATTACH ? AS present
 COPY = """
 INSERT INTO main.namespace SELECT * FROM present.namespace;
 INSERT INTO main.model SELECT * FROM present.model;
-INSERT INTO main.session SELECT * FROM present.session;
 """
 NEWEST = """
 SELECT coalesce(max(sequence), 0) FROM present.journal
@@ -162,6 +162,7 @@ def rebuild(connection: apsw.Connection, path: Path, sequence: int) -> tuple[int
     for _ in connection.execute(COPY):
         pass
     earlier = earlier_fields(connection, sequence)
+    _copy(connection, "session", sessions.COLUMNS, earlier["session"])
     _copy(connection, "memory", memories.COLUMNS, earlier["memory"])
     _copy(connection, "edge", edges.COLUMNS, earlier["edge"])
     connection.execute(STATEMENTS, {"sequence": sequence})
@@ -176,11 +177,9 @@ def rebuild(connection: apsw.Connection, path: Path, sequence: int) -> tuple[int
 
 def earlier_fields(connection: apsw.Connection, sequence: int) -> dict[str, dict[int, dict[str, Any] | None]]:
     """For each thing changed after *sequence*, the fields it had then; None if it was born later."""
-    earlier: dict[str, dict[int, dict[str, Any] | None]] = {"memory": {}, "edge": {}}
+    earlier: dict[str, dict[int, dict[str, Any] | None]] = {subject: {} for subject in Subject}
     for subject, number, before in rows(connection, LATER, (sequence,)):
-        things = earlier.get(subject)
-        if things is None:
-            continue
+        things = earlier[subject]
         if before is None:
             things[number] = None
         elif (fields := things.setdefault(number, {})) is not None:

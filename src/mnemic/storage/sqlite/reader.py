@@ -536,6 +536,10 @@ class SqliteReader:
         found = row(self._connection, edges.BY_ID, (edge_id,))
         return edges.decode(found) if found else None
 
+    def edge_ids(self, memory_id: int) -> list[int]:
+        """See Reader."""
+        return column(self._connection, edges.IDS_AT, {"id": memory_id})
+
     def edge_between(self, source_id: int, target_id: int, type: str) -> Edge | None:
         """See Reader."""
         found = row(self._connection, edges.BETWEEN, (source_id, target_id, type))
