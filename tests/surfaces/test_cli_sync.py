@@ -115,7 +115,7 @@ class Remote:
 def remote(cli):
     """A daemon with one memory."""
     running = Remote(cli.home / "served.db")
-    kept(running.ctx, "Remote one")
+    kept(running.ctx, "Said there", title="Remote one")
     yield running
     running.close()
 

@@ -11,9 +11,10 @@ from mnemic.core.entities import Taken, create, relate, unrelate
 from mnemic.core.graph import link
 from mnemic.core.history import undo_since
 from mnemic.core.memories import Note, Revision, forget, remember, revise
+from mnemic.core.moving.documents import export_json, import_json
 from mnemic.core.moving.syncing import Course, OtherStore, sync
 from mnemic.core.reflections import Reflection, add
-from mnemic.core.sessions import Event, record
+from mnemic.core.sessions import Event, end, log_turn, record, start
 from mnemic.core.standards import set_standard, standard_of
 from mnemic.model.graph import Sketch, Triple
 from mnemic.model.values import State
@@ -187,6 +188,70 @@ def test_two_of_one_title_become_one_on_each_side(ctx, there, clock):
     for side, memory in ((ctx, ours), (there, theirs)):
         assert titles(side) == ["same"]
         assert side.store.read().memory(memory.id).content == "said there"
+
+
+def texts(ctx):
+    return sorted(
+        memory.content for memory in ctx.store.read().all_memories() if memory.state is State.LIVING
+    )
+
+
+def pass_over(here, there):
+    import_json(there, export_json(here))
+    import_json(here, export_json(there))
+
+
+@pytest.mark.parametrize("carry", [synced, pass_over])
+def test_titles_that_were_made_from_texts_make_no_two_the_same(ctx, there, clock, carry):
+    kept(ctx, "Deploy notes. The staging key lives in vault A.")
+    kept(ctx, "Known to both")
+    clock.advance(hours=1)
+    kept(there, "Deploy notes. Call Bob before production.")
+    kept(there, "Known to both")
+    for _ in range(2):
+        carry(ctx, there)
+        for side in (ctx, there):
+            assert texts(side) == [
+                "Deploy notes. Call Bob before production.",
+                "Deploy notes. The staging key lives in vault A.",
+                "Known to both",
+            ]
+    before = everything(ctx.store), everything(there.store)
+    carry(ctx, there)
+    assert (everything(ctx.store), everything(there.store)) == before
+
+
+@pytest.mark.parametrize("carry", [synced, pass_over])
+def test_turns_episodes_and_thoughts_of_one_title_stay_apart(ctx, there, clock, carry):
+    for side in (ctx, there):
+        start(side)
+        log_turn(side, "Hello", "What can I do?")
+        end(side, summary="Nothing came of it")
+        add(side, Reflection(text="A pity"))
+        clock.advance(hours=1)
+    for _ in range(2):
+        carry(ctx, there)
+        for side in (ctx, there):
+            assert len(texts(side)) == 6 and len(set(texts(side))) == 3
+
+
+def test_a_chosen_title_is_a_name_though_the_text_begins_with_it(ctx, there, clock):
+    kept(ctx, "Postgres is on port 5432", title="Postgres")
+    clock.advance(hours=1)
+    kept(there, "Postgres is on port 5433", title="Postgres")
+    synced(ctx, there)
+    assert texts(ctx) == texts(there) == ["Postgres is on port 5433"]
+
+
+def test_the_forgotten_that_comes_back_finds_its_title_taken(ctx, there, clock):
+    memory = kept(ctx, "Deploy notes. The key lives in vault A.")
+    synced(ctx, there)
+    forget(there, [memory.uid])
+    kept(there, "Deploy notes. Call Bob.")
+    clock.advance(hours=1)
+    revise(ctx, memory.id, Revision(append="Or B."))
+    synced(ctx, there)
+    assert texts(ctx) == texts(there) == ["Deploy notes. Call Bob.", f"{memory.content}\nOr B."]
 
 
 stories = st.lists(

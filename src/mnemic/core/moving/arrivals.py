@@ -10,13 +10,15 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from mnemic.core.context import Context
+from mnemic.core.hidden import is_hidden
 from mnemic.core.leaving import brought_back
+from mnemic.core.memories import title_of
 from mnemic.core.reflections import ENTITY, KIND, RELATION, TARGET, TARGET_TYPE, aimed, target_of
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Conflict, Denied, Invalid
 from mnemic.formats.document import uid_of
 from mnemic.model.graph import Edge
-from mnemic.model.memory import Memory
+from mnemic.model.memory import Memory, is_beginning
 from mnemic.model.values import Moment, State, Tier
 from mnemic.storage.base import Progress, Reader, Writer
 
@@ -63,7 +65,7 @@ class Arrival:
     """When its session began, if that is told: there may be another of the same name here."""
     says: frozenset[str] = SAID
     has_name: bool = True
-    """Whether its title is its name, by which it is known too; else it takes another if that one is taken."""
+    """Whether its title can be its name, by which it is known too."""
     adds: bool = False
     """Whether its statements join those that are known, instead of taking their place."""
     target: str | None = None
@@ -216,7 +218,7 @@ class Intake:
         if same and same.state in (State.LIVING, State.SUPERSEDED):
             return same
         titled = tx.memories(tx.ids_titled(coming.title, (coming.namespace,)))
-        return titled[0] if titled else same
+        return titled[0] if titled and _are_one(titled[0], coming) else same
 
     def _updated(self, tx: Writer, known: Memory, arrival: Arrival) -> bool:
         """Bring *known* up to date; whether that changed anything. What has left elsewhere changes nothing here."""
@@ -230,8 +232,11 @@ class Intake:
         changes = merged(known, arrival)
         if self._speaks(known, coming):
             changes |= _said(known, arrival) | _named_anew(tx, known, arrival)
-        is_away = known.state is not State.LIVING
-        changed = brought_back(tx, known, **changes) if is_away else tx.change(known, **changes)
+        if known.state is State.LIVING:
+            changed = tx.change(known, **changes)
+        else:
+            title = tx.unused_title(known.namespace, known.title)
+            changed = brought_back(tx, known, **{"title": title, **changes})
         return _use_raised(tx, known, coming) or changed is not known
 
     def _speaks(self, known: Memory, coming: Memory) -> bool:
@@ -303,9 +308,21 @@ def session_here(
 
 def _taken_in(tx: Writer, arrival: Arrival, session_id: int | None) -> int:
     memory = replace(arrival.memory, session_id=session_id)
-    if not arrival.has_name and memory.state is State.LIVING:
+    if memory.state is State.LIVING:
         memory = replace(memory, title=tx.unused_title(memory.namespace, memory.title))
     return tx.take_in(memory, is_checked=True).id
+
+
+def _are_one(bearer: Memory, coming: Memory) -> bool:
+    """Whether two of one title are the same memory: somebody chose that title for both, or they say the same."""
+    if is_hidden(bearer) or is_hidden(coming):
+        return False
+    return bearer.content == coming.content or not (_has_made_title(bearer) or _has_made_title(coming))
+
+
+def _has_made_title(memory: Memory) -> bool:
+    # A title of fewer words than would be made was chosen, though the text begins with them.
+    return is_beginning(memory.title, memory.content) and memory.title.startswith(title_of(memory.content))
 
 
 def merged(known: Memory, arrival: Arrival) -> dict[str, Any]:

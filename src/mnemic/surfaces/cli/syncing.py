@@ -36,9 +36,10 @@ COURSES = ("pull", "push", "merge")
 def sync(session: Session, remote: str, direction: str, token: str | None) -> int:
     """Hold the same memories here and in REMOTE, the file of another database or the address of a daemon.
 
-    A memory is known by its id or title, and nothing is lowered. When two databases are merged, of two versions the
-    newer stays, and what was forgotten on one side since it changed on the other does not come back. One way, what is
-    brought or sent replaces what is there, and the journal keeps that; but a daemon never gives up a newer version.
+    A memory is known by its id, or by a title that somebody chose, and nothing is lowered. When two databases are
+    merged, of two versions the newer stays, and what was forgotten on one side since it changed on the other does not
+    come back. One way, what is brought or sent replaces what is there, and the journal keeps that; but a daemon never
+    gives up a newer version.
     """
     from mnemic.core.moving import syncing
 

@@ -144,8 +144,8 @@ def _sink(target: Path | None) -> Iterator[IO[bytes]]:
 def import_(session: Session, file: Path, system: str | None, form: str | None, dry_run: bool) -> int:
     """Read memories and links from FILE or standard input.
 
-    What is known by the same id or title is brought up to date, the newer version winning; what is invalid is
-    skipped and told. With --from, FILE is what another system keeps; it is only read.
+    What is known by the same id, or by a title that somebody chose, is brought up to date, the newer version winning;
+    what is invalid is skipped and told. With --from, FILE is what another system keeps; it is only read.
     """
     if system is not None:
         return _brought(session, system, file, dry_run)
