@@ -196,6 +196,11 @@ def texts(ctx):
     )
 
 
+def named(ctx):
+    reader = ctx.store.read()
+    return {memory.content: memory.title for memory in reader.all_memories() if memory.state is State.LIVING}
+
+
 def pass_over(here, there):
     import_json(there, export_json(here))
     import_json(here, export_json(there))
@@ -219,6 +224,7 @@ def test_titles_that_were_made_from_texts_make_no_two_the_same(ctx, there, clock
     before = everything(ctx.store), everything(there.store)
     carry(ctx, there)
     assert (everything(ctx.store), everything(there.store)) == before
+    assert named(ctx) == named(there)
 
 
 @pytest.mark.parametrize("carry", [synced, pass_over])
@@ -233,6 +239,20 @@ def test_turns_episodes_and_thoughts_of_one_title_stay_apart(ctx, there, clock, 
         carry(ctx, there)
         for side in (ctx, there):
             assert len(texts(side)) == 6 and len(set(texts(side))) == 3
+
+
+def test_titles_that_were_exchanged_are_so_on_both_sides(ctx, there, clock):
+    one, other = linked(ctx, ("one", "two"))
+    kept(ctx, "third", title="three")
+    synced(ctx, there)
+    clock.advance(hours=1)
+    for memory, title in ((one, "for now"), (other, "one"), (one, "two")):
+        revise(ctx, memory.id, Revision(title=title))
+    synced(ctx, there)
+    assert named(ctx) == named(there) == {"one says": "two", "two says": "one", "third": "three"}
+    before = everything(ctx.store), everything(there.store)
+    synced(ctx, there)
+    assert (everything(ctx.store), everything(there.store)) == before
 
 
 def test_a_chosen_title_is_a_name_though_the_text_begins_with_it(ctx, there, clock):

@@ -111,6 +111,8 @@ class Intake:
     """The numbers here of links that have keys."""
     thoughts: dict[int, str] = field(default_factory=dict)
     """What memories are thoughts about, by their numbers here."""
+    titles: dict[int, tuple[str, str]] = field(default_factory=dict)
+    """Namespace and title that memories have elsewhere and another bears here, by their numbers here."""
 
     def take(self, arrivals: Iterable[Arrival], total: int, progress: Progress | None = None) -> None:
         """Take in memories, a transaction for every few hundred, each of them whole or not at all."""
@@ -119,6 +121,27 @@ class Intake:
                 self._each(batch, partial(self._settle, tx))
             if progress:
                 progress(min(count, total), total)
+        if self.titles:
+            self._hand_on_titles()
+
+    def _hand_on_titles(self) -> None:
+        """Give those their titles whose bearers have others elsewhere, and so give them up."""
+        wanted = dict(self.titles)
+        with self.ctx.write("import") as tx:
+            while in_vain := [
+                number
+                for number, (space, title) in wanted.items()
+                if set(tx.ids_titled(title, (space,))) - set(wanted)
+            ]:
+                for number in in_vain:
+                    del wanted[number]
+            for memory in tx.memories(list(wanted)):
+                tx.change(memory, title=memory.uid, updated_at=memory.updated_at)
+            for memory in tx.memories(list(wanted)):
+                space, title = wanted[memory.id]
+                tx.change(
+                    memory, namespace=space, title=tx.unused_title(space, title), updated_at=memory.updated_at
+                )
 
     def tie(self, ties: Iterable[Tie]) -> None:
         """Make the links that are not there. One whose end is unknown is reported."""
@@ -175,7 +198,7 @@ class Intake:
         known = self._known(tx, arrival)
         arrival = self._aimed(arrival, known)
         if known is None:
-            number, is_news = _taken_in(tx, arrival, self._session(tx, arrival)), True
+            number, is_news = self._taken_in(tx, arrival), True
         else:
             number, is_news = known.id, self._updated(tx, known, arrival)
         self.numbers[arrival.key] = number
@@ -231,13 +254,35 @@ class Intake:
             return False
         changes = merged(known, arrival)
         if self._speaks(known, coming):
-            changes |= _said(known, arrival) | _named_anew(tx, known, arrival)
+            changes |= _said(known, arrival) | self._named_anew(tx, known, arrival)
         if known.state is State.LIVING:
             changed = tx.change(known, **changes)
         else:
             title = tx.unused_title(known.namespace, known.title)
             changed = brought_back(tx, known, **{"title": title, **changes})
         return _use_raised(tx, known, coming) or changed is not known
+
+    def _taken_in(self, tx: Writer, arrival: Arrival) -> int:
+        """The number of a memory that is new here, with another behind its title if that is taken."""
+        coming = replace(arrival.memory, session_id=self._session(tx, arrival))
+        if coming.state is not State.LIVING:
+            return tx.take_in(coming, is_checked=True).id
+        title = tx.unused_title(coming.namespace, coming.title)
+        number = tx.take_in(replace(coming, title=title), is_checked=True).id
+        if title != coming.title:
+            self.titles[number] = coming.namespace, coming.title
+        return number
+
+    def _named_anew(self, tx: Reader, known: Memory, arrival: Arrival) -> dict[str, Any]:
+        """The title and namespace that the same memory has there, unless another bears it here."""
+        coming = arrival.memory
+        if known.uid != coming.uid or not {"title", "namespace"} <= arrival.says:
+            return {}
+        bearers = set(tx.ids_titled(coming.title, (coming.namespace,))) - {known.id}
+        if bearers:
+            self.titles[known.id] = coming.namespace, coming.title
+            return {}
+        return {"title": coming.title, "namespace": coming.namespace}
 
     def _speaks(self, known: Memory, coming: Memory) -> bool:
         """Whether *coming* speaks for both."""
@@ -306,13 +351,6 @@ def session_here(
     return tx.add_session(namespace, name=free, started_at=started_at).id
 
 
-def _taken_in(tx: Writer, arrival: Arrival, session_id: int | None) -> int:
-    memory = replace(arrival.memory, session_id=session_id)
-    if memory.state is State.LIVING:
-        memory = replace(memory, title=tx.unused_title(memory.namespace, memory.title))
-    return tx.take_in(memory, is_checked=True).id
-
-
 def _are_one(bearer: Memory, coming: Memory) -> bool:
     """Whether two of one title are the same memory: somebody chose that title for both, or they say the same."""
     if is_hidden(bearer) or is_hidden(coming):
@@ -356,16 +394,6 @@ def _later_end(known: Memory, coming: Memory) -> Moment | None:
     if known.expires_at is None or coming.expires_at is None or is_promoted:
         return None
     return max(known.expires_at, coming.expires_at)
-
-
-def _named_anew(tx: Reader, known: Memory, arrival: Arrival) -> dict[str, Any]:
-    """The title and namespace that the same memory has there, unless someone else bears it here."""
-    coming = arrival.memory
-    if known.uid != coming.uid or not {"title", "namespace"} <= arrival.says:
-        return {}
-    if tx.ids_titled(coming.title, (coming.namespace,)):
-        return {}
-    return {"title": coming.title, "namespace": coming.namespace}
 
 
 def _use_raised(tx: Writer, known: Memory, coming: Memory) -> bool:
