@@ -10,13 +10,13 @@ from mnemic.core.context import Context
 from mnemic.core.entities import Taken, create, relate, unrelate
 from mnemic.core.graph import link
 from mnemic.core.history import undo_since
-from mnemic.core.memories import Note, Revision, forget, remember, revise
+from mnemic.core.memories import Note, Revision, forget, remember, restore, revise, supersede
 from mnemic.core.moving.documents import export_json, import_json
 from mnemic.core.moving.syncing import Course, OtherStore, sync
 from mnemic.core.reflections import Reflection, add
 from mnemic.core.sessions import Event, end, log_turn, record, start
 from mnemic.core.standards import set_standard, standard_of
-from mnemic.model.graph import Sketch, Triple
+from mnemic.model.graph import Direction, Sketch, Triple
 from mnemic.model.values import State
 from support import START, Clock, Uids, everything, kept, living, open_store
 
@@ -159,6 +159,51 @@ def test_what_changed_since_it_was_forgotten_elsewhere_comes_back(ctx, there, cl
     synced(ctx, there)
     assert ctx.store.read().memory(memory.id).content == "still needed"
     assert ctx.store.read().memory(memory.id).state is State.LIVING
+
+
+@pytest.mark.parametrize("title", [None, "Deployment"])
+@pytest.mark.parametrize("course", [Course.MERGE, Course.PUSH])
+def test_what_was_corrected_on_one_side_is_so_on_both(ctx, there, clock, course, title):
+    old = kept(ctx, "The API is deployed on Fridays", title=title)
+    synced(ctx, there)
+    clock.advance(hours=1)
+    supersede(ctx, old.id, "The API is deployed on Mondays", "moved")
+    clock.advance(hours=1)
+    for _ in range(2):
+        synced(ctx, there, course)
+        assert texts(ctx) == texts(there) == ["The API is deployed on Mondays"]
+    reader = there.store.read()
+    gone = reader.memories(reader.ids_with_uid(old.uid, 1))[0]
+    left = ctx.store.read().memory(old.id)
+    assert (gone.state, gone.state_reason, gone.state_at) == (left.state, "moved", left.state_at)
+    assert [edge.type for edge in reader.edges([gone.id], Direction.IN)] == ["supersedes"]
+    before = everything(ctx.store), everything(there.store)
+    synced(ctx, there, course)
+    assert (everything(ctx.store), everything(there.store)) == before
+
+
+def test_what_was_corrected_before_it_was_ever_sent_does_not_live_there(ctx, there):
+    old = kept(ctx, "The API is deployed on Fridays")
+    supersede(ctx, old.id, "The API is deployed on Mondays", None)
+    synced(ctx, there)
+    assert texts(there) == ["The API is deployed on Mondays"]
+
+
+@pytest.mark.parametrize("change", ["revised", "restored"])
+def test_what_changed_since_it_was_corrected_elsewhere_stays(ctx, there, clock, change):
+    old = kept(ctx, "Deployed on Fridays")
+    synced(ctx, there)
+    supersede(ctx, old.id, "Deployed on Mondays", None)
+    if change == "restored":
+        synced(ctx, there)
+    clock.advance(hours=1)
+    if change == "restored":
+        restore(there, [old.uid])
+    else:
+        revise(there, old.uid, Revision(text="Deployed on Sundays"))
+    for _ in range(2):
+        synced(ctx, there)
+        assert len(texts(there)) == 2
 
 
 def test_a_link_that_was_taken_away_does_not_come_back(ctx, there):

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from mnemic.core.context import Context
 from mnemic.core.hidden import is_hidden
-from mnemic.core.leaving import brought_back
+from mnemic.core.leaving import brought_back, retire
 from mnemic.core.memories import title_of
 from mnemic.core.reflections import ENTITY, KIND, RELATION, TARGET, TARGET_TYPE, aimed, target_of
 from mnemic.core.upkeep import write_after_expiry
@@ -244,8 +244,13 @@ class Intake:
         return titled[0] if titled and _are_one(titled[0], coming) else same
 
     def _updated(self, tx: Writer, known: Memory, arrival: Arrival) -> bool:
-        """Bring *known* up to date; whether that changed anything. What has left elsewhere changes nothing here."""
+        """Bring *known* up to date; whether that changed anything.
+
+        What was superseded elsewhere is so here; what has left there otherwise changes nothing.
+        """
         coming = arrival.memory
+        if coming.state is State.SUPERSEDED:
+            return self._retired(tx, known, coming)
         if (
             coming.state is not State.LIVING
             or known.state is State.SUPERSEDED
@@ -261,6 +266,14 @@ class Intake:
             title = tx.unused_title(known.namespace, known.title)
             changed = brought_back(tx, known, **{"title": title, **changes})
         return _use_raised(tx, known, coming) or changed is not known
+
+    def _retired(self, tx: Writer, known: Memory, coming: Memory) -> bool:
+        """Whether *known* is in use no more, since it was superseded elsewhere and has not changed after that."""
+        left_at = coming.updated_at if coming.state_at is None else coming.state_at
+        if known.state is not State.LIVING or (known.updated_at > left_at and not self.overwrites):
+            return False
+        retire(tx, [known.id], coming.state_reason, left_at)
+        return True
 
     def _taken_in(self, tx: Writer, arrival: Arrival) -> int:
         """The number of a memory that is new here, with another behind its title if that is taken."""

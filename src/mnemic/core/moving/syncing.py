@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from mnemic.core.context import Context
-from mnemic.core.memories import is_in_use
+from mnemic.core.memories import KNOWN
 from mnemic.core.moving.arrivals import LABEL_LENGTH, Arrival, Imported, Intake, Tie
 from mnemic.core.moving.documents import current_edges, rules_of
 from mnemic.core.reflections import ENTITY, TARGET_TYPE, aimed, target_of
@@ -54,11 +54,11 @@ class Peer(Protocol):
 
 
 def sync(ctx: Context, peer: Peer, course: Course, progress: Progress | None = None) -> Synced:
-    """Carry what is living one way or both.
+    """Carry what is living or was superseded one way or both.
 
     One way it is as if it were stored again there: it replaces what is known, in whatever version. When both are
-    merged, of two versions the newer stays; what one of them has forgotten since the other changed it stays
-    forgotten, and so does a link.
+    merged, of two versions the newer stays; what one of them has superseded since the other changed it is so in both.
+    What one of them has forgotten since then stays forgotten there alone, and so does a link.
     """
     merging = course is Course.MERGE
     pulled = pushed = None
@@ -101,12 +101,13 @@ def _carry(source: Context, target: Context, merging: bool, progress: Progress |
 def _departures(
     ctx: Context, reader: Reader, edges: Sequence[Edge], uids: dict[int, str]
 ) -> Iterator[Arrival]:
-    """What is living, and the mere names that links point to; each is noted in *uids*."""
+    """What is living or was superseded, and the mere names that links point to; each is noted in *uids*."""
     sessions = {session.id: session for session in reader.sessions()}
     ends = {number for edge in edges for number in (edge.source_id, edge.target_id)}
     for memory in reader.all_memories():
-        is_name = memory.state is State.NAMED and memory.id in ends and ctx.may_see(memory.namespace)
-        if is_name or is_in_use(ctx, memory):
+        is_name = memory.state is State.NAMED and memory.id in ends
+        is_there = is_name or (memory.state in KNOWN and not memory.has_expired(ctx.now()))
+        if is_there and ctx.may_see(memory.namespace):
             uids[memory.id] = memory.uid
             yield _aimed(reader, _departure(memory, sessions))
 

@@ -38,8 +38,9 @@ def sync(session: Session, remote: str, direction: str, token: str | None) -> in
 
     A memory is known by its id, or by a title that somebody chose, and nothing is lowered. When two databases are
     merged, of two versions the newer stays, and what was forgotten on one side since it changed on the other does not
-    come back. One way, what is brought or sent replaces what is there, and the journal keeps that; but a daemon never
-    gives up a newer version.
+    come back there. What was superseded on one side is so on the other, unless it changed there since. One way, what is
+    brought or sent replaces what is there, and the journal keeps that; but a daemon never gives up a newer version, and
+    is not told what was superseded.
     """
     from mnemic.core.moving import syncing
 
