@@ -14,11 +14,13 @@ from mnemic.core.hidden import is_hidden
 from mnemic.core.leaving import brought_back, retire
 from mnemic.core.memories import title_of
 from mnemic.core.reflections import ENTITY, KIND, RELATION, TARGET, TARGET_TYPE, aimed, target_of
+from mnemic.core.sessions import EPISODE, EPISODE_OF
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Conflict, Denied, Invalid
 from mnemic.formats.document import uid_of
 from mnemic.model.graph import Edge
 from mnemic.model.memory import Memory, is_beginning
+from mnemic.model.session import Session
 from mnemic.model.values import Moment, State, Tier
 from mnemic.storage.base import Progress, Reader, Writer
 
@@ -160,6 +162,19 @@ class Intake:
                 if TARGET not in memory.metadata and memory.metadata.get(TARGET_TYPE) in (ENTITY, RELATION):
                     tx.change(memory, metadata=aimed(memory, found[memory.id]).metadata)
 
+    def tell_of(self, sessions: Iterable[Session]) -> None:
+        """Say of sessions that are here what is said of them elsewhere."""
+        for _, batch in _batches(sessions):
+            with self.ctx.write("import") as tx:
+                for session in batch:
+                    key = (session.namespace, session.name, session.started_at)
+                    number = self.sessions.get(key)
+                    others = self.sessions.values()
+                    known = tx.session_numbered(number) if number else known_session(tx, *key, others)
+                    if known:
+                        self.sessions[key] = known.id
+                        tell_session(tx, known, session)
+
     def keep_together(self, pairs: Iterable[tuple[str, str, int, Moment]]) -> None:
         """Say of pairs how often and when last they were answered together, unless they were here too."""
         for _, batch in _batches(pairs):
@@ -196,7 +211,8 @@ class Intake:
             self.numbers[arrival.key] = tx.named(coming.namespace, coming.title)
             return
         known = self._known(tx, arrival)
-        arrival = self._aimed(arrival, known)
+        session_id = known.session_id if known else self._session(tx, arrival)
+        arrival = self._aimed(replace(arrival, memory=within(coming, session_id)), known)
         if known is None:
             number, is_news = self._taken_in(tx, arrival), True
         else:
@@ -226,7 +242,7 @@ class Intake:
             return tx.session(memory.namespace, name, memory.created_at)
         key = (memory.namespace, name, started_at)
         if key not in self.sessions:
-            self.sessions[key] = session_here(tx, *key, self.sessions.values())
+            self.sessions[key] = session_here(tx, *key, self.sessions.values()).id
         return self.sessions[key]
 
     def _known(self, tx: Reader, arrival: Arrival) -> Memory | None:
@@ -277,7 +293,7 @@ class Intake:
 
     def _taken_in(self, tx: Writer, arrival: Arrival) -> int:
         """The number of a memory that is new here, with another behind its title if that is taken."""
-        coming = replace(arrival.memory, session_id=self._session(tx, arrival))
+        coming = arrival.memory
         if coming.state is not State.LIVING:
             return tx.take_in(coming, is_checked=True).id
         title = tx.unused_title(coming.namespace, coming.title)
@@ -346,22 +362,48 @@ def _batches(items: Iterable[T]) -> Iterator[tuple[int, list[T]]]:
 
 def session_here(
     tx: Writer, namespace: str, name: str, started_at: Moment, others: Collection[int] = ()
-) -> int:
-    """The number of the session of this name that began at this moment; *others* are known to be others.
+) -> Session:
+    """The session of this name that began at this moment; *others* are known to be others.
 
     If it is not there it is made, under a name that is free: many are only called after their number, and two stores
     count alike.
     """
+    known = known_session(tx, namespace, name, started_at, others)
+    return known or tx.add_session(
+        namespace, name=tx.unused_session_name(namespace, name), started_at=started_at
+    )
+
+
+def known_session(
+    tx: Reader, namespace: str, name: str, started_at: Moment, others: Collection[int]
+) -> Session | None:
+    """The same, or None if it is not there."""
     own_name = NUMBERED.sub("", name)
     same = [
         one
         for one in tx.sessions_called(namespace, own_name)
         if one.started_at == started_at and one.id not in others and NUMBERED.sub("", one.name) == own_name
     ]
-    if same:
-        return min(same, key=lambda one: one.name != name).id
-    free = tx.unused_session_name(namespace, name)
-    return tx.add_session(namespace, name=free, started_at=started_at).id
+    return min(same, key=lambda one: one.name != name, default=None)
+
+
+def tell_session(tx: Writer, known: Session, coming: Session) -> None:
+    """Say of a session what is said of it elsewhere and not here; of two ends the later counts.
+
+    One that was taken up again here, and so has a summary and no end, stays open.
+    """
+    changes = {name: getattr(coming, name) for name in ("topic", "metadata") if not getattr(known, name)}
+    is_new = known.ended_at is None and not known.summary
+    if is_new or (known.ended_at is not None and (coming.ended_at or 0) > known.ended_at):
+        changes |= {"ended_at": coming.ended_at, "summary": coming.summary}
+    tx.change_session(known, **changes)
+
+
+def within(memory: Memory, session_id: int | None) -> Memory:
+    """*memory* in the session with this number; an episode is one of that session."""
+    is_episode = memory.kind == EPISODE and EPISODE_OF in memory.metadata
+    told = {EPISODE_OF: session_id} if is_episode and session_id is not None else {}
+    return replace(memory, session_id=session_id, metadata={**memory.metadata, **told})
 
 
 def _are_one(bearer: Memory, coming: Memory) -> bool:

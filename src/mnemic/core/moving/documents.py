@@ -18,6 +18,7 @@ from mnemic.errors import Denied, Invalid
 from mnemic.formats import document
 from mnemic.model.graph import Edge
 from mnemic.model.memory import Memory
+from mnemic.model.session import Session
 from mnemic.model.values import State
 from mnemic.storage.base import Progress, Reader
 
@@ -76,6 +77,7 @@ def import_json(
     intake = Intake(ctx, keeps_forgotten, overwrites)
     entries = content["memories"]
     intake.take(_arrivals(ctx, entries, links, check, intake.done), len(entries), progress)
+    intake.tell_of(_sessions(ctx, content.get("sessions"), intake.done))
     intake.tie(ties_of(ctx, links, intake.done, check_link))
     intake.aim()
     intake.set_standards(_rules(content.get("standards"), intake.done))
@@ -183,6 +185,18 @@ def ties_of(ctx: Context, links: Iterable[Any], done: Imported, check: Check | N
             yield Tie(label, source, target, document.edge_of(link, ctx.now()))
         except Invalid as error:
             done.errors.append(f"{label}: {error}")
+
+
+def _sessions(ctx: Context, sessions: Any, done: Imported) -> Iterator[Session]:
+    """What is said of sessions, as far as it can be read; the rest is told in *done*."""
+    for index, entry in enumerate(sessions if isinstance(sessions, list) else ()):
+        try:
+            if not isinstance(entry, Mapping):
+                raise Invalid("must be an object")
+            session = document.session_of(entry, ctx.now())
+            yield replace(session, namespace=ctx.home(session.namespace))
+        except (Invalid, Denied) as error:
+            done.errors.append(f"sessions.{index}: {error}")
 
 
 def _rules(standards: Any, done: Imported) -> Iterator[Rules]:

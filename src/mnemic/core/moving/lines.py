@@ -13,7 +13,7 @@ from mnemic.core.batches import batches
 from mnemic.core.context import Context
 from mnemic.core.history import typed
 from mnemic.core.memories import faithful
-from mnemic.core.moving.arrivals import BATCH, Imported, put_edge, session_here
+from mnemic.core.moving.arrivals import BATCH, Imported, put_edge, session_here, tell_session, within
 from mnemic.core.reflections import ENTITY, TARGET_TYPE, aimed, target_of
 from mnemic.errors import Conflict, Denied, Invalid, MnemicError, NotFound
 from mnemic.formats import lines
@@ -169,15 +169,11 @@ class _Run:
                 progress(count, len(entries))
 
     def take_session(self, tx: Writer, content: Mapping[str, Any]) -> None:
-        """A session; what is said of it here already stays."""
         session = _checked_session(lines.session_of(content))
         others = self.sessions.values()
-        number = session_here(tx, session.namespace, session.name, session.started_at, others)
-        known = tx.session_numbered(number)
-        assert known is not None
-        unsaid = [name for name in ("ended_at", "topic", "summary", "metadata") if not getattr(known, name)]
-        tx.change_session(known, **{name: getattr(session, name) for name in unsaid})
-        self.sessions[session.id] = number
+        known = session_here(tx, session.namespace, session.name, session.started_at, others)
+        tell_session(tx, known, session)
+        self.sessions[session.id] = known.id
 
     def take_memory(self, tx: Writer, content: Mapping[str, Any]) -> None:
         _must_be_lists(content)
@@ -188,7 +184,7 @@ class _Run:
             self.done.skipped += 1
             return
         if memory.session_id is not None:
-            memory = replace(memory, session_id=_number_here(self.sessions, content, "session_id"))
+            memory = within(memory, _number_here(self.sessions, content, "session_id"))
         if memory.state is State.NAMED:
             self.memories[memory.id] = _taken_name(tx, memory)
             return

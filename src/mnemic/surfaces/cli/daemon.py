@@ -50,6 +50,8 @@ class Daemon:
                 sent += len(piece)
                 if progress:
                     progress(sent, len(memories))
+            for piece in pieces(document.get("sessions", []), done):
+                self._send(client, {"memories": [], "links": [], "sessions": piece}, done)
             if document["links"] or document.get("standards"):
                 self._tie(client, document, done)
         return Carried(len(memories), done)
