@@ -218,7 +218,7 @@ def memory_of(entry: Mapping[str, Any], now: Moment) -> Memory:
         uid=uid,
         namespace=text(told, "namespace"),
         title=text(told, "title"),
-        kind=text(told, "kind") or "note",
+        kind=text(told, "kind", "note"),
         summary=text(told, "summary") or None,
         tags=tuple(dict.fromkeys(_texts(told, "tags"))),
         priority=_whole(told, "priority", 5, 1, 10),

@@ -637,6 +637,13 @@ def test_a_source_is_the_same_after_a_document_and_so_is_none(ctx, elsewhere, so
     assert everything(elsewhere.store) == everything(ctx.store)
 
 
+@pytest.mark.parametrize("kind", ["", "person"])
+def test_an_entity_has_the_same_type_after_a_document(ctx, kind):
+    create(ctx, [Sketch("Ada", kind, ("counts",))], Taken.MERGE)
+    import_json(ctx, export_json(ctx))
+    assert ctx.store.read().memory(1).kind == kind
+
+
 def test_what_is_told_of_an_entry_can_be_written(ctx):
     [told] = import_json(ctx, {"memories": [{"content": "x", "title": "half \ud800"}]}).errors
     assert told == "half ?: title: is not valid Unicode"
