@@ -310,6 +310,18 @@ def test_a_thought_in_a_document_is_about_the_same_memory(ctx, elsewhere):
     assert targets(ctx) == {"two", "knows"}
 
 
+def test_a_journal_tells_when_what_came_back_had_changed(ctx, elsewhere, clock):
+    memory = kept(ctx, "The first")
+    clock.advance(hours=1)
+    document = export_json(ctx)
+    forget(ctx, [memory.id])
+    clock.advance(hours=1)
+    import_json(ctx, document)
+    clock.advance(hours=1)
+    import_lines(elsewhere, export_lines(ctx, journal=True))
+    assert list(export_lines(elsewhere)) == list(export_lines(ctx))
+
+
 def test_a_journal_needs_an_empty_store(story, elsewhere):
     kept(elsewhere, "something")
     with pytest.raises(Conflict, match="empty database"):

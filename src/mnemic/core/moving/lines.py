@@ -388,7 +388,8 @@ def _alter(tx: Writer, change: Change, fields: dict[str, Any]) -> None:
             others = {name: value for name, value in fields.items() if name != "texts"}
             statements = tuple(Statement(0, text) for text in texts)
             _checked_memory(replace(memory, **others, statements=statements))
-            tx.change(memory, **fields)
+            # Where a change does not say when, it was none that counts as one.
+            tx.change(memory, **{"updated_at": memory.updated_at, **fields})
         case Subject.EDGE:
             edge = _there(change, tx.edge(change.subject_id))
             _checked_edge(replace(edge, **fields))
