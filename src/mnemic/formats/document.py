@@ -9,6 +9,7 @@ import json
 import math
 import re
 import uuid
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -45,6 +46,7 @@ _PLAIN_TAGS = 50
 
 def loaded(data: bytes) -> Any:
     """The JSON value in *data*, or Invalid."""
+    data = data.removeprefix(BOM_UTF8)
     try:
         # orjson turns an integer of more than 64 bits into a float without a word.
         return json.loads(data) if _LONG_NUMBER.search(data) else orjson.loads(data)

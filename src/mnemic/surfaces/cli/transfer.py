@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
@@ -150,7 +151,7 @@ def import_(session: Session, file: Path, system: str | None, form: str | None, 
     if system is not None:
         return _brought(session, system, file, dry_run)
     with _source(file) as stream:
-        first = stream.readline()
+        first = stream.readline().removeprefix(BOM_UTF8)
         _must_be_text(file, first)
         with _target(session, dry_run) as ctx, progress("Importing") as told:
             chosen = Format(form) if form else _looks_like(first)
