@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from itertools import islice
@@ -13,7 +13,7 @@ from mnemic.core.context import Context
 from mnemic.core.hidden import is_hidden
 from mnemic.core.leaving import brought_back, retire
 from mnemic.core.memories import title_of
-from mnemic.core.reflections import ENTITY, KIND, RELATION, TARGET, TARGET_TYPE, aimed, target_of
+from mnemic.core.reflections import ABOUT, ENTITY, KIND, RELATION, TARGET, TARGET_TYPE, aimed, target_of
 from mnemic.core.sessions import EPISODE, EPISODE_OF
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Conflict, Denied, Invalid
@@ -152,15 +152,17 @@ class Intake:
                 self._each(batch, partial(self._link, tx))
 
     def aim(self) -> None:
-        """Say of thoughts that have come which memory or link they are about, if they do not say so yet."""
-        numbers = self.edges | self.numbers
-        found = {number: numbers[key] for number, key in self.thoughts.items() if key in numbers}
-        if not found:
+        """Say of thoughts which memory or link they are about, if that has come and they do not say so yet."""
+        if not self.thoughts:
             return
+        numbers: Mapping[object, Mapping[str, int]] = {ENTITY: self.numbers, RELATION: self.edges}
         with self.ctx.write("import") as tx:
-            for memory in tx.memories(list(found)):
-                if TARGET not in memory.metadata and memory.metadata.get(TARGET_TYPE) in (ENTITY, RELATION):
-                    tx.change(memory, metadata=aimed(memory, found[memory.id]).metadata)
+            for memory in tx.memories(list(self.thoughts)):
+                known = numbers.get(memory.metadata.get(TARGET_TYPE), {}) if memory.kind == KIND else {}
+                number = known.get(self.thoughts[memory.id])
+                if number is not None and TARGET not in memory.metadata:
+                    told = aimed(memory, number).metadata
+                    tx.change(memory, metadata=told, updated_at=memory.updated_at)
 
     def tell_of(self, sessions: Iterable[Session]) -> None:
         """Say of sessions that are here what is said of them elsewhere."""
@@ -325,6 +327,8 @@ class Intake:
 
     def _link(self, tx: Writer, tie: Tie) -> None:
         source, target = (self._number(tx, key) for key in (tie.source, tie.target))
+        if tie.edge.type == ABOUT:
+            self.thoughts.setdefault(source, tie.target)
         if source == target and tie.source != tie.target:
             return  # two that were one and the same here
         edge = tie.edge
@@ -348,6 +352,7 @@ class Intake:
             return self.numbers[key]
         for memory in tx.memories(tx.ids_with_uid(uid_of(key), 1)):
             if self.ctx.may_see(memory.namespace):
+                self.numbers[key] = memory.id
                 return memory.id
         raise Invalid(f"no memory has the id {key[:LABEL_LENGTH]!r}")
 
