@@ -65,6 +65,17 @@ def test_databases_and_folders_come_over(cli):
     assert namespaces == {"global", "shared", "auth", "mine"}
 
 
+@pytest.mark.parametrize("words", [("--format", "json"), ("--format", "jsonl"), ("--to", "ai-memory")])
+def test_a_byte_order_mark_is_no_flaw(cli, words):
+    cli("remember", "The kettle is new")
+    cli("export", *words, "-o", "out")
+    marked = cli.home / "marked"
+    marked.write_bytes(b"\xef\xbb\xbf" + (cli.home / "out").read_bytes())
+    known = words if words[0] == "--format" else ("--from", words[1])
+    for way in ((), known):
+        assert cli("import", "marked", *way, "--db", f"{len(way)}.db").out == "Imported 1.\n"
+
+
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_out_and_in_again(cli, system):
     cli("remember", "The kettle whistles", "--title", "Kettle", "--tags", "kitchen")

@@ -115,7 +115,7 @@ class Remote:
 def remote(cli):
     """A daemon with one memory."""
     running = Remote(cli.home / "served.db")
-    kept(running.ctx, "Remote one")
+    kept(running.ctx, "Said there", title="Remote one")
     yield running
     running.close()
 
@@ -131,6 +131,36 @@ def test_sync_merges_with_a_daemon(two, remote):
     assert held(two) == (["Local one", "Local two", "Remote one"], 2)
     assert two.json("sync", remote.address + "/api/v1/", "-d", "push")["exported"] == 3
     assert len(list(remote.ctx.store.read().all_edges())) == 2
+
+
+def test_a_daemon_is_told_what_thoughts_are_about(two, remote):
+    two("reflect", "Too short", "--about", "2")
+    for _ in range(2):
+        assert two.json("sync", remote.address)["errors"] == []
+        reader = remote.ctx.store.read()
+        found = {memory.title: memory for memory in reader.all_memories()}
+        assert found["Too short"].metadata["target_id"] == found["Local two"].id
+        assert reader.edge_between(found["Too short"].id, found["Local two"].id, "reflects_on")
+
+
+def test_links_that_a_daemon_does_not_take_are_told(two, remote):
+    relations = [("A", "B", "knows"), ("A", "B", "knows"), ("A", "A", "doubts"), ("A", "Nobody", "knows")]
+    document = {
+        "entities": [{"name": name, "entityType": "person", "observations": ["is"]} for name in "AB"],
+        "relations": [{"from": one, "to": other, "relationType": type} for one, other, type in relations],
+    }
+    (two.home / "memory.json").write_text(json.dumps(document))
+    assert two("import", "--from", "simple-memory", "memory.json").code == 0
+    done = two("sync", remote.address, "-d", "push")
+    assert done.code == 0 and done.err == (
+        "Skipped: links that stand several times (1): a daemon keeps one of each\n"
+        "Skipped: links to mere names (1): a daemon takes none\n"
+    )
+    assert sorted(edge.type for edge in remote.ctx.store.read().all_edges()) == [
+        "doubts",
+        "knows",
+        "related_to",
+    ]
 
 
 def test_a_daemon_is_sent_no_more_than_it_takes(two, remote, monkeypatch):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from mnemic.model.hidden import HIDDEN, REFLECTION, is_hidden
 from mnemic.model.memory import Memory
-from mnemic.storage.base import Reader
+from mnemic.storage.base import Reader, Writer
 
 TARGET = "target_id"
 """Where a reflection says which one of that sort it is about."""
@@ -21,6 +21,16 @@ def bearers(reader: Reader, title: str, namespaces: Sequence[str] | None) -> lis
     return [
         memory for memory in reader.memories(reader.ids_titled(title, namespaces)) if not is_hidden(memory)
     ]
+
+
+def free_title(tx: Writer, memory: Memory) -> str:
+    """The title of *memory*, with a number behind it if it is taken where it is to live.
+
+    What is hidden gives its own up for another, but takes none from anybody.
+    """
+    others = tx.memories(tx.ids_titled(memory.title, (memory.namespace,)))
+    is_taken = any(one.uid != memory.uid and (is_hidden(memory) or not is_hidden(one)) for one in others)
+    return tx.unused_title(memory.namespace, memory.title) if is_taken else memory.title
 
 
 def with_its_keys(memory: Memory, metadata: Mapping[str, object]) -> Mapping[str, object]:

@@ -9,7 +9,8 @@ import json
 import math
 import re
 import uuid
-from collections.abc import Iterable, Mapping
+from codecs import BOM_UTF8
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import orjson
@@ -45,6 +46,7 @@ _PLAIN_TAGS = 50
 
 def loaded(data: bytes) -> Any:
     """The JSON value in *data*, or Invalid."""
+    data = data.removeprefix(BOM_UTF8)
     try:
         # orjson turns an integer of more than 64 bits into a float without a word.
         return json.loads(data) if _LONG_NUMBER.search(data) else orjson.loads(data)
@@ -62,12 +64,46 @@ def document(
         for edge in edges
         if edge.source_id in told and edge.target_id in told
     ]
-    return {
+    content = {
         "memories": [{**memory_entry(memory), **_more(memory, sessions)} for memory in told.values()],
         "links": links,
         "count": len(told),
         "exported_at": iso(now),
     }
+    said = list(_session_entries(told.values(), sessions))
+    return {**content, "sessions": said} if said else content
+
+
+def _session_entries(memories: Iterable[Memory], sessions: Mapping[int, Session]) -> Iterator[dict[str, Any]]:
+    """What is said of the sessions of these memories, each as one of the memories' own namespace."""
+    held = {(memory.namespace, memory.session_id) for memory in memories if memory.session_id is not None}
+    for namespace, number in sorted(held):
+        session = sessions[number]
+        said = {
+            "ended_at": None if session.ended_at is None else iso(session.ended_at),
+            "topic": session.topic,
+            "summary": session.summary,
+        }
+        if any(said.values()):
+            key = {"namespace": namespace, "name": session.name, "started_at": iso(session.started_at)}
+            yield key | {name: value for name, value in said.items() if value is not None}
+
+
+def session_of(entry: Mapping[str, Any], now: Moment) -> Session:
+    """The session an entry tells of, or Invalid."""
+    told = {name: value for name, value in entry.items() if value is not None}
+    name, started_at = text(told, "name"), moment(told, "started_at", now)
+    if not name or started_at is None:
+        raise Invalid("name, started_at: both are needed", "name")
+    return Session(
+        id=0,
+        namespace=text(told, "namespace"),
+        name=name,
+        started_at=started_at,
+        ended_at=moment(told, "ended_at", now),
+        topic=text(told, "topic") or None,
+        summary=text(told, "summary") or None,
+    )
 
 
 def memory_entry(memory: Memory) -> dict[str, Any]:
@@ -184,7 +220,7 @@ def memory_of(entry: Mapping[str, Any], now: Moment) -> Memory:
         uid=uid,
         namespace=text(told, "namespace"),
         title=text(told, "title"),
-        kind=text(told, "kind") or "note",
+        kind=text(told, "kind", "note"),
         summary=text(told, "summary") or None,
         tags=tuple(dict.fromkeys(_texts(told, "tags"))),
         priority=_whole(told, "priority", 5, 1, 10),

@@ -16,9 +16,10 @@ from mnemic.core.history import undo
 from mnemic.core.memories import Fate, Note, Revision, forget, open_all, remember, revise, supersede
 from mnemic.core.moving.documents import export_json, import_json
 from mnemic.core.moving.lines import export_lines, import_lines
+from mnemic.core.moving.syncing import Course, OtherStore, sync
 from mnemic.core.recall import recall
 from mnemic.core.reflections import Reflection, add
-from mnemic.core.sessions import Event, end, record, start
+from mnemic.core.sessions import Event, end, record, start, take_up
 from mnemic.dialects.ai_memory import rules
 from mnemic.errors import Conflict, Denied, Invalid, MnemicError
 from mnemic.model.access import Grant
@@ -172,10 +173,8 @@ def test_sessions_in_a_document_stay_two_as_well(ctx, elsewhere, clock):
         assert import_json(elsewhere, export_json(ctx)).errors == []
         assert told(elsewhere) == {
             "Session 1": ("What came of it there", ["said there"]),
-            "Session 1 (2)": (None, ["said here"]),
+            "Session 1 (2)": ("What came of it here", ["said here"]),
         }
-    import_lines(elsewhere, export_lines(ctx))
-    assert told(elsewhere)["Session 1 (2)"] == ("What came of it here", ["said here"])
 
 
 def test_what_is_said_of_a_session_stays(ctx, elsewhere, clock):
@@ -186,6 +185,60 @@ def test_what_is_said_of_a_session_stays(ctx, elsewhere, clock):
     end(elsewhere, 1, summary="As it is", episode=False)
     import_lines(elsewhere, lines)
     assert told(elsewhere) == {"Session 1": ("As it is", ["said"])}
+
+
+def sync_push(here, there):
+    sync(here, OtherStore(there), Course.PUSH)
+
+
+def by_lines(here, there):
+    import_lines(there, export_lines(here))
+
+
+def by_document(here, there):
+    assert import_json(there, export_json(here)).errors == []
+
+
+@pytest.mark.parametrize("carry", [sync_push, by_lines, by_document])
+def test_sessions_and_their_episodes_are_the_same_elsewhere(ctx, elsewhere, clock, carry):
+    record(elsewhere, [Event(text="Another's", kind="fact")])
+    clock.advance(hours=1)
+    start(ctx, topic="The API")
+    record(ctx, [Event(text="It has a new port", kind="fact")])
+    carry(ctx, elsewhere)
+    clock.advance(hours=1)
+    ended = end(ctx, summary="The port was settled")
+    for _ in range(2):
+        carry(ctx, elsewhere)
+        there = elsewhere.store.read().sessions()[1]
+        assert (there.topic, there.summary) == ("The API", "The port was settled")
+        assert there.ended_at == ended.session.ended_at
+        again = end(elsewhere, there.id)
+        assert again.session == there and again.episode.uid == ended.episode.uid
+        assert again.episode.metadata == {"episode_of": there.id}
+    before = everything(elsewhere.store)
+    carry(ctx, elsewhere)
+    assert everything(elsewhere.store) == before
+
+
+@pytest.mark.parametrize("carry", [sync_push, by_lines, by_document])
+def test_a_session_that_was_taken_up_again_is_not_ended_from_elsewhere(ctx, elsewhere, clock, carry):
+    talk(ctx, "said", "As it was")
+    carry(ctx, elsewhere)
+    take_up(elsewhere, 1)
+    carry(ctx, elsewhere)
+    assert elsewhere.store.read().session_numbered(1).ended_at is None
+    clock.advance(hours=1)
+    record(elsewhere, [Event(text="said later", kind="fact")])
+    end(elsewhere, summary="As it is")
+    carry(elsewhere, ctx)
+    assert told(ctx)["Session 1"][0] == "As it is"
+
+
+@pytest.mark.parametrize("session", [5, {}, {"name": "S"}, {"name": "S", "started_at": "never"}])
+def test_a_session_that_cannot_be_read_is_told(ctx, session):
+    done = import_json(ctx, {"memories": [], "sessions": [session]})
+    assert len(done.errors) == 1 and done.errors[0].startswith("sessions.0: ")
 
 
 def test_sessions_that_began_together_under_like_names_stay_two(ctx, elsewhere):
@@ -255,6 +308,18 @@ def test_a_thought_in_a_document_is_about_the_same_memory(ctx, elsewhere):
         import_json(side, export_json(side))
         assert everything(side.store) == before
     assert targets(ctx) == {"two", "knows"}
+
+
+def test_a_journal_tells_when_what_came_back_had_changed(ctx, elsewhere, clock):
+    memory = kept(ctx, "The first")
+    clock.advance(hours=1)
+    document = export_json(ctx)
+    forget(ctx, [memory.id])
+    clock.advance(hours=1)
+    import_json(ctx, document)
+    clock.advance(hours=1)
+    import_lines(elsewhere, export_lines(ctx, journal=True))
+    assert list(export_lines(elsewhere)) == list(export_lines(ctx))
 
 
 def test_a_journal_needs_an_empty_store(story, elsewhere):
@@ -582,6 +647,13 @@ def test_a_source_is_the_same_after_a_document_and_so_is_none(ctx, elsewhere, so
     kept(ctx, "x", source=source)
     import_json(elsewhere, export_json(ctx), check=rules.entry)
     assert everything(elsewhere.store) == everything(ctx.store)
+
+
+@pytest.mark.parametrize("kind", ["", "person"])
+def test_an_entity_has_the_same_type_after_a_document(ctx, kind):
+    create(ctx, [Sketch("Ada", kind, ("counts",))], Taken.MERGE)
+    import_json(ctx, export_json(ctx))
+    assert ctx.store.read().memory(1).kind == kind
 
 
 def test_what_is_told_of_an_entry_can_be_written(ctx):

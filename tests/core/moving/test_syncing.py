@@ -12,13 +12,14 @@ from mnemic.core.context import Context
 from mnemic.core.entities import Taken, create, relate, unrelate
 from mnemic.core.graph import link
 from mnemic.core.history import undo, undo_since
-from mnemic.core.memories import Note, Revision, forget, remember, revise
+from mnemic.core.memories import Note, Revision, forget, remember, restore, revise, supersede
+from mnemic.core.moving.documents import export_json, import_json
 from mnemic.core.moving.syncing import Course, OtherStore, sync
 from mnemic.core.reflections import Reflection, add
-from mnemic.core.sessions import Event, record
+from mnemic.core.sessions import Event, end, log_turn, record, start
 from mnemic.core.standards import set_standard, standard_of
 from mnemic.errors import Conflict
-from mnemic.model.graph import Sketch, Triple
+from mnemic.model.graph import Direction, Sketch, Triple
 from mnemic.model.values import State
 from support import START, Clock, Uids, everything, kept, living, open_store
 
@@ -177,6 +178,51 @@ def test_what_was_taken_back_does_not_come_back(ctx, there, clock, taking_back):
         assert side.store.read().memory(1).content == "on Fridays"
 
 
+@pytest.mark.parametrize("title", [None, "Deployment"])
+@pytest.mark.parametrize("course", [Course.MERGE, Course.PUSH])
+def test_what_was_corrected_on_one_side_is_so_on_both(ctx, there, clock, course, title):
+    old = kept(ctx, "The API is deployed on Fridays", title=title)
+    synced(ctx, there)
+    clock.advance(hours=1)
+    supersede(ctx, old.id, "The API is deployed on Mondays", "moved")
+    clock.advance(hours=1)
+    for _ in range(2):
+        synced(ctx, there, course)
+        assert texts(ctx) == texts(there) == ["The API is deployed on Mondays"]
+    reader = there.store.read()
+    gone = reader.memories(reader.ids_with_uid(old.uid, 1))[0]
+    left = ctx.store.read().memory(old.id)
+    assert (gone.state, gone.state_reason, gone.state_at) == (left.state, "moved", left.state_at)
+    assert [edge.type for edge in reader.edges([gone.id], Direction.IN)] == ["supersedes"]
+    before = everything(ctx.store), everything(there.store)
+    synced(ctx, there, course)
+    assert (everything(ctx.store), everything(there.store)) == before
+
+
+def test_what_was_corrected_before_it_was_ever_sent_does_not_live_there(ctx, there):
+    old = kept(ctx, "The API is deployed on Fridays")
+    supersede(ctx, old.id, "The API is deployed on Mondays", None)
+    synced(ctx, there)
+    assert texts(there) == ["The API is deployed on Mondays"]
+
+
+@pytest.mark.parametrize("change", ["revised", "restored"])
+def test_what_changed_since_it_was_corrected_elsewhere_stays(ctx, there, clock, change):
+    old = kept(ctx, "Deployed on Fridays")
+    synced(ctx, there)
+    supersede(ctx, old.id, "Deployed on Mondays", None)
+    if change == "restored":
+        synced(ctx, there)
+    clock.advance(hours=1)
+    if change == "restored":
+        restore(there, [old.uid])
+    else:
+        revise(there, old.uid, Revision(text="Deployed on Sundays"))
+    for _ in range(2):
+        synced(ctx, there)
+        assert len(texts(there)) == 2
+
+
 def test_a_link_that_was_taken_away_does_not_come_back(ctx, there):
     linked(ctx, ("one", "two"))
     synced(ctx, there)
@@ -204,6 +250,90 @@ def test_two_of_one_title_become_one_on_each_side(ctx, there, clock):
     for side, memory in ((ctx, ours), (there, theirs)):
         assert titles(side) == ["same"]
         assert side.store.read().memory(memory.id).content == "said there"
+
+
+def texts(ctx):
+    return sorted(
+        memory.content for memory in ctx.store.read().all_memories() if memory.state is State.LIVING
+    )
+
+
+def named(ctx):
+    reader = ctx.store.read()
+    return {memory.content: memory.title for memory in reader.all_memories() if memory.state is State.LIVING}
+
+
+def pass_over(here, there):
+    import_json(there, export_json(here))
+    import_json(here, export_json(there))
+
+
+@pytest.mark.parametrize("carry", [synced, pass_over])
+def test_titles_that_were_made_from_texts_make_no_two_the_same(ctx, there, clock, carry):
+    kept(ctx, "Deploy notes. The staging key lives in vault A.")
+    kept(ctx, "Known to both")
+    clock.advance(hours=1)
+    kept(there, "Deploy notes. Call Bob before production.")
+    kept(there, "Known to both")
+    for _ in range(2):
+        carry(ctx, there)
+        for side in (ctx, there):
+            assert texts(side) == [
+                "Deploy notes. Call Bob before production.",
+                "Deploy notes. The staging key lives in vault A.",
+                "Known to both",
+            ]
+    before = everything(ctx.store), everything(there.store)
+    carry(ctx, there)
+    assert (everything(ctx.store), everything(there.store)) == before
+    assert named(ctx) == named(there)
+
+
+@pytest.mark.parametrize("carry", [synced, pass_over])
+def test_turns_episodes_and_thoughts_of_one_title_stay_apart(ctx, there, clock, carry):
+    for side in (ctx, there):
+        start(side)
+        log_turn(side, "Hello", "What can I do?")
+        end(side, summary="Nothing came of it")
+        add(side, Reflection(text="A pity"))
+        clock.advance(hours=1)
+    for _ in range(2):
+        carry(ctx, there)
+        for side in (ctx, there):
+            assert len(texts(side)) == 6 and len(set(texts(side))) == 3
+
+
+def test_titles_that_were_exchanged_are_so_on_both_sides(ctx, there, clock):
+    one, other = linked(ctx, ("one", "two"))
+    kept(ctx, "third", title="three")
+    synced(ctx, there)
+    clock.advance(hours=1)
+    for memory, title in ((one, "for now"), (other, "one"), (one, "two")):
+        revise(ctx, memory.id, Revision(title=title))
+    synced(ctx, there)
+    assert named(ctx) == named(there) == {"one says": "two", "two says": "one", "third": "three"}
+    before = everything(ctx.store), everything(there.store)
+    synced(ctx, there)
+    assert (everything(ctx.store), everything(there.store)) == before
+
+
+def test_a_chosen_title_is_a_name_though_the_text_begins_with_it(ctx, there, clock):
+    kept(ctx, "Postgres is on port 5432", title="Postgres")
+    clock.advance(hours=1)
+    kept(there, "Postgres is on port 5433", title="Postgres")
+    synced(ctx, there)
+    assert texts(ctx) == texts(there) == ["Postgres is on port 5433"]
+
+
+def test_the_forgotten_that_comes_back_finds_its_title_taken(ctx, there, clock):
+    memory = kept(ctx, "Deploy notes. The key lives in vault A.")
+    synced(ctx, there)
+    forget(there, [memory.uid])
+    kept(there, "Deploy notes. Call Bob.")
+    clock.advance(hours=1)
+    revise(ctx, memory.id, Revision(append="Or B."))
+    synced(ctx, there)
+    assert texts(ctx) == texts(there) == ["Deploy notes. Call Bob.", f"{memory.content}\nOr B."]
 
 
 stories = st.lists(

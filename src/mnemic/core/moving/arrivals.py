@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
 
 from mnemic.core.context import Context
-from mnemic.core.hidden import TARGET, bearers
-from mnemic.core.leaving import brought_back
-from mnemic.core.reflections import ENTITY, KIND, RELATION, TARGET_TYPE, aimed, target_of
+from mnemic.core.hidden import TARGET, bearers, free_title
+from mnemic.core.leaving import brought_back, retire
+from mnemic.core.memories import title_of
+from mnemic.core.reflections import ABOUT, ENTITY, KIND, RELATION, TARGET_TYPE, aimed, target_of
+from mnemic.core.sessions import EPISODE, EPISODE_OF
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Conflict, Denied, Invalid
 from mnemic.formats.document import uid_of
 from mnemic.model.graph import Edge
 from mnemic.model.hidden import is_hidden
-from mnemic.model.memory import Memory
+from mnemic.model.memory import Memory, is_beginning
+from mnemic.model.session import Session
 from mnemic.model.values import Moment, State, Tier
 from mnemic.storage.base import Progress, Reader, Writer
 
@@ -65,7 +68,7 @@ class Arrival:
     """When its session began, if that is told: there may be another of the same name here."""
     says: frozenset[str] = SAID
     has_name: bool = True
-    """Whether its title is its name, by which it is known too; else it takes another if that one is taken."""
+    """Whether its title can be its name, by which it is known too."""
     adds: bool = False
     """Whether its statements join those that are known, instead of taking their place."""
     target: str | None = None
@@ -111,6 +114,8 @@ class Intake:
     """The numbers here of links that have keys."""
     thoughts: dict[int, str] = field(default_factory=dict)
     """What memories are thoughts about, by their numbers here."""
+    titles: dict[int, tuple[str, str]] = field(default_factory=dict)
+    """Namespace and title that memories have elsewhere and another bears here, by their numbers here."""
 
     def take(self, arrivals: Iterable[Arrival], total: int, progress: Progress | None = None) -> None:
         """Take in memories, a transaction for every few hundred, each of them whole or not at all."""
@@ -119,6 +124,27 @@ class Intake:
                 self._each(batch, partial(self._settle, tx))
             if progress:
                 progress(min(count, total), total)
+        if self.titles:
+            self._hand_on_titles()
+
+    def _hand_on_titles(self) -> None:
+        """Give those their titles whose bearers have others elsewhere, and so give them up."""
+        wanted = dict(self.titles)
+        with self.ctx.write("import") as tx:
+            while in_vain := [
+                number
+                for number, (space, title) in wanted.items()
+                if set(tx.ids_titled(title, (space,))) - set(wanted)
+            ]:
+                for number in in_vain:
+                    del wanted[number]
+            for memory in tx.memories(list(wanted)):
+                tx.change(memory, title=memory.uid, updated_at=memory.updated_at)
+            for memory in tx.memories(list(wanted)):
+                space, title = wanted[memory.id]
+                tx.change(
+                    memory, namespace=space, title=tx.unused_title(space, title), updated_at=memory.updated_at
+                )
 
     def tie(self, ties: Iterable[Tie]) -> None:
         """Make the links that are not there. One whose end is unknown is reported."""
@@ -127,15 +153,30 @@ class Intake:
                 self._each(batch, partial(self._link, tx))
 
     def aim(self) -> None:
-        """Say of thoughts that have come which memory or link they are about, if they do not say so yet."""
-        numbers = self.edges | self.numbers
-        found = {number: numbers[key] for number, key in self.thoughts.items() if key in numbers}
-        if not found:
+        """Say of thoughts which memory or link they are about, if that has come and they do not say so yet."""
+        if not self.thoughts:
             return
+        numbers: Mapping[object, Mapping[str, int]] = {ENTITY: self.numbers, RELATION: self.edges}
         with self.ctx.write("import") as tx:
-            for memory in tx.memories(list(found)):
-                if TARGET not in memory.metadata and memory.metadata.get(TARGET_TYPE) in (ENTITY, RELATION):
-                    tx.change(memory, metadata=aimed(memory, found[memory.id]).metadata)
+            for memory in tx.memories(list(self.thoughts)):
+                known = numbers.get(memory.metadata.get(TARGET_TYPE), {}) if memory.kind == KIND else {}
+                number = known.get(self.thoughts[memory.id])
+                if number is not None and TARGET not in memory.metadata:
+                    told = aimed(memory, number).metadata
+                    tx.change(memory, metadata=told, updated_at=memory.updated_at)
+
+    def tell_of(self, sessions: Iterable[Session]) -> None:
+        """Say of sessions that are here what is said of them elsewhere."""
+        for _, batch in _batches(sessions):
+            with self.ctx.write("import") as tx:
+                for session in batch:
+                    key = (session.namespace, session.name, session.started_at)
+                    number = self.sessions.get(key)
+                    others = self.sessions.values()
+                    known = tx.session_numbered(number) if number else known_session(tx, *key, others)
+                    if known:
+                        self.sessions[key] = known.id
+                        tell_session(tx, known, session)
 
     def keep_together(self, pairs: Iterable[tuple[str, str, int, Moment]]) -> None:
         """Say of pairs how often and when last they were answered together, unless they were here too."""
@@ -173,9 +214,10 @@ class Intake:
             self.numbers[arrival.key] = tx.named(coming.namespace, coming.title)
             return
         known = self._known(tx, arrival)
-        arrival = self._aimed(arrival, known)
+        session_id = known.session_id if known else self._session(tx, arrival)
+        arrival = self._aimed(replace(arrival, memory=within(coming, session_id)), known)
         if known is None:
-            number, is_news = _taken_in(tx, arrival, self._session(tx, arrival)), True
+            number, is_news = self._taken_in(tx, arrival), True
         else:
             number, is_news = known.id, self._updated(tx, known, arrival)
         self.numbers[arrival.key] = number
@@ -203,7 +245,7 @@ class Intake:
             return tx.session(memory.namespace, name, memory.created_at)
         key = (memory.namespace, name, started_at)
         if key not in self.sessions:
-            self.sessions[key] = session_here(tx, *key, self.sessions.values())
+            self.sessions[key] = session_here(tx, *key, self.sessions.values()).id
         return self.sessions[key]
 
     def _known(self, tx: Reader, arrival: Arrival) -> Memory | None:
@@ -218,11 +260,16 @@ class Intake:
         if same and same.state in (State.LIVING, State.SUPERSEDED):
             return same
         titled = bearers(tx, coming.title, (coming.namespace,))
-        return titled[0] if titled else same
+        return titled[0] if titled and _are_one(titled[0], coming) else same
 
     def _updated(self, tx: Writer, known: Memory, arrival: Arrival) -> bool:
-        """Bring *known* up to date; whether that changed anything. What has left elsewhere changes nothing here."""
+        """Bring *known* up to date; whether that changed anything.
+
+        What was superseded elsewhere is so here; what has left there otherwise changes nothing.
+        """
         coming = arrival.memory
+        if coming.state is State.SUPERSEDED:
+            return self._retired(tx, known, coming)
         if (
             coming.state is not State.LIVING
             or known.state is State.SUPERSEDED
@@ -231,10 +278,41 @@ class Intake:
             return False
         changes = merged(known, arrival)
         if self._speaks(known, coming):
-            changes |= _said(known, arrival) | _named_anew(tx, known, arrival)
-        is_away = known.state is not State.LIVING
-        changed = brought_back(tx, known, **changes) if is_away else tx.change(known, **changes)
+            changes |= _said(known, arrival) | self._named_anew(tx, known, arrival)
+        if known.state is State.LIVING:
+            changed = tx.change(known, **changes)
+        else:
+            changed = brought_back(tx, known, **{"title": free_title(tx, known), **changes})
         return _use_raised(tx, known, coming) or changed is not known
+
+    def _retired(self, tx: Writer, known: Memory, coming: Memory) -> bool:
+        """Whether *known* is in use no more, since it was superseded elsewhere and has not changed after that."""
+        left_at = coming.updated_at if coming.state_at is None else coming.state_at
+        if known.state is not State.LIVING or (known.updated_at > left_at and not self.overwrites):
+            return False
+        retire(tx, [known.id], coming.state_reason, left_at)
+        return True
+
+    def _taken_in(self, tx: Writer, arrival: Arrival) -> int:
+        """The number of a memory that is new here, with another behind its title if that is taken."""
+        coming = arrival.memory
+        if coming.state is not State.LIVING:
+            return tx.take_in(coming, is_checked=True).id
+        title = free_title(tx, coming)
+        number = tx.take_in(replace(coming, title=title), is_checked=True).id
+        if title != coming.title:
+            self.titles[number] = coming.namespace, coming.title
+        return number
+
+    def _named_anew(self, tx: Writer, known: Memory, arrival: Arrival) -> dict[str, Any]:
+        """The title and namespace that the same memory has there, unless another bears it here."""
+        coming = arrival.memory
+        if known.uid != coming.uid or not {"title", "namespace"} <= arrival.says:
+            return {}
+        if free_title(tx, replace(known, title=coming.title, namespace=coming.namespace)) != coming.title:
+            self.titles[known.id] = coming.namespace, coming.title
+            return {}
+        return {"title": coming.title, "namespace": coming.namespace}
 
     def _speaks(self, known: Memory, coming: Memory) -> bool:
         """Whether *coming* speaks for both."""
@@ -248,6 +326,8 @@ class Intake:
 
     def _link(self, tx: Writer, tie: Tie) -> None:
         source, target = (self._number(tx, key) for key in (tie.source, tie.target))
+        if tie.edge.type == ABOUT:
+            self.thoughts.setdefault(source, tie.target)
         if source == target and tie.source != tie.target:
             return  # two that were one and the same here
         edge = tie.edge
@@ -271,6 +351,7 @@ class Intake:
             return self.numbers[key]
         for memory in tx.memories(tx.ids_with_uid(uid_of(key), 1)):
             if self.ctx.may_see(memory.namespace):
+                self.numbers[key] = memory.id
                 return memory.id
         raise Invalid(f"no memory has the id {key[:LABEL_LENGTH]!r}")
 
@@ -285,29 +366,58 @@ def _batches(items: Iterable[T]) -> Iterator[tuple[int, list[T]]]:
 
 def session_here(
     tx: Writer, namespace: str, name: str, started_at: Moment, others: Collection[int] = ()
-) -> int:
-    """The number of the session of this name that began at this moment; *others* are known to be others.
+) -> Session:
+    """The session of this name that began at this moment; *others* are known to be others.
 
     If it is not there it is made, under a name that is free: many are only called after their number, and two stores
     count alike.
     """
+    known = known_session(tx, namespace, name, started_at, others)
+    return known or tx.add_session(
+        namespace, name=tx.unused_session_name(namespace, name), started_at=started_at
+    )
+
+
+def known_session(
+    tx: Reader, namespace: str, name: str, started_at: Moment, others: Collection[int]
+) -> Session | None:
+    """The same, or None if it is not there."""
     own_name = NUMBERED.sub("", name)
     same = [
         one
         for one in tx.sessions_called(namespace, own_name)
         if one.started_at == started_at and one.id not in others and NUMBERED.sub("", one.name) == own_name
     ]
-    if same:
-        return min(same, key=lambda one: one.name != name).id
-    free = tx.unused_session_name(namespace, name)
-    return tx.add_session(namespace, name=free, started_at=started_at).id
+    return min(same, key=lambda one: one.name != name, default=None)
 
 
-def _taken_in(tx: Writer, arrival: Arrival, session_id: int | None) -> int:
-    memory = replace(arrival.memory, session_id=session_id)
-    if memory.state is State.LIVING and (is_hidden(memory) or not arrival.has_name):
-        memory = replace(memory, title=tx.unused_title(memory.namespace, memory.title))
-    return tx.take_in(memory, is_checked=True).id
+def tell_session(tx: Writer, known: Session, coming: Session) -> None:
+    """Say of a session what is said of it elsewhere and not here; of two ends the later counts.
+
+    One that was taken up again here, and so has a summary and no end, stays open.
+    """
+    changes = {name: getattr(coming, name) for name in ("topic", "metadata") if not getattr(known, name)}
+    is_new = known.ended_at is None and not known.summary
+    if is_new or (known.ended_at is not None and (coming.ended_at or 0) > known.ended_at):
+        changes |= {"ended_at": coming.ended_at, "summary": coming.summary}
+    tx.change_session(known, **changes)
+
+
+def within(memory: Memory, session_id: int | None) -> Memory:
+    """*memory* in the session with this number; an episode is one of that session."""
+    is_episode = memory.kind == EPISODE and EPISODE_OF in memory.metadata
+    told = {EPISODE_OF: session_id} if is_episode and session_id is not None else {}
+    return replace(memory, session_id=session_id, metadata={**memory.metadata, **told})
+
+
+def _are_one(bearer: Memory, coming: Memory) -> bool:
+    """Whether two of one title are the same memory: somebody chose that title for both, or they say the same."""
+    return bearer.content == coming.content or not (_has_made_title(bearer) or _has_made_title(coming))
+
+
+def _has_made_title(memory: Memory) -> bool:
+    # A title of fewer words than would be made was chosen, though the text begins with them.
+    return is_beginning(memory.title, memory.content) and memory.title.startswith(title_of(memory.content))
 
 
 def merged(known: Memory, arrival: Arrival) -> dict[str, Any]:
@@ -341,17 +451,6 @@ def _later_end(known: Memory, coming: Memory) -> Moment | None:
     if known.expires_at is None or coming.expires_at is None or is_promoted:
         return None
     return max(known.expires_at, coming.expires_at)
-
-
-def _named_anew(tx: Reader, known: Memory, arrival: Arrival) -> dict[str, Any]:
-    """The title and namespace that the same memory has there, unless someone else bears it here."""
-    coming = arrival.memory
-    if known.uid != coming.uid or not {"title", "namespace"} <= arrival.says:
-        return {}
-    name = coming.title, (coming.namespace,)
-    if tx.ids_titled(*name) if is_hidden(known) else bearers(tx, *name):
-        return {}
-    return {"title": coming.title, "namespace": coming.namespace}
 
 
 def _use_raised(tx: Writer, known: Memory, coming: Memory) -> bool:

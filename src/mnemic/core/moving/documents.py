@@ -12,12 +12,13 @@ from typing import Any
 from mnemic.core.context import Context
 from mnemic.core.memories import faithful, is_in_use, title_of
 from mnemic.core.moving.arrivals import LABEL_LENGTH, SAID, Arrival, Imported, Intake, Rules, Tie
-from mnemic.core.reflections import ABOUT, ENTITY, TARGET_TYPE, aimed, target_of
+from mnemic.core.reflections import aimed, target_of
 from mnemic.core.upkeep import EXPIRED
 from mnemic.errors import Denied, Invalid
 from mnemic.formats import document
 from mnemic.model.graph import Edge
 from mnemic.model.memory import Memory
+from mnemic.model.session import Session
 from mnemic.model.values import State
 from mnemic.storage.base import Progress, Reader
 
@@ -75,7 +76,8 @@ def import_json(
         raise Invalid("The document's links are no list", "links")
     intake = Intake(ctx, keeps_forgotten, overwrites)
     entries = content["memories"]
-    intake.take(_arrivals(ctx, entries, links, check, intake.done), len(entries), progress)
+    intake.take(_arrivals(ctx, entries, check, intake.done), len(entries), progress)
+    intake.tell_of(_sessions(ctx, content.get("sessions"), intake.done))
     intake.tie(ties_of(ctx, links, intake.done, check_link))
     intake.aim()
     intake.set_standards(_rules(content.get("standards"), intake.done))
@@ -83,15 +85,12 @@ def import_json(
     return intake.done
 
 
-def _arrivals(
-    ctx: Context, entries: Iterable[Any], links: Iterable[Any], check: Check | None, done: Imported
-) -> Iterator[Arrival]:
+def _arrivals(ctx: Context, entries: Iterable[Any], check: Check | None, done: Imported) -> Iterator[Arrival]:
     """The entries that can be read, of several with the same id the first; the others are told in *done*."""
     seen: set[str] = set()
-    targets = dict(_abouts(links))
     for index, entry in enumerate(entries):
         try:
-            arrival = _aimed(_arrival(ctx, index, entry, check), targets)
+            arrival = _aimless(_arrival(ctx, index, entry, check))
             if arrival.memory.uid in seen:
                 raise Invalid("id: an entry before has the same", "id")
             seen.add(arrival.memory.uid)
@@ -100,23 +99,10 @@ def _arrivals(
             done.errors.append(f"{_label(index, entry)}: {error}")
 
 
-def _abouts(links: Iterable[Any]) -> Iterator[tuple[str, str]]:
-    """The ids of thoughts, each with that of the memory it is about."""
-    for link in links:
-        if isinstance(link, Mapping) and link.get("relation") == ABOUT:
-            source, target = link.get("source_id"), link.get("target_id")
-            if isinstance(source, str) and isinstance(target, str) and target:
-                yield source, target
-
-
-def _aimed(arrival: Arrival, targets: Mapping[str, str]) -> Arrival:
-    """A thought without the number that what it is about had there, which its link tells if it is a memory."""
-    memory = arrival.memory
-    if target_of(memory) is None:
-        return arrival
-    is_on_memory = memory.metadata[TARGET_TYPE] == ENTITY
-    target = targets.get(arrival.key) if is_on_memory else None
-    return replace(arrival, memory=aimed(memory, None), target=target)
+def _aimless(arrival: Arrival) -> Arrival:
+    """A thought without the number that what it is about had there; its link tells, if that is a memory."""
+    is_aimed = target_of(arrival.memory) is not None
+    return replace(arrival, memory=aimed(arrival.memory, None)) if is_aimed else arrival
 
 
 def _arrival(ctx: Context, index: int, entry: Any, check: Check | None) -> Arrival:
@@ -183,6 +169,18 @@ def ties_of(ctx: Context, links: Iterable[Any], done: Imported, check: Check | N
             yield Tie(label, source, target, document.edge_of(link, ctx.now()))
         except Invalid as error:
             done.errors.append(f"{label}: {error}")
+
+
+def _sessions(ctx: Context, sessions: Any, done: Imported) -> Iterator[Session]:
+    """What is said of sessions, as far as it can be read; the rest is told in *done*."""
+    for index, entry in enumerate(sessions if isinstance(sessions, list) else ()):
+        try:
+            if not isinstance(entry, Mapping):
+                raise Invalid("must be an object")
+            session = document.session_of(entry, ctx.now())
+            yield replace(session, namespace=ctx.home(session.namespace))
+        except (Invalid, Denied) as error:
+            done.errors.append(f"sessions.{index}: {error}")
 
 
 def _rules(standards: Any, done: Imported) -> Iterator[Rules]:

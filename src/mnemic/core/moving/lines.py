@@ -11,15 +11,14 @@ from typing import Any, NamedTuple, TypeVar
 
 from mnemic.core.batches import batches
 from mnemic.core.context import Context
-from mnemic.core.hidden import bearers
+from mnemic.core.hidden import bearers, free_title
 from mnemic.core.history import typed
 from mnemic.core.memories import faithful
-from mnemic.core.moving.arrivals import BATCH, Imported, put_edge, session_here
+from mnemic.core.moving.arrivals import BATCH, Imported, put_edge, session_here, tell_session, within
 from mnemic.core.reflections import ENTITY, TARGET_TYPE, aimed, target_of
 from mnemic.errors import Conflict, Denied, Invalid, MnemicError, NotFound
 from mnemic.formats import lines
 from mnemic.model.graph import Edge
-from mnemic.model.hidden import is_hidden
 from mnemic.model.journal import Change, Subject
 from mnemic.model.memory import Memory, Statement
 from mnemic.model.session import Session
@@ -171,15 +170,11 @@ class _Run:
                 progress(count, len(entries))
 
     def take_session(self, tx: Writer, content: Mapping[str, Any]) -> None:
-        """A session; what is said of it here already stays."""
         session = _checked_session(lines.session_of(content))
         others = self.sessions.values()
-        number = session_here(tx, session.namespace, session.name, session.started_at, others)
-        known = tx.session_numbered(number)
-        assert known is not None
-        unsaid = [name for name in ("ended_at", "topic", "summary", "metadata") if not getattr(known, name)]
-        tx.change_session(known, **{name: getattr(session, name) for name in unsaid})
-        self.sessions[session.id] = number
+        known = session_here(tx, session.namespace, session.name, session.started_at, others)
+        tell_session(tx, known, session)
+        self.sessions[session.id] = known.id
 
     def take_memory(self, tx: Writer, content: Mapping[str, Any]) -> None:
         _must_be_lists(content)
@@ -190,13 +185,12 @@ class _Run:
             self.done.skipped += 1
             return
         if memory.session_id is not None:
-            memory = replace(memory, session_id=_number_here(self.sessions, content, "session_id"))
+            memory = within(memory, _number_here(self.sessions, content, "session_id"))
         if memory.state is State.NAMED:
             self.memories[memory.id] = _taken_name(tx, memory)
             return
-        needs_other = is_hidden(memory) or bearers(tx, memory.title, (memory.namespace,))
-        if memory.state is State.LIVING and needs_other:
-            memory = replace(memory, title=tx.unused_title(memory.namespace, memory.title))
+        if memory.state is State.LIVING:
+            memory = replace(memory, title=free_title(tx, memory))
         told = memory if target_of(memory) is None else aimed(memory, self._target(memory))
         number = tx.take_in(told).id
         if target_of(memory) is not None and target_of(told) is None:
@@ -395,7 +389,8 @@ def _alter(tx: Writer, change: Change, fields: dict[str, Any]) -> None:
             others = {name: value for name, value in fields.items() if name != "texts"}
             statements = tuple(Statement(0, text) for text in texts)
             _checked_memory(replace(memory, **others, statements=statements))
-            tx.change(memory, **fields)
+            # Where a change does not say when, it was none that counts as one.
+            tx.change(memory, **{"updated_at": memory.updated_at, **fields})
         case Subject.EDGE:
             edge = _there(change, tx.edge(change.subject_id))
             _checked_edge(replace(edge, **fields))

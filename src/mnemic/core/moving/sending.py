@@ -150,6 +150,12 @@ def _graph(
     return Sent(write(entities, relations) + b"\n", lost)
 
 
+def links_to_names(ctx: Context) -> int:
+    """How many links the JSON document has no place for, since it knows no names but those of memories."""
+    stock = _stock(ctx)
+    return len(stock.edges) - len(stock.between_memories())
+
+
 def _names(memories: Iterable[Memory]) -> dict[int, str]:
     """A name for each that no other has: its title, if need be with its namespace or its number behind it."""
     names: dict[int, str] = {}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Protocol
 
 from mnemic.core.context import Context
-from mnemic.core.memories import is_in_use
+from mnemic.core.memories import KNOWN
 from mnemic.core.moving.arrivals import LABEL_LENGTH, Arrival, Imported, Intake, Tie
 from mnemic.core.moving.documents import current_edges, rules_of
 from mnemic.core.reflections import ENTITY, TARGET_TYPE, aimed, target_of
@@ -54,11 +54,11 @@ class Peer(Protocol):
 
 
 def sync(ctx: Context, peer: Peer, course: Course, progress: Progress | None = None) -> Synced:
-    """Carry what is living one way or both.
+    """Carry what is living or was superseded one way or both.
 
     One way it is as if it were stored again there: it replaces what is known, in whatever version. When both are
-    merged, of two versions the newer stays; what one of them has forgotten since the other changed it stays
-    forgotten, and so does a link.
+    merged, of two versions the newer stays; what one of them has superseded since the other changed it is so in both.
+    What one of them has forgotten since then stays forgotten there alone, and so does a link.
     """
     merging = course is Course.MERGE
     pulled = pushed = None
@@ -88,31 +88,43 @@ def _carry(source: Context, target: Context, merging: bool, progress: Progress |
     intake = Intake(target, keeps_forgotten=merging, overwrites=not merging)
     with source.store.snapshot() as reader:
         edges = list(current_edges(reader))
-        uids: dict[int, str] = {}
-        intake.take(_departures(source, reader, edges, uids), reader.count(), progress)
+        gone = _Gone()
+        intake.take(_departures(source, reader, edges, gone), reader.count(), progress)
         sent = intake.done.imported + intake.done.skipped + len(intake.done.errors)
-        intake.tie(_ties(edges, uids))
+        intake.tell_of(gone.sessions.values())
+        intake.tie(_ties(edges, gone.uids))
         intake.aim()
         intake.set_standards(rules_of(source, reader))
     target.wake()
     return Carried(sent, intake.done)
 
 
-def _departures(
-    ctx: Context, reader: Reader, edges: Sequence[Edge], uids: dict[int, str]
-) -> Iterator[Arrival]:
-    """What is living, and the mere names that links point to; each is noted in *uids*."""
+@dataclass(slots=True)
+class _Gone:
+    """What was sent: the uids of memories by their numbers, and their sessions as they are told of there."""
+
+    uids: dict[int, str] = field(default_factory=dict)
+    sessions: dict[tuple[str, int], Session] = field(default_factory=dict)
+
+
+def _departures(ctx: Context, reader: Reader, edges: Sequence[Edge], gone: _Gone) -> Iterator[Arrival]:
+    """What is living or was superseded, and the mere names that links point to; each is noted in *gone*."""
     sessions = {session.id: session for session in reader.sessions()}
     ends = {number for edge in edges for number in (edge.source_id, edge.target_id)}
     for memory in reader.all_memories():
-        is_name = memory.state is State.NAMED and memory.id in ends and ctx.may_see(memory.namespace)
-        if is_name or is_in_use(ctx, memory):
-            uids[memory.id] = memory.uid
-            yield _aimed(reader, _departure(memory, sessions))
+        is_name = memory.state is State.NAMED and memory.id in ends
+        is_there = is_name or (memory.state in KNOWN and not memory.has_expired(ctx.now()))
+        if is_there and ctx.may_see(memory.namespace):
+            session = None if memory.session_id is None else sessions[memory.session_id]
+            gone.uids[memory.id] = memory.uid
+            if session:
+                gone.sessions[memory.namespace, session.id] = replace(
+                    session, namespace=memory.namespace, metadata={}
+                )
+            yield _aimed(reader, _departure(memory, session))
 
 
-def _departure(memory: Memory, sessions: Mapping[int, Session]) -> Arrival:
-    session = None if memory.session_id is None else sessions[memory.session_id]
+def _departure(memory: Memory, session: Session | None) -> Arrival:
     leaving = replace(memory, id=0, session_id=None)
     name, started_at = (session.name, session.started_at) if session else (None, None)
     return Arrival(memory.title[:LABEL_LENGTH], memory.uid, leaving, name, started_at)

@@ -10,6 +10,7 @@ import orjson
 
 from mnemic.core.moving.arrivals import Imported
 from mnemic.core.moving.documents import export_json, import_json
+from mnemic.core.moving.sending import links_to_names
 from mnemic.core.moving.syncing import Carried
 from mnemic.errors import Denied, Invalid, Unavailable
 
@@ -50,8 +51,11 @@ class Daemon:
                 sent += len(piece)
                 if progress:
                     progress(sent, len(memories))
+            for piece in pieces(document.get("sessions", []), done):
+                self._send(client, {"memories": [], "links": [], "sessions": piece}, done)
             if document["links"] or document.get("standards"):
                 self._tie(client, document, done)
+        done.errors += _left(ctx, document["links"])
         return Carried(len(memories), done)
 
     def _tie(self, client: httpx.Client, document: Mapping[str, Any], done: Imported) -> None:
@@ -69,7 +73,8 @@ class Daemon:
             [_translated(item, ends, renamed) for item in document.get(name, ())]
             for name in ("links", "standards")
         )
-        for piece in pieces([link for link in links if link["source_id"] != link["target_id"]], done):
+        stand = [link for link, ours in zip(links, document["links"], strict=True) if _stands(link, ours)]
+        for piece in pieces(stand, done):
             self._send(client, {"memories": [], "links": piece}, done)
         if standards:
             self._send(client, {"memories": [], "links": [], "standards": standards}, done)
@@ -121,6 +126,20 @@ def pieces(items: Sequence[dict[str, Any]], done: Imported) -> Iterator[list[dic
         size += length
     if piece:
         yield piece
+
+
+def _left(ctx: Context, links: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """How many links a daemon has no place for, by the reason."""
+    again = len(links) - len({(link["source_id"], link["target_id"], link["relation"]) for link in links})
+    if again:
+        yield f"links that stand several times ({again:,}): a daemon keeps one of each"
+    if to_names := links_to_names(ctx):
+        yield f"links to mere names ({to_names:,}): a daemon takes none"
+
+
+def _stands(link: Mapping[str, Any], ours: Mapping[str, Any]) -> bool:
+    """Whether *link* has two ends there, or one as it has here: two memories here may be one and the same there."""
+    return bool(link["source_id"] != link["target_id"] or ours["source_id"] == ours["target_id"])
 
 
 def _translated(item: Mapping[str, Any], names: Sequence[str], ids: Mapping[str, str]) -> dict[str, Any]:

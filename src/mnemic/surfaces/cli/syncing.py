@@ -36,9 +36,11 @@ COURSES = ("pull", "push", "merge")
 def sync(session: Session, remote: str, direction: str, token: str | None) -> int:
     """Hold the same memories here and in REMOTE, the file of another database or the address of a daemon.
 
-    A memory is known by its id or title, and nothing is lowered. When two databases are merged, of two versions the
-    newer stays, and what was forgotten on one side since it changed on the other does not come back. One way, what is
-    brought or sent replaces what is there, and the journal keeps that; but a daemon never gives up a newer version.
+    A memory is known by its id, or by a title that somebody chose, and nothing is lowered. When two databases are
+    merged, of two versions the newer stays, and what was forgotten on one side since it changed on the other does not
+    come back there. What was superseded on one side is so on the other, unless it changed there since. One way, what is
+    brought or sent replaces what is there, and the journal keeps that; but a daemon never gives up a newer version, and
+    is not told what was superseded.
     """
     from mnemic.core.moving import syncing
 
@@ -50,7 +52,7 @@ def sync(session: Session, remote: str, direction: str, token: str | None) -> in
     facts, sentence = _told(direction, synced.pulled, synced.pushed)
     output.tell(session, {**facts, "errors": errors}, sentence)
     tell_errors(session, errors)
-    return 1 if errors and all(len(way.done.errors) >= way.sent for way in ways) else 0
+    return 1 if errors and not any(way.done.imported or way.done.skipped for way in ways) else 0
 
 
 @contextmanager

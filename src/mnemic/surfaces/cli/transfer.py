@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
@@ -144,13 +145,13 @@ def _sink(target: Path | None) -> Iterator[IO[bytes]]:
 def import_(session: Session, file: Path, system: str | None, form: str | None, dry_run: bool) -> int:
     """Read memories and links from FILE or standard input.
 
-    What is known by the same id or title is brought up to date, the newer version winning; what is invalid is
-    skipped and told. With --from, FILE is what another system keeps; it is only read.
+    What is known by the same id, or by a title that somebody chose, is brought up to date, the newer version winning;
+    what is invalid is skipped and told. With --from, FILE is what another system keeps; it is only read.
     """
     if system is not None:
         return _brought(session, system, file, dry_run)
     with _source(file) as stream:
-        first = stream.readline()
+        first = stream.readline().removeprefix(BOM_UTF8)
         _must_be_text(file, first)
         with _target(session, dry_run) as ctx, progress("Importing") as told:
             chosen = Format(form) if form else _looks_like(first)

@@ -21,6 +21,7 @@ class Exported(TypedDict):
 
     memories: list[MemoryEntry]
     links: list[LinkEntry]
+    sessions: NotRequired[list[Any]]
     standards: NotRequired[list[Any]]
     count: int
     exported_at: str
@@ -37,6 +38,7 @@ class ImportRequest(Asked):
 
     memories: list[Any]
     links: list[Any] | None = None
+    sessions: list[Any] | None = None
     standards: list[Any] | None = None
 
 
