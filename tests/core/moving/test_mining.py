@@ -141,11 +141,18 @@ def test_without_a_user_the_first_message_is_the_title(ctx, memories):
     assert memories()["One line"].created_at == ctx.now()
 
 
-def test_a_long_conversation_stops_before_the_limit(mined, memories):
-    mined(talk("é" * 20_000, "b" * 25_000, "c" * 1_000), talk("a" * 70_000, "b", "c", id="c2", title="Long"))
+def test_a_long_conversation_stops_before_the_limit_which_is_told(mined, memories):
+    done = mined(
+        talk("é" * 20_000, "b" * 25_000, "c" * 1_000), talk("a" * 70_000, "b", "c", id="c2", title="Long")
+    )
     stopped, one = (memory.content for memory in memories().values())
     assert stopped.endswith("b" * 25_000) and "c" * 1_000 not in stopped
     assert len(one) == 65_535 and one.startswith("[user]: aaa")
+    assert (done.imported, done.skipped) == (2, 0)
+    assert done.errors == (
+        "Choosing a database: the last 1,009 of 66,031 bytes, for which a memory has no room",
+        "Long: the last 4,498 of 70,033 bytes, for which a memory has no room",
+    )
 
 
 def test_room_is_used_to_the_last_byte(mined, memories):
