@@ -16,8 +16,9 @@ from lorekeeper_file import ARGS, GONE, TOKENS, write_lorekeeper
 from mcp_memory_file import write_mcp_memory
 from mnemic.app import FOREIGN, SOURCES, bring
 from mnemic.core.entities import Taken, create, observe
+from mnemic.core.graph import end_link
 from mnemic.core.learning import reflected
-from mnemic.core.memories import Revision, revise
+from mnemic.core.memories import Revision, forget, revise
 from mnemic.core.moving.bringing import READERS
 from mnemic.core.recall import recall
 from mnemic.errors import Invalid
@@ -114,6 +115,25 @@ def test_a_second_time_changes_nothing(ctx, clock, tmp_path, system):
     assert again.errors == first.errors
     assert everything(ctx.store) == state and ctx.store.sequence() == sequence
     assert fingerprint(tmp_path / "theirs") == before and ctx.store.check() == []
+
+
+BY_NAME = ("anthropic", "simple-memory", "mcp-memory")
+"""Whose entities are known by their names alone."""
+
+
+@pytest.mark.parametrize("system", [name for name in SOURCES if name not in BY_NAME])
+def test_what_was_forgotten_here_stays_so(ctx, clock, tmp_path, system):
+    path = deliveries(tmp_path)[system]
+    for file in tmp_path.iterdir():
+        os.utime(file, ns=(clock() * 1_000, clock() * 1_000))
+    bring(ctx, system, path)
+    clock.advance(days=1)
+    living = [one.id for one in ctx.store.read().all_memories() if one.state is State.LIVING]
+    forget(ctx, living)
+    state = everything(ctx.store)
+    again = bring(ctx, system, path)
+    assert (again.imported, again.links) == (0, 0)
+    assert everything(ctx.store) == state
 
 
 @pytest.mark.parametrize("system", [name for name in SOURCES if name not in ("ai-memory", "lorekeeper")])
@@ -384,6 +404,13 @@ def test_a_note_that_changed_is_brought_up_to_date(ctx, notes, clock):
     revise(ctx, held(ctx)["Soup"].id, Revision(text="Ours is newer."))
     assert bring(ctx, "markdown", notes / "Recipes" / "Soup.md").imported == 0
     assert held(ctx)["Soup"].content == "Ours is newer."
+
+
+def test_a_link_that_was_ended_here_stays_so(ctx, notes):
+    bring(ctx, "markdown", notes)
+    found = held(ctx)
+    end_link(ctx, found["Plan"].id, found["Soup"].id, "related_to")
+    assert bring(ctx, "markdown", notes).links == 0
 
 
 def test_sections_of_the_same_name_stay_apart(ctx, tmp_path):

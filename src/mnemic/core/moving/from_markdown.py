@@ -31,6 +31,7 @@ class _Note:
     page: str
     namespace: str
     text: str
+    written_at: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,7 @@ def _piece(file: _File, section: Section, seen: Counter[str]) -> tuple[_Note, Pi
         "created_at": file.written_at,
         "updated_at": file.written_at,
     }
-    note = _Note(key, title, file.path.stem, file.namespace, section.text)
+    note = _Note(key, title, file.path.stem, file.namespace, section.text, file.written_at)
     return note, Piece(key=key, entry=entry, label=f"{file.path.name}: {title}", identity=identity)
 
 
@@ -155,7 +156,17 @@ def _link(cargo: Cargo, notes: Sequence[_Note]) -> None:
                 target = f"name {note.namespace}\n{name}"
                 cargo.names[target] = (note.namespace, name)
             if target != note.key:
-                cargo.links.append({"source_id": note.key, "target_id": target, "relation": RELATED})
+                cargo.links.append(_pointing(note, target))
+
+
+def _pointing(note: _Note, target: str) -> dict[str, str]:
+    """The link from *note*; one that was ended here is known again by the moment it was written at."""
+    return {
+        "source_id": note.key,
+        "target_id": target,
+        "relation": RELATED,
+        "created_at": note.written_at,
+    }
 
 
 class _Index:

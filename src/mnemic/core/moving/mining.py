@@ -9,17 +9,19 @@ from mnemic.core.batches import batches
 from mnemic.core.context import Context
 from mnemic.core.memories import Note
 from mnemic.core.storing import put
-from mnemic.core.upkeep import write_after_expiry
+from mnemic.core.upkeep import EXPIRED, write_after_expiry
 from mnemic.formats.conversations import Broken, Conversation, Found
 from mnemic.model.memory import Memory
 from mnemic.model.search import Filter
 from mnemic.model.texts import cut
-from mnemic.model.values import State, Tier
+from mnemic.model.values import Moment, State, Tier
 from mnemic.storage.base import Progress, Writer
 from mnemic.storage.text import digest
 
 CONVERSATION_ID = "conversation_id"
 """Where a memory's metadata says which conversation it was made of."""
+CONVERSATION_DIGEST = "conversation_digest"
+"""Where it says what stands for the text that was made of it."""
 BATCH = 100
 TITLE_BYTES = 100
 CONTENT_BYTES = 65_535
@@ -54,10 +56,13 @@ class Mined:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """The memory that a conversation was made into, and what stands for its text."""
+    """The memory that a conversation was made into, and what stands for its text.
+
+    None stands for a text that someone has changed or let go since: that is theirs.
+    """
 
     memory_id: int
-    digest: int
+    digest: int | None
 
 
 def mine(
@@ -73,7 +78,8 @@ def mine(
 ) -> Mined:
     """Store one memory for each conversation of at least *min_messages*; what is broken or has no room is told.
 
-    A conversation that was mined before is known by its id: it changes its memory only if it has grown since.
+    A conversation that was mined before is known by its id: it changes its memory only if it has grown since, and
+    nobody has changed or forgotten that.
     """
     broken = [str(item) for item in found if isinstance(item, Broken)]
     known = _known(ctx, source, namespace)
@@ -85,7 +91,7 @@ def mine(
     fresh = {
         number: plan
         for number, plan in plans.items()
-        if number not in known or known[number].digest != digest(plan.note.text)
+        if number not in known or known[number].digest not in (None, digest(plan.note.text))
     }
     if not dry_run:
         _store(ctx, fresh, known, progress)
@@ -101,16 +107,32 @@ def mine(
 
 
 def _known(ctx: Context, source: str, namespace: str) -> dict[object, _Known]:
-    """The memories that were mined before, by their conversations' ids."""
+    """The memories that were mined before, by their conversations' ids, without those whose time is over."""
     reader, after = ctx.store.read(), 0
-    wanted = Filter(namespaces=(ctx.home(namespace),), alive_at=ctx.now())
+    wanted = Filter(namespaces=(ctx.home(namespace),), states=frozenset(State))
     known: dict[object, _Known] = {}
     while page := reader.page(wanted, after=after, limit=BATCH):
         for memory in page:
-            if memory.source == source:
-                known[memory.metadata.get(CONVERSATION_ID)] = _Known(memory.id, digest(memory.content))
+            number = memory.metadata.get(CONVERSATION_ID)
+            if memory.source != source or _is_over(memory, ctx.now()):
+                continue
+            if number not in known or memory.state is State.LIVING:
+                known[number] = _Known(memory.id, _digest_of(memory))
         after = page[-1].id
     return known
+
+
+def _is_over(memory: Memory, now: Moment) -> bool:
+    if memory.state is State.LIVING:
+        return memory.expires_at is not None and memory.expires_at <= now
+    return memory.state_reason == EXPIRED
+
+
+def _digest_of(memory: Memory) -> int | None:
+    """What stands for its text, if that is the text that was mined."""
+    present = digest(memory.content)
+    mined = memory.metadata.get(CONVERSATION_DIGEST, str(present))
+    return present if memory.state is State.LIVING and mined == str(present) else None
 
 
 def _store(
@@ -158,7 +180,7 @@ def _note(talk: Conversation, text: str, source: str, namespace: str, tier: Tier
         confidence=CONFIDENCE,
         priority=PRIORITY,
         source=source,
-        metadata={CONVERSATION_ID: _id_of(talk)},
+        metadata={CONVERSATION_ID: _id_of(talk), CONVERSATION_DIGEST: str(digest(text))},
         created_at=talk.created_at,
     )
 
