@@ -191,6 +191,17 @@ def test_a_graph_is_added_to_what_is_known(ctx, tmp_path):
     assert held(ctx)["Nobody"].state is State.NAMED
 
 
+@pytest.mark.parametrize(
+    "system, usual", [("anthropic", ""), ("simple-memory", ""), ("mcp-memory", "Generic")]
+)
+def test_an_entity_without_a_type_keeps_the_one_that_is_known(ctx, tmp_path, system, usual):
+    create(ctx, [Sketch("Anna", "person", ("likes tea",))], Taken.MERGE)
+    untyped = [{"type": "entity", "name": name, "observations": ["is tall"]} for name in ("Anna", "Bob")]
+    bring(ctx, system, write(tmp_path / "f", lines(*untyped)))
+    assert (held(ctx)["Anna"].kind, held(ctx)["Anna"].texts) == ("person", ["likes tea", "is tall"])
+    assert held(ctx)["Bob"].kind == usual
+
+
 def test_a_folder_of_simple_memory_and_what_stands_behind_its_object(ctx, tmp_path):
     text = json.dumps({"entities": LINES[:2], "relations": LINES[2:3]})
     write(tmp_path / "memory.json", text + '"older": 1}')

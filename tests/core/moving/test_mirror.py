@@ -323,6 +323,14 @@ def test_two_stores_agree_on_how_often(ctx, fresh, tmp_path):
     assert written_at(path) == last
 
 
+def test_a_line_without_a_type_takes_none_away(ctx, mirror, path):
+    make(ctx, "Anna", "kind")
+    mirror.sync(ctx)
+    write(path, ANNA, {"type": "entity", "name": "Anna", "observations": ["tall"]})
+    mirror.sync(ctx)
+    assert shown(path) == [{**ANNA, "observations": ["kind", "tall"]}]
+
+
 # -- several namespaces in one file
 
 
