@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import sqlite3
+import sys
 from dataclasses import replace
 
 import pytest
@@ -456,3 +457,17 @@ def test_what_is_no_note_is_told(ctx, tmp_path):
     (tmp_path / "none").mkdir()
     with pytest.raises(Invalid, match="There is no Markdown file in none"):
         bring(ctx, "markdown", tmp_path / "none")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no file is called so")
+def test_a_name_that_is_not_utf_8_is_told_and_the_others_come(ctx, notes):
+    folder = notes / os.fsdecode(b"th\xe9")
+    folder.mkdir()
+    write(folder / "Tea.md", "Green.")
+    write(notes / os.fsdecode(b"caf\xe9.md"), "Black.")
+    done = bring(ctx, "markdown", notes)
+    assert done.imported == 4 and done.errors == [
+        "caf\\xe9.md: its name or its folder's is no text in UTF-8",
+        "Tea.md: its name or its folder's is no text in UTF-8",
+    ]
+    assert bring(replace(ctx, namespace="mine"), "markdown", folder).imported == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -74,7 +75,18 @@ def _files(path: Path, namespace: str | None, flaws: list[str]) -> Iterator[_Fil
             flaws.append(f"{found.name}: is no text")
             continue
         home = _folder(found) if namespace is None else namespace
+        if not _is_text(found.name + home):
+            shown = os.fsencode(found.name).decode(errors="backslashreplace")
+            flaws.append(f"{shown}: its name or its folder's is no text in UTF-8")
+            continue
         yield _File(found, home, markdown.read(text), iso(found.stat().st_mtime_ns // 1_000))
+
+
+def _is_text(name: str) -> bool:
+    try:
+        return bool(name.encode())
+    except UnicodeEncodeError:
+        return False
 
 
 def _below(folder: Path) -> list[Path]:
