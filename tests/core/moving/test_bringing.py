@@ -8,6 +8,7 @@ import os
 import sqlite3
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -401,6 +402,11 @@ def test_a_folder_of_notes(ctx, notes):
         ("Plan", "related_to", "Later"),
     }
     assert recall(ctx, a_query("boil", now=ctx.now())).hits
+
+
+def test_the_folder_one_is_in_may_be_a_point(ctx, notes, monkeypatch):
+    monkeypatch.chdir(notes)
+    assert bring(ctx, "markdown", Path()).imported == 4
 
 
 def test_a_note_that_changed_is_brought_up_to_date(ctx, notes, clock):
