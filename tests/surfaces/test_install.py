@@ -155,6 +155,15 @@ def test_codex_keeps_comments_and_tables(cli):
     assert file.read_text() == text
 
 
+def test_codex_may_have_a_table_of_no_servers(cli):
+    file = cli.home / ".codex/config.toml"
+    file.parent.mkdir()
+    file.write_text("[mcp_servers]\n")
+    assert cli.json("install", "codex")["changed"] is True
+    assert cli.json("uninstall", "codex")["changed"] is True
+    assert file.read_text() == "[mcp_servers]\n"
+
+
 @pytest.mark.parametrize("client", FILES)
 def test_a_dry_run_shows_the_change_and_makes_none(cli, client):
     done = cli("install", client, "--dry-run")

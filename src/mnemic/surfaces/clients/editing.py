@@ -143,9 +143,7 @@ def _planned(
     text = before or ""
     try:
         after = change(text)
-        is_right = (
-            _read(client.syntax, after) == _expected(client, text, name, wanted) if after.strip() else True
-        )
+        is_right = not after.strip() or _told(client, after) == _expected(client, text, name, wanted)
     except ValueError as error:
         raise Conflict(f"{file}: cannot be read, so it was left alone: {error}") from None
     if not is_right:
@@ -154,16 +152,20 @@ def _planned(
 
 
 def _expected(client: Client, text: str, name: str, wanted: dict[str, Any] | None) -> dict[str, Any]:
-    held = _read(client.syntax, text) if text.strip() else {}
-    if wanted is None and _at(held, client.key, name) is None:
-        return held
-    servers = dict(held.get(client.key, {}))
+    told = _told(client, text)
+    if wanted is None and _at(told, client.key, name) is None:
+        return told
+    servers = dict(told[client.key])
     known = servers.pop(name, None)
     if wanted is not None:
         servers[name] = _renewed(known, wanted)
-    if not servers and client.syntax is Syntax.TOML:
-        return {key: value for key, value in held.items() if key != client.key}
-    return {**held, client.key: servers}
+    return {**told, client.key: servers}
+
+
+def _told(client: Client, text: str) -> dict[str, Any]:
+    """What *text* says; without its key there are no servers, just as if nothing stood below it."""
+    held = _read(client.syntax, text) if text.strip() else {}
+    return {client.key: {}, **held}
 
 
 def _read(syntax: Syntax, text: str) -> dict[str, Any]:
