@@ -666,7 +666,7 @@ def test_an_import_joins_names_that_are_known(ctx, elsewhere):
 def test_what_a_file_says_is_added_to_what_is_known(ctx, people):
     records = [Triple("Anna", "Carl", "knows"), Sketch("Anna", "", ("wise",)), Flaw("line 3", "odd"), KNOWS]
     taken = take_in(ctx, records, may_dangle=True, kind="Generic")
-    assert [memory.kind for memory in taken.made] == ["Generic"]
+    assert [memory.kind for memory in taken.made] == ["person"]
     assert [one.triple for one in taken.related] == [records[0], KNOWS]
     assert taken.flaws == [Flaw("line 3", "odd")]
     assert observations(ctx, "Anna") == ["kind", "wise"]

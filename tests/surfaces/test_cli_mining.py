@@ -110,6 +110,17 @@ def test_a_slack_folder_and_a_chatgpt_file(cli):
     assert {memory["title"] for memory in held(cli)} == {"#incidents", "Words"}
 
 
+@pytest.mark.parametrize("command", [("mine", "-f"), ("import", "--from")])
+def test_what_a_memory_has_no_room_for_is_told(cli, command):
+    long = {**CLAUDE, "chat_messages": [*MESSAGES, {"sender": "human", "text": "x" * 70_000}]}
+    (cli.home / "long.json").write_text(json.dumps([long]))
+    done = cli(*command, "claude", "long.json")
+    assert done.code == 0 and done.out.startswith("Imported 1")
+    assert done.err == (
+        "Skipped: Choosing a database: the last 70,009 of 70,091 bytes, for which a memory has no room\n"
+    )
+
+
 def test_broken_conversations_are_told_and_the_rest_imported(cli, export):
     with Path(export).open("a") as stream:
         stream.write("\n{broken")

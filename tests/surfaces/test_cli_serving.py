@@ -9,10 +9,12 @@ import signal
 import subprocess
 import sys
 import urllib.request
+from pathlib import Path
 
 import pytest
 from wires import Process
 
+from lorekeeper_file import write_lorekeeper
 from mnemic.surfaces.cli.serving import greeting
 
 HELLO = {
@@ -136,6 +138,23 @@ def test_lorekeeper_keeps_its_database_in_its_own_folder(cli):
     answers, done = spoken(cli, LORE_DATA_DIR=str(place), MNEMIC_DB="")
     assert done.code == 0 and answers[0]["result"]["serverInfo"]["name"] == "lorekeeper-mcp-server"
     assert (place / "mnemic.db").is_file()
+
+
+def test_what_comes_from_lorekeeper_is_found_in_lorekeepers_vocabulary(cli):
+    place = cli.home / "lore"
+    place.mkdir()
+    write_lorekeeper(place / "lorekeeper.db")
+    own = {"LORE_DATA_DIR": str(place), "MNEMIC_DB": ""}
+    taken = cli("--json", "import", "--from", "lorekeeper", str(place), **own).json
+    assert taken["imported"] == 5 and (place / "mnemic.db").is_file()
+    assert (
+        cli("--json", "import", "--from", "lorekeeper", str(place), "--dry-run", **own).json["imported"] == 0
+    )
+    query = json.dumps({"query": "mutable default args"})
+    found = cli("call", "lorekeeper", "lore_search", query, **own).json
+    assert found["results"]
+    installed = cli("--json", "install", "cursor", "--dialect", "lorekeeper", **own).json
+    assert str(place / "mnemic.db") in Path(installed["file"]).read_text()
 
 
 def test_our_own_flag_and_variable_count_before_lorekeepers_folder(cli):

@@ -275,6 +275,11 @@ def test_an_export_goes_into_a_pipe_and_leaves_it_one(known):
     os.close(reader)
 
 
+def test_a_backup_by_a_name_that_is_not_utf_8_is_refused(known):
+    done = known("backup", str(known.home / os.fsdecode(b"caf\xe9.db")))
+    assert done.code == 2 and done.err.startswith("Error: file: is not UTF-8 text")
+
+
 def test_a_backup_into_no_folder_names_the_folder(known):
     done = known("backup", str(known.home / "nowhere" / "copy.db"))
     assert done.code == 2 and f"there is no folder {known.home / 'nowhere'}" in done.err

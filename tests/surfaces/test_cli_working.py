@@ -78,6 +78,7 @@ def test_doubles_conflicts_and_poison_are_shown(cli):
     doubles = cli("tidy", "duplicates").out
     assert "like 2" in doubles and "1 memory could be merged; --apply does it." in doubles
     assert cli("tidy", "duplicates", "--apply").out.endswith("Merged 1 memory.\n")
+    assert cli("tidy", "duplicates").out == "No two memories say nearly the same.\n"
     cli("remember", "The API of the shop is not deployed on Fridays")
     assert cli("tidy", "conflicts").out.endswith("1 conflict\n")
     assert "seems to contradict" in cli("verify", "The API of the shop is deployed on Fridays").out

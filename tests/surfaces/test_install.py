@@ -102,6 +102,37 @@ def test_everything_else_in_a_file_stays_and_the_old_one_is_kept(cli, client):
     assert file.read_text() == text
 
 
+@pytest.mark.parametrize("client", FILES)
+def test_what_else_stands_in_our_own_entry_stays(cli, client):
+    file = cli.home / FILES[client]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    key = CLIENTS[client].key
+    if file.suffix == ".toml":
+        file.write_text(
+            f'[{key}.mnemic]\ncommand = "old"\nargs = []\nenabled = true\n\n'
+            f'[{key}.mnemic.env]\nMNEMIC_TIER = "keyword"\n"A B" = "C"\n'
+        )
+    else:
+        file.write_text(
+            f'{{"{key}": {{"mnemic": {{\n  "command": "old", "args": [],\n  "enabled": true, // mine\n'
+            '  "env": {"MNEMIC_TIER": "keyword", "A B": "C"}\n}}}'
+        )
+    assert cli.json("install", client)["changed"] is True
+    entry = servers(client, file)["mnemic"]
+    assert entry["env"] == {"MNEMIC_TIER": "keyword", "A B": "C"} and entry["enabled"] is True
+    assert entry["args"][0] == "mcp" and entry["command"] != "old"
+    assert file.suffix == ".toml" or "// mine" in file.read_text()
+    assert cli.json("install", client)["changed"] is False
+
+
+def test_an_entry_that_names_an_address_is_replaced_whole(cli):
+    (cli.home / ".cursor").mkdir()
+    file = cli.home / FILES["cursor"]
+    file.write_text('{"mcpServers": {"mnemic": {"url": "http://localhost:9077/mcp", "headers": {}}}}')
+    cli.json("install", "cursor")
+    assert {"url", "headers"}.isdisjoint(servers("cursor", file)["mnemic"])
+
+
 def test_no_copy_is_replaced_by_the_next(cli, monkeypatch):
     monkeypatch.setattr("time.strftime", lambda form: "20261116-100000")
     file = cli.home / FILES["cursor"]
@@ -122,6 +153,15 @@ def test_codex_keeps_comments_and_tables(cli):
     assert servers("codex", file).keys() == {"other", "mnemic"}
     cli("uninstall", "codex")
     assert file.read_text() == text
+
+
+def test_codex_may_have_a_table_of_no_servers(cli):
+    file = cli.home / ".codex/config.toml"
+    file.parent.mkdir()
+    file.write_text("[mcp_servers]\n")
+    assert cli.json("install", "codex")["changed"] is True
+    assert cli.json("uninstall", "codex")["changed"] is True
+    assert file.read_text() == "[mcp_servers]\n"
 
 
 @pytest.mark.parametrize("client", FILES)

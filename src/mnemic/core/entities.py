@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum, auto
 from itertools import product, zip_longest
 from typing import NamedTuple
@@ -41,9 +41,9 @@ class Taken(Enum):
     REPLACE = auto()
     """Let the new type and observations take the place of the old."""
     MERGE = auto()
-    """Take the new type, and add the observations that are not known."""
+    """Take the new type if there is one, and add the observations that are not known."""
     FILL = auto()
-    """Take the new type, and add observations until each is known as often as it was given."""
+    """Take the new type if there is one, and add observations until each is known as often as it was given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,14 +107,19 @@ def create(ctx: Context, sketches: Sequence[Sketch], taken: Taken) -> list[tuple
     return [(memory, before is None) for memory, before in _made(ctx, sketches, taken)]
 
 
-def _made(ctx: Context, sketches: Sequence[Sketch], taken: Taken) -> list[tuple[Memory, Memory | None]]:
+def _made(
+    ctx: Context, sketches: Sequence[Sketch], taken: Taken, kind: str = ""
+) -> list[tuple[Memory, Memory | None]]:
+    """Each entity as it stands then and as it was before; *kind* is for new ones that name none."""
     with write_after_expiry(ctx, "create_entities") as tx:
-        made = [_create(tx, ctx, sketch, taken) for sketch in sketches]
+        made = [_create(tx, ctx, sketch, taken, kind) for sketch in sketches]
     ctx.wake()
     return made
 
 
-def _create(tx: Writer, ctx: Context, sketch: Sketch, taken: Taken) -> tuple[Memory, Memory | None]:
+def _create(
+    tx: Writer, ctx: Context, sketch: Sketch, taken: Taken, kind: str
+) -> tuple[Memory, Memory | None]:
     """The entity as it stands then, and as it was before."""
     known = _meant(tx, ctx, sketch)
     if known is not None:
@@ -123,7 +128,7 @@ def _create(tx: Writer, ctx: Context, sketch: Sketch, taken: Taken) -> tuple[Mem
         namespace=ctx.home(),
         title=sketch.name,
         texts=sketch.observations,
-        kind=sketch.kind,
+        kind=sketch.kind or kind,
         metadata=sketch.metadata,
     )
     return tx.add(draft, uid=ctx.new_uid()), None
@@ -146,10 +151,10 @@ def _changed(tx: Writer, known: Memory, sketch: Sketch, taken: Taken) -> Memory:
             return tx.change(known, kind=sketch.kind, metadata=metadata, texts=sketch.observations)
         case Taken.MERGE:
             texts = (*known.texts, *_unknown(known, sketch.observations))
-            return tx.change(known, kind=sketch.kind, metadata=metadata, texts=texts)
+            return tx.change(known, kind=sketch.kind or known.kind, metadata=metadata, texts=texts)
         case Taken.FILL:
             texts = (*known.texts, *_lacking(known, sketch.observations))
-            return tx.change(known, kind=sketch.kind, metadata=metadata, texts=texts)
+            return tx.change(known, kind=sketch.kind or known.kind, metadata=metadata, texts=texts)
 
 
 def relate(
@@ -303,17 +308,17 @@ def take_in(
     kind: str = "",
     progress: Progress | None = None,
 ) -> TakenIn:
-    """Add what a file says to what is known, a thousand records at a time; *kind* is for those that name none.
+    """Add what a file says to what is known, a thousand records at a time; *kind* is for new ones that name none.
 
     What is equal is kept once, or, if it *may repeat*, as often as the file says it.
     """
     found = list(records)
-    sketches = [one if one.kind else replace(one, kind=kind) for one in found if isinstance(one, Sketch)]
+    sketches = [one for one in found if isinstance(one, Sketch)]
     triples = [one for one in found if isinstance(one, Triple)]
     made: list[tuple[Memory, Memory | None]] = []
     related: list[Related] = []
     for some in batches(sketches, BATCH):
-        made += _made(ctx, some, Taken.FILL if may_repeat else Taken.MERGE)
+        made += _made(ctx, some, Taken.FILL if may_repeat else Taken.MERGE, kind)
         _tell(progress, len(made), len(found))
     for several in batches(triples, BATCH):
         related += relate(ctx, several, may_dangle=may_dangle)

@@ -70,7 +70,7 @@ class Held:
     def holds(self, path: Path) -> bool:
         """Whether *path* is a database that an engine has open here, or a file beside one that it locks too."""
         with self._lock, suppress(OSError):
-            database = path.with_name(path.name.removesuffix(LOCKED_BESIDE) or path.name)
+            database = Path(str(path).removesuffix(LOCKED_BESIDE))
             return any(_inode(one.stat()) in self._counts for one in (path, database))
         return False
 

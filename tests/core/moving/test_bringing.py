@@ -6,7 +6,9 @@ import hashlib
 import json
 import os
 import sqlite3
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -16,8 +18,9 @@ from lorekeeper_file import ARGS, GONE, TOKENS, write_lorekeeper
 from mcp_memory_file import write_mcp_memory
 from mnemic.app import FOREIGN, SOURCES, bring
 from mnemic.core.entities import Taken, create, observe
+from mnemic.core.graph import end_link
 from mnemic.core.learning import reflected
-from mnemic.core.memories import Revision, revise
+from mnemic.core.memories import Revision, forget, revise
 from mnemic.core.moving.bringing import READERS
 from mnemic.core.recall import recall
 from mnemic.errors import Invalid
@@ -116,6 +119,25 @@ def test_a_second_time_changes_nothing(ctx, clock, tmp_path, system):
     assert fingerprint(tmp_path / "theirs") == before and ctx.store.check() == []
 
 
+BY_NAME = ("anthropic", "simple-memory", "mcp-memory")
+"""Whose entities are known by their names alone."""
+
+
+@pytest.mark.parametrize("system", [name for name in SOURCES if name not in BY_NAME])
+def test_what_was_forgotten_here_stays_so(ctx, clock, tmp_path, system):
+    path = deliveries(tmp_path)[system]
+    for file in tmp_path.iterdir():
+        os.utime(file, ns=(clock() * 1_000, clock() * 1_000))
+    bring(ctx, system, path)
+    clock.advance(days=1)
+    living = [one.id for one in ctx.store.read().all_memories() if one.state is State.LIVING]
+    forget(ctx, living)
+    state = everything(ctx.store)
+    again = bring(ctx, system, path)
+    assert (again.imported, again.links) == (0, 0)
+    assert everything(ctx.store) == state
+
+
 @pytest.mark.parametrize("system", [name for name in SOURCES if name not in ("ai-memory", "lorekeeper")])
 def test_what_names_no_namespace_goes_to_the_one_that_is_asked_for(ctx, tmp_path, system):
     bring(replace(ctx, namespace="mine"), system, deliveries(tmp_path)[system])
@@ -169,6 +191,17 @@ def test_a_graph_is_added_to_what_is_known(ctx, tmp_path):
     assert [one.text for one in anna.statements] == ["likes tea", "is tall", "lives here"]
     assert links(ctx) == {("Anna", "likes", "Tea"), ("Anna", "knows", "Nobody")}
     assert held(ctx)["Nobody"].state is State.NAMED
+
+
+@pytest.mark.parametrize(
+    "system, usual", [("anthropic", ""), ("simple-memory", ""), ("mcp-memory", "Generic")]
+)
+def test_an_entity_without_a_type_keeps_the_one_that_is_known(ctx, tmp_path, system, usual):
+    create(ctx, [Sketch("Anna", "person", ("likes tea",))], Taken.MERGE)
+    untyped = [{"type": "entity", "name": name, "observations": ["is tall"]} for name in ("Anna", "Bob")]
+    bring(ctx, system, write(tmp_path / "f", lines(*untyped)))
+    assert (held(ctx)["Anna"].kind, held(ctx)["Anna"].texts) == ("person", ["likes tea", "is tall"])
+    assert held(ctx)["Bob"].kind == usual
 
 
 def test_a_folder_of_simple_memory_and_what_stands_behind_its_object(ctx, tmp_path):
@@ -371,6 +404,11 @@ def test_a_folder_of_notes(ctx, notes):
     assert recall(ctx, a_query("boil", now=ctx.now())).hits
 
 
+def test_the_folder_one_is_in_may_be_a_point(ctx, notes, monkeypatch):
+    monkeypatch.chdir(notes)
+    assert bring(ctx, "markdown", Path()).imported == 4
+
+
 def test_a_note_that_changed_is_brought_up_to_date(ctx, notes, clock):
     bring(ctx, "markdown", notes)
     soup = write(notes / "Recipes" / "Soup.md", "Peel, boil, eat.")
@@ -384,6 +422,13 @@ def test_a_note_that_changed_is_brought_up_to_date(ctx, notes, clock):
     revise(ctx, held(ctx)["Soup"].id, Revision(text="Ours is newer."))
     assert bring(ctx, "markdown", notes / "Recipes" / "Soup.md").imported == 0
     assert held(ctx)["Soup"].content == "Ours is newer."
+
+
+def test_a_link_that_was_ended_here_stays_so(ctx, notes):
+    bring(ctx, "markdown", notes)
+    found = held(ctx)
+    end_link(ctx, found["Plan"].id, found["Soup"].id, "related_to")
+    assert bring(ctx, "markdown", notes).links == 0
 
 
 def test_sections_of_the_same_name_stay_apart(ctx, tmp_path):
@@ -418,3 +463,17 @@ def test_what_is_no_note_is_told(ctx, tmp_path):
     (tmp_path / "none").mkdir()
     with pytest.raises(Invalid, match="There is no Markdown file in none"):
         bring(ctx, "markdown", tmp_path / "none")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no file is called so")
+def test_a_name_that_is_not_utf_8_is_told_and_the_others_come(ctx, notes):
+    folder = notes / os.fsdecode(b"th\xe9")
+    folder.mkdir()
+    write(folder / "Tea.md", "Green.")
+    write(notes / os.fsdecode(b"caf\xe9.md"), "Black.")
+    done = bring(ctx, "markdown", notes)
+    assert done.imported == 4 and done.errors == [
+        "caf\\xe9.md: its name or its folder's is no text in UTF-8",
+        "Tea.md: its name or its folder's is no text in UTF-8",
+    ]
+    assert bring(replace(ctx, namespace="mine"), "markdown", folder).imported == 1

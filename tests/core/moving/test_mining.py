@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from mnemic.core.memories import Revision, forget, restore, revise
 from mnemic.core.moving import mining
 from mnemic.core.moving.mining import mine
 from mnemic.formats.conversations import Broken, Conversation, Message
 from mnemic.model.values import DAY, State, Tier
+from mnemic.storage.text import digest
 from support import kept
 
 
@@ -47,7 +49,7 @@ def test_a_conversation_becomes_a_memory(ctx, mined, memories):
     assert (memory.tags, memory.source) == (("mine-claude",), "mine-claude")
     assert (memory.confidence, memory.priority) == (0.8, 5)
     assert memory.created_at == 1_740_823_200_000_000 and memory.expires_at == ctx.now() + 7 * DAY
-    assert memory.metadata == {"conversation_id": "c1"}
+    assert memory.metadata == {"conversation_id": "c1", "conversation_digest": str(digest(memory.content))}
 
 
 def test_short_ones_are_skipped_and_broken_ones_told(mined, memories):
@@ -90,10 +92,32 @@ def test_a_conversation_that_has_grown_brings_its_memory_up_to_date(ctx, mined, 
     assert mined(talk(*LONG, "And now?"), talk(*LONG, id="c2")).imported == 1
     memory = ctx.store.read().memory(number)
     assert (memory.title, memory.tags) == ("Renamed", ("mine", "mine-claude"))
-    assert memory.metadata == {"conversation_id": "c1", "x": 1} and memory.content.endswith(
-        "[assistant]: And now?"
-    )
+    assert memory.metadata["x"] == 1 and memory.content.endswith("[assistant]: And now?")
     assert len(memories()) == 2
+
+
+def test_what_someone_wrote_instead_stays_even_if_the_conversation_grows(ctx, mined, memories):
+    mined(talk(*LONG))
+    revise(ctx, memories()["Choosing a database"].id, Revision(text="We took PostgreSQL."))
+    for talked in (talk(*LONG), talk(*LONG, "And now?")):
+        done = mined(talked)
+        assert (done.imported, done.skipped) == (0, 1)
+    assert memories()["Choosing a database"].content == "We took PostgreSQL."
+
+
+def test_what_someone_forgot_stays_so_even_if_the_conversation_grows(ctx, clock, mined, memories):
+    mined(talk(*LONG))
+    forget(ctx, [memories()["Choosing a database"].id])
+    clock.advance(days=8)
+    assert (mined(talk(*LONG, "And now?")).imported, memories()) == (0, {})
+
+
+def test_one_that_was_forgotten_and_then_restored_grows_again(ctx, mined, memories):
+    mined(talk(*LONG))
+    [number] = [memory.id for memory in memories().values()]
+    forget(ctx, [number])
+    restore(ctx, [number])
+    assert (mined(talk(*LONG, "And now?")).imported, len(memories())) == (1, 1)
 
 
 def test_one_that_has_expired_comes_back_when_it_is_mined_again(clock, mined, memories):
@@ -141,11 +165,18 @@ def test_without_a_user_the_first_message_is_the_title(ctx, memories):
     assert memories()["One line"].created_at == ctx.now()
 
 
-def test_a_long_conversation_stops_before_the_limit(mined, memories):
-    mined(talk("é" * 20_000, "b" * 25_000, "c" * 1_000), talk("a" * 70_000, "b", "c", id="c2", title="Long"))
+def test_a_long_conversation_stops_before_the_limit_which_is_told(mined, memories):
+    done = mined(
+        talk("é" * 20_000, "b" * 25_000, "c" * 1_000), talk("a" * 70_000, "b", "c", id="c2", title="Long")
+    )
     stopped, one = (memory.content for memory in memories().values())
     assert stopped.endswith("b" * 25_000) and "c" * 1_000 not in stopped
     assert len(one) == 65_535 and one.startswith("[user]: aaa")
+    assert (done.imported, done.skipped) == (2, 0)
+    assert done.errors == (
+        "Choosing a database: the last 1,009 of 66,031 bytes, for which a memory has no room",
+        "Long: the last 4,498 of 70,033 bytes, for which a memory has no room",
+    )
 
 
 def test_room_is_used_to_the_last_byte(mined, memories):

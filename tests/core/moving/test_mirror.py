@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import stat
+import sys
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -321,6 +322,14 @@ def test_two_stores_agree_on_how_often(ctx, fresh, tmp_path):
     one.sync(ctx)
     other.sync(there)
     assert written_at(path) == last
+
+
+def test_a_line_without_a_type_takes_none_away(ctx, mirror, path):
+    make(ctx, "Anna", "kind")
+    mirror.sync(ctx)
+    write(path, ANNA, {"type": "entity", "name": "Anna", "observations": ["tall"]})
+    mirror.sync(ctx)
+    assert shown(path) == [{**ANNA, "observations": ["kind", "tall"]}]
 
 
 # -- several namespaces in one file
@@ -681,6 +690,14 @@ def test_a_mirror_is_complete_when_the_server_has_ended(ctx, path):
         assert names(ctx) == ["Anna"], "before anything else happens"
         make(ctx, "Bob", "tall")
     assert shown(path) == [ANNA, BOB]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no file is called so")
+def test_a_file_whose_name_is_not_utf_8_is_kept_too(ctx, tmp_path):
+    path = tmp_path / os.fsdecode(b"caf\xe9.jsonl")
+    with mirrored(ctx, Mirror(path, LINES)):
+        make(ctx, "Anna", "kind")
+    assert shown(path) == [ANNA]
 
 
 def test_no_mirror_is_nothing(ctx):

@@ -133,14 +133,15 @@ def _graph(
 
 def _ai_memory(ctx: Context, delivery: Delivery) -> Imported:
     if _is_database(delivery.path):
-        return import_json(ctx, delivery.tables(delivery.path), progress=delivery.progress)
-    content = loaded(delivery.path.read_bytes())
+        content: Any = delivery.tables(delivery.path)
+    else:
+        content = loaded(delivery.path.read_bytes())
     match content:
         case {"memories": [{"usage_count": _}, *_]}:
             raise Invalid(
                 f"{delivery.name} is no export of ai-memory: its memories are Lorekeeper's.", "file"
             )
-    return import_json(ctx, content, progress=delivery.progress)
+    return import_json(ctx, content, progress=delivery.progress, keeps_forgotten=True)
 
 
 def _lorekeeper(ctx: Context, delivery: Delivery) -> Imported:

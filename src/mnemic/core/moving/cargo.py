@@ -57,7 +57,7 @@ class Cargo:
 
 def unload(ctx: Context, cargo: Cargo, progress: Progress | None = None) -> Imported:
     """Take everything in. What is known is brought up to date, so that a second time changes nothing."""
-    intake = Intake(ctx)
+    intake = Intake(ctx, keeps_forgotten=True)
     intake.done.errors += cargo.flaws
     plain = [piece for piece in cargo.pieces if piece.target is None]
     thoughts = [piece for piece in cargo.pieces if piece.target is not None]

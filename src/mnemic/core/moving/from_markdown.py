@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ class _Note:
     page: str
     namespace: str
     text: str
+    written_at: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,18 @@ def _files(path: Path, namespace: str | None, flaws: list[str]) -> Iterator[_Fil
             flaws.append(f"{found.name}: is no text")
             continue
         home = _folder(found) if namespace is None else namespace
+        if not _is_text(found.name + home):
+            shown = os.fsencode(found.name).decode(errors="backslashreplace")
+            flaws.append(f"{shown}: its name or its folder's is no text in UTF-8")
+            continue
         yield _File(found, home, markdown.read(text), iso(found.stat().st_mtime_ns // 1_000))
+
+
+def _is_text(name: str) -> bool:
+    try:
+        return bool(name.encode())
+    except UnicodeEncodeError:
+        return False
 
 
 def _below(folder: Path) -> list[Path]:
@@ -127,7 +140,7 @@ def _piece(file: _File, section: Section, seen: Counter[str]) -> tuple[_Note, Pi
         "created_at": file.written_at,
         "updated_at": file.written_at,
     }
-    note = _Note(key, title, file.path.stem, file.namespace, section.text)
+    note = _Note(key, title, file.path.stem, file.namespace, section.text, file.written_at)
     return note, Piece(key=key, entry=entry, label=f"{file.path.name}: {title}", identity=identity)
 
 
@@ -155,7 +168,17 @@ def _link(cargo: Cargo, notes: Sequence[_Note]) -> None:
                 target = f"name {note.namespace}\n{name}"
                 cargo.names[target] = (note.namespace, name)
             if target != note.key:
-                cargo.links.append({"source_id": note.key, "target_id": target, "relation": RELATED})
+                cargo.links.append(_pointing(note, target))
+
+
+def _pointing(note: _Note, target: str) -> dict[str, str]:
+    """The link from *note*; one that was ended here is known again by the moment it was written at."""
+    return {
+        "source_id": note.key,
+        "target_id": target,
+        "relation": RELATED,
+        "created_at": note.written_at,
+    }
 
 
 class _Index:

@@ -9,17 +9,19 @@ from mnemic.core.batches import batches
 from mnemic.core.context import Context
 from mnemic.core.memories import Note
 from mnemic.core.storing import put
-from mnemic.core.upkeep import write_after_expiry
-from mnemic.formats.conversations import Broken, Conversation, Found, Message
+from mnemic.core.upkeep import EXPIRED, write_after_expiry
+from mnemic.formats.conversations import Broken, Conversation, Found
 from mnemic.model.memory import Memory
 from mnemic.model.search import Filter
 from mnemic.model.texts import cut
-from mnemic.model.values import State, Tier
+from mnemic.model.values import Moment, State, Tier
 from mnemic.storage.base import Progress, Writer
 from mnemic.storage.text import digest
 
 CONVERSATION_ID = "conversation_id"
 """Where a memory's metadata says which conversation it was made of."""
+CONVERSATION_DIGEST = "conversation_digest"
+"""Where it says what stands for the text that was made of it."""
 BATCH = 100
 TITLE_BYTES = 100
 CONTENT_BYTES = 65_535
@@ -33,6 +35,12 @@ class Planned:
 
     note: Note
     messages: int
+    left_out: int
+    """How many bytes at its end a memory has no room for."""
+
+    def __str__(self) -> str:
+        whole = len(self.note.text.encode()) + self.left_out
+        return f"{self.note.title}: the last {self.left_out:,} of {whole:,} bytes, for which a memory has no room"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +56,13 @@ class Mined:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """The memory that a conversation was made into, and what stands for its text."""
+    """The memory that a conversation was made into, and what stands for its text.
+
+    None stands for a text that someone has changed or let go since: that is theirs.
+    """
 
     memory_id: int
-    digest: int
+    digest: int | None
 
 
 def mine(
@@ -65,39 +76,63 @@ def mine(
     dry_run: bool = False,
     progress: Progress | None = None,
 ) -> Mined:
-    """Store one memory for each conversation of at least *min_messages*; what is broken is told and passed over.
+    """Store one memory for each conversation of at least *min_messages*; what is broken or has no room is told.
 
-    A conversation that was mined before is known by its id: it changes its memory only if it has grown since.
+    A conversation that was mined before is known by its id: it changes its memory only if it has grown since, and
+    nobody has changed or forgotten that.
     """
-    errors = tuple(str(item) for item in found if isinstance(item, Broken))
+    broken = [str(item) for item in found if isinstance(item, Broken)]
     known = _known(ctx, source, namespace)
     plans = {
-        _id_of(talk): Planned(_note(talk, source, namespace, tier), len(talk.messages))
+        _id_of(talk): _planned(talk, source, namespace, tier)
         for talk in found
         if isinstance(talk, Conversation) and talk.messages and len(talk.messages) >= min_messages
     }
     fresh = {
         number: plan
         for number, plan in plans.items()
-        if number not in known or known[number].digest != digest(plan.note.text)
+        if number not in known or known[number].digest not in (None, digest(plan.note.text))
     }
     if not dry_run:
         _store(ctx, fresh, known, progress)
-    skipped = len(found) - len(errors) - len(fresh)
-    return Mined(len(found), 0 if dry_run else len(fresh), skipped, tuple(fresh.values()), errors)
+    skipped = len(found) - len(broken) - len(fresh)
+    cut_off = [str(plan) for plan in plans.values() if plan.left_out]
+    return Mined(
+        total=len(found),
+        imported=0 if dry_run else len(fresh),
+        skipped=skipped,
+        planned=tuple(fresh.values()),
+        errors=(*broken, *cut_off),
+    )
 
 
 def _known(ctx: Context, source: str, namespace: str) -> dict[object, _Known]:
-    """The memories that were mined before, by their conversations' ids."""
+    """The memories that were mined before, by their conversations' ids, without those whose time is over."""
     reader, after = ctx.store.read(), 0
-    wanted = Filter(namespaces=(ctx.home(namespace),), alive_at=ctx.now())
+    wanted = Filter(namespaces=(ctx.home(namespace),), states=frozenset(State))
     known: dict[object, _Known] = {}
     while page := reader.page(wanted, after=after, limit=BATCH):
         for memory in page:
-            if memory.source == source:
-                known[memory.metadata.get(CONVERSATION_ID)] = _Known(memory.id, digest(memory.content))
+            number = memory.metadata.get(CONVERSATION_ID)
+            if memory.source != source or _is_over(memory, ctx.now()):
+                continue
+            if number not in known or memory.state is State.LIVING:
+                known[number] = _Known(memory.id, _digest_of(memory))
         after = page[-1].id
     return known
+
+
+def _is_over(memory: Memory, now: Moment) -> bool:
+    if memory.state is State.LIVING:
+        return memory.expires_at is not None and memory.expires_at <= now
+    return memory.state_reason == EXPIRED
+
+
+def _digest_of(memory: Memory) -> int | None:
+    """What stands for its text, if that is the text that was mined."""
+    present = digest(memory.content)
+    mined = memory.metadata.get(CONVERSATION_DIGEST, str(present))
+    return present if memory.state is State.LIVING and mined == str(present) else None
 
 
 def _store(
@@ -128,17 +163,24 @@ def _titled(tx: Writer, ctx: Context, note: Note, before: Memory | None) -> Note
     )
 
 
-def _note(talk: Conversation, source: str, namespace: str, tier: Tier) -> Note:
+def _planned(talk: Conversation, source: str, namespace: str, tier: Tier) -> Planned:
+    lines = [f"[{message.role}]: {message.text}" for message in talk.messages]
+    text = _content(lines)
+    left_out = len("\n".join(lines).encode()) - len(text.encode())
+    return Planned(_note(talk, text, source, namespace, tier), len(talk.messages), left_out)
+
+
+def _note(talk: Conversation, text: str, source: str, namespace: str, tier: Tier) -> Note:
     return Note(
         title=_title(talk),
-        text=_content(talk.messages),
+        text=text,
         tags=(source,),
         namespace=namespace,
         tier=tier,
         confidence=CONFIDENCE,
         priority=PRIORITY,
         source=source,
-        metadata={CONVERSATION_ID: _id_of(talk)},
+        metadata={CONVERSATION_ID: _id_of(talk), CONVERSATION_DIGEST: str(digest(text))},
         created_at=talk.created_at,
     )
 
@@ -149,17 +191,16 @@ def _title(talk: Conversation) -> str:
     return cut(talk.title or " ".join(first.text.split()), TITLE_BYTES).strip()
 
 
-def _content(messages: Sequence[Message]) -> str:
-    """A line for each message, as many whole ones as there is room for, and some of the first in any case."""
-    lines: list[str] = []
+def _content(lines: Sequence[str]) -> str:
+    """As many whole lines as there is room for, and some of the first in any case."""
+    fitting: list[str] = []
     room = CONTENT_BYTES
-    for message in messages:
-        line = f"[{message.role}]: {message.text}"
+    for line in lines:
         room -= len(line.encode()) + 1
         if room < -1:
             break
-        lines.append(line)
-    return "\n".join(lines) or cut(f"[{messages[0].role}]: {messages[0].text}", CONTENT_BYTES)
+        fitting.append(line)
+    return "\n".join(fitting) or cut(lines[0], CONTENT_BYTES)
 
 
 def _id_of(talk: Conversation) -> str:

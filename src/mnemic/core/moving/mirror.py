@@ -195,7 +195,8 @@ class Mirror:
 
     @property
     def _key(self) -> str:
-        return f"mirror {self.path}"
+        # A store takes no name that is not UTF-8, as a file's may be.
+        return f"mirror {os.fsencode(self.path).decode(errors='backslashreplace')}"
 
     def _signature(self) -> Signature | None:
         """What changes when the file does; None if it is not there."""

@@ -44,6 +44,10 @@ def backup(session: Session, file: Path, force: bool) -> None:
 
 def _must_be_free(file: Path, force: bool) -> None:
     """Refuse to copy into a folder that is not there, in the place of what is no file, or onto a file unasked."""
+    try:
+        str(file.absolute()).encode()
+    except UnicodeEncodeError:
+        raise Invalid("file: is not UTF-8 text, as the name of a database must be", "file") from None
     if not file.absolute().parent.is_dir():
         raise Invalid(f"file: there is no folder {file.parent}", "file")
     if not file.exists():

@@ -30,11 +30,12 @@ def call(session: Session, dialect: str, tool: str, json: str | None) -> int:
     """
     from mnemic import app as application
 
-    vocabulary = application.dialect(dialect).home_of(tool)
+    spoken = application.dialect(dialect)
+    vocabulary = spoken.home_of(tool)
     operation = vocabulary.find(tool)
     try:
         request = vocabulary.parse(operation, _arguments(json))
-        with session.open() as app:
+        with session.open(**session.database_of(spoken)) as app:
             rendered = vocabulary.render(operation.function(app.ctx, request))
     except MnemicError as error:
         from mnemic.surfaces.cli.program import exit_code

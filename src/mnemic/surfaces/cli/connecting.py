@@ -45,10 +45,6 @@ def install(session: Session, client: str, dialect: str | None, scope: str, name
     Everything else in the file stays as it is, comments included; a copy of the old file is kept beside it.
     Doing it again changes nothing.
     """
-    if dialect:
-        from mnemic.app import dialect as known
-
-        known(dialect)
     server = Server(name, executable(Scope(scope)), words(session, dialect, Scope(scope)))
     edit = plan_install(CLIENTS[client], this_machine(), Scope(scope), server)
     carry_out(session, edit, dry_run, done=edit.client.after)
@@ -107,7 +103,9 @@ def executable(scope: Scope) -> str:
 
 def words(session: Session, dialect: str | None, scope: Scope) -> tuple[str, ...]:
     """The arguments a client starts us with: a database set by a variable is named: clients see none."""
-    settings = session.settings()
+    from mnemic.app import dialect as known
+
+    settings = session.settings(**(session.database_of(known(dialect)) if dialect else {}))
     database = settings.db if scope is Scope.USER else session.flags.get("db")
     namespace = settings.namespace if scope is Scope.USER else session.flags.get("namespace")
     if database and "://" not in database and scope is Scope.USER:

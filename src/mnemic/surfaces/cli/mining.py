@@ -59,7 +59,7 @@ def mine(session: Session, /, path: Path, form: str, namespace: str | None, tier
     facts = {"namespace": home, "tier": tier}
     (_propose if given["dry_run"] else _report)(session, done, facts)
     tell_errors(session, done.errors)
-    return 1 if done.errors and len(done.errors) == done.total else 0
+    return 1 if done.errors and not done.planned and not done.skipped else 0
 
 
 def _report(session: Session, done: Mined, facts: dict[str, Any]) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -12,9 +11,6 @@ from mnemic.surfaces.cli import output
 from mnemic.surfaces.cli.session import Session, Verb, pass_session, tier_option
 from mnemic.surfaces.cli.text import bold, faint
 from mnemic.surfaces.cli.vocabularies import LISTED, names
-
-if TYPE_CHECKING:
-    from mnemic.dialects.operation import Dialect
 
 
 @click.command(cls=Verb, params=[tier_option()])
@@ -86,12 +82,5 @@ def mcp(session: Session, dialect: str) -> None:
     from mnemic.surfaces.stdio import run_stdio
 
     vocabulary = known(dialect)
-    with session.open(**_database_of(session, vocabulary)) as app:
+    with session.open(**session.database_of(vocabulary)) as app:
         run_stdio(app, vocabulary)
-
-
-def _database_of(session: Session, vocabulary: Dialect) -> dict[str, str]:
-    """The database that the vocabulary's own variables name, as a flag; our flag and our variable count before."""
-    place = vocabulary.database(os.environ) if vocabulary.database else None
-    is_named = session.flags.get("db") or os.environ.get("MNEMIC_DB")
-    return {} if place is None or is_named else {"db": str(place)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from mnemic.app import App
+    from mnemic.dialects.operation import Dialect
     from mnemic.settings import Settings
 
 ACTOR = "cli"
@@ -37,6 +39,12 @@ class Session:
 
         _collect_garbage()
         return open_app(self.settings(**more), actor=ACTOR)
+
+    def database_of(self, vocabulary: Dialect) -> dict[str, str]:
+        """The database that a vocabulary's own variables name, as a flag; our flag and our variable count before."""
+        place = vocabulary.database(os.environ) if vocabulary.database else None
+        is_named = self.flags.get("db") or os.environ.get("MNEMIC_DB")
+        return {} if place is None or is_named else {"db": str(place)}
 
 
 def _collect_garbage() -> None:

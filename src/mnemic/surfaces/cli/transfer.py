@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 from codecs import BOM_UTF8
@@ -14,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 import orjson
 
-from mnemic.app import SOURCES, SYSTEMS
+from mnemic.app import SOURCES, SYSTEMS, VARIABLES, dialect
 from mnemic.surfaces.cli import output
 from mnemic.surfaces.cli.progress import progress
 from mnemic.surfaces.cli.session import Session, Verb, pass_session
@@ -163,10 +164,20 @@ def import_(session: Session, file: Path, system: str | None, form: str | None, 
 def _brought(session: Session, system: str, file: Path, dry_run: bool) -> int:
     from mnemic.app import bring
 
-    with _named(file, system) as path, _target(session, dry_run) as ctx, progress("Importing") as told:
+    with (
+        _named(file, system) as path,
+        _target(session, dry_run, **_place_of(session, system)) as ctx,
+        progress("Importing") as told,
+    ):
         done = bring(ctx, system, path, told)
     _report(session, done, dry_run, {"links": done.links, "titles": done.titles})
     return 1 if done.errors and not done.imported and not done.skipped else 0
+
+
+def _place_of(session: Session, system: str) -> dict[str, str]:
+    """Where the vocabulary of *system* looks. It is heavy, so it is only asked if there are variables to tell it."""
+    is_tuned = any(name.startswith(VARIABLES) for name in os.environ)
+    return session.database_of(dialect(system)) if is_tuned and system in SYSTEMS else {}
 
 
 @contextmanager
@@ -212,16 +223,16 @@ def _must_be_text(file: Path, first: bytes) -> None:
 
 
 @contextmanager
-def _target(session: Session, dry_run: bool) -> Iterator[Context]:
+def _target(session: Session, dry_run: bool, **place: str) -> Iterator[Context]:
     """Where memories go; on a dry run a copy, so that what it says is what would happen."""
     if not dry_run:
-        with session.open() as app:
+        with session.open(**place) as app:
             yield app.ctx
         return
     with tempfile.TemporaryDirectory(prefix="mnemic-") as folder:
         copy = Path(folder) / "copy.db"
-        if Path(session.settings().database).expanduser().exists():
-            with session.open() as app:
+        if Path(session.settings(**place).database).expanduser().exists():
+            with session.open(**place) as app:
                 app.ctx.store.backup(copy)
         with session.open(db=str(copy), embedder="none", fast_writes=True) as app:
             yield app.ctx

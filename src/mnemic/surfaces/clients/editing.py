@@ -65,18 +65,28 @@ class Edit:
 
 
 def plan_install(client: Client, machine: Machine, scope: Scope, server: Server) -> Edit:
-    """The edit that makes *client* start *server*. Everything else in the file stays as it is."""
-    entry = server.entry(client)
+    """The edit that makes *client* start *server*. Everything else in the file and in the entry stays as it is."""
+    entry, path = server.entry(client), (client.key, server.name)
 
     def change(text: str) -> str:
-        held = _read(client.syntax, text) if text.strip() else {}
-        if _at(held, client.key, server.name) == entry:
+        known = _at(_read(client.syntax, text) if text.strip() else {}, *path)
+        wanted = _renewed(known, entry)
+        if known == wanted:
             return text
         if client.syntax is Syntax.TOML:
-            return toml.with_table(text, (client.key, server.name), entry)
-        return jsonc.with_member(text, (client.key, server.name), entry)
+            return toml.with_table(text, path, wanted)
+        if wanted == entry:
+            return jsonc.with_member(text, path, entry)
+        for name, value in entry.items():
+            text = jsonc.with_member(text, (*path, name), value)
+        return text
 
     return _planned(client, client.file(machine, scope), server.name, entry, change)
+
+
+def _renewed(known: Any, entry: dict[str, Any]) -> dict[str, Any]:
+    """*entry* with what else stands in the *known* one, such as `env`, if that starts a program too."""
+    return {**known, **entry} if isinstance(known, dict) and "command" in known else entry
 
 
 def plan_uninstall(client: Client, machine: Machine, scope: Scope, name: str) -> Edit:
@@ -133,9 +143,7 @@ def _planned(
     text = before or ""
     try:
         after = change(text)
-        is_right = (
-            _read(client.syntax, after) == _expected(client, text, name, wanted) if after.strip() else True
-        )
+        is_right = not after.strip() or _told(client, after) == _expected(client, text, name, wanted)
     except ValueError as error:
         raise Conflict(f"{file}: cannot be read, so it was left alone: {error}") from None
     if not is_right:
@@ -144,16 +152,20 @@ def _planned(
 
 
 def _expected(client: Client, text: str, name: str, wanted: dict[str, Any] | None) -> dict[str, Any]:
-    held = _read(client.syntax, text) if text.strip() else {}
-    if wanted is None and _at(held, client.key, name) is None:
-        return held
-    servers = dict(held.get(client.key, {}))
-    servers.pop(name, None)
+    told = _told(client, text)
+    if wanted is None and _at(told, client.key, name) is None:
+        return told
+    servers = dict(told[client.key])
+    known = servers.pop(name, None)
     if wanted is not None:
-        servers[name] = wanted
-    if not servers and client.syntax is Syntax.TOML:
-        return {key: value for key, value in held.items() if key != client.key}
-    return {**held, client.key: servers}
+        servers[name] = _renewed(known, wanted)
+    return {**told, client.key: servers}
+
+
+def _told(client: Client, text: str) -> dict[str, Any]:
+    """What *text* says; without its key there are no servers, just as if nothing stood below it."""
+    held = _read(client.syntax, text) if text.strip() else {}
+    return {client.key: {}, **held}
 
 
 def _read(syntax: Syntax, text: str) -> dict[str, Any]:

@@ -318,6 +318,9 @@ def doubled(reply: TidyReply, groups: Sequence[DoubleShape]) -> Iterator[str]:
             yield f"{INDENT}{doubtful('like')} {number(other.id)} {safe(other.title)}"
         for text in group.texts:
             yield from (INDENT + good(f"= {line}") for line in excerpt(text, 2, width() - 8))
+    if not groups:
+        yield "No two memories say nearly the same."
+        return
     what = count(reply.count or 0, "memory", "memories")
     yield f"Merged {what}." if reply.applied else f"{what} could be merged; --apply does it."
 
