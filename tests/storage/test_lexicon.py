@@ -407,16 +407,6 @@ def test_what_changes_while_it_is_read_ahead_is_seen(engine, folder, monkeypatch
     store.close()
 
 
-def test_where_there_is_no_room_for_all_nothing_is_read_ahead(engine, folder, monkeypatch):
-    monkeypatch.setattr(postings, "MOST_KEPT", 10_000)
-    store = open_store(engine, folder)
-    answers(store)
-    wait_until_read()
-    assert not store.lexicon(store._connection(), is_question=False).is_read_ahead
-    agree(answers(store), first_answers(engine, folder))
-    store.close()
-
-
 def test_a_store_can_be_closed_while_it_is_read_ahead(engine, folder, monkeypatch):
     monkeypatch.setattr(postings, "AT_ONCE", 1)
     store = open_store(engine, folder)

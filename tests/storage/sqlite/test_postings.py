@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from mnemic.storage.sqlite import postings
 from mnemic.storage.sqlite.connection import connect
 from mnemic.storage.sqlite.postings import Postings
@@ -46,4 +48,18 @@ def test_what_was_read_ahead_before_much_changed_is_not_kept(store, monkeypatch)
     list(kept.read_ahead(connection))
     memories, _ = kept.ranked(connection, ["heron"], None, every=False)
     assert memories.tolist() == [1, 3, 4]
+    connection.close()
+
+
+@pytest.mark.parametrize("room", [100, 100_000], ids=["for their places", "for so many different words"])
+def test_where_there_is_no_room_for_all_no_word_is_read_ahead(store, monkeypatch, room):
+    put(store, *(a_draft(" ".join(f"word{number}x{other}" for other in range(20))) for number in range(50)))
+    connection = connect(store.path, durable=False)
+    kept = Postings()
+    monkeypatch.setattr(postings, "MOST_KEPT", room)
+    assert kept.wants_words
+    assert list(kept.read_ahead(connection)) == [] and not kept._kept
+    assert not kept.wants_words, "it would be tried again and again"
+    memories, _ = kept.ranked(connection, ["word7x7"], None, every=False)
+    assert memories.tolist() == [8]
     connection.close()

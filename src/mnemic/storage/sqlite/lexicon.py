@@ -30,9 +30,9 @@ class Lexicon:
         self.ledger = Ledger()
 
     @property
-    def is_read_ahead(self) -> bool:
-        """Whether it was begun to read what has not been asked for, and that still holds."""
-        return self._postings.is_read_ahead
+    def wants_words(self) -> bool:
+        """Whether what has not been asked for should be read ahead."""
+        return self._postings.wants_words
 
     def read_ahead(self, connection: apsw.Connection) -> Iterator[None]:
         """Read, in short steps, what will be asked for."""

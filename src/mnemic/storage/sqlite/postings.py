@@ -70,6 +70,9 @@ SELECT term, json_group_array(CASE col {_CASES} ELSE -1 END) FROM temp.place WHE
 PLACES_OF_EACH = """
 SELECT term, cnt FROM temp.vocabulary
 """
+ROOM_FOR_ALL = f"""
+SELECT coalesce(sum({A_WORD} + {A_PAIR} * doc), 0) FROM temp.vocabulary
+"""
 PLACES = f"""
 SELECT json_group_array(CASE col {_CASES} ELSE -1 END * {1 << OFFSET_BITS} + offset) FROM temp.place WHERE term = ?
 """
@@ -114,8 +117,8 @@ class Postings:
     """What the index says of the words that were asked for last. One instance a store, safe between threads."""
 
     def __init__(self) -> None:
-        self.is_read_ahead = False
-        """Whether it was begun to read all words, and nothing was forgotten since because much had changed."""
+        self._has_room = True
+        self._is_read_ahead = False
         self._lock = threading.Lock()
         self._sequence = 0
         self._census = Census()
@@ -140,7 +143,7 @@ class Postings:
         with self._lock:
             if not every:
                 found, bm25 = self._summed(self._of(connection, phrases))
-            elif self.is_read_ahead and (postings := self._kept_of(connection, phrases)):
+            elif self._is_read_ahead and (postings := self._kept_of(connection, phrases)):
                 found, bm25 = self._in_all(postings)
             else:
                 return None
@@ -167,20 +170,27 @@ class Postings:
             }
         return {token: len(one.memories) for token, one in found.items() if one}
 
+    @property
+    def wants_words(self) -> bool:
+        """Whether words should be read ahead: it was not begun, or what was read is forgotten, and there is room."""
+        return self._has_room and not self._is_read_ahead
+
     def read_ahead(self, connection: apsw.Connection) -> Iterator[None]:
         """Read who holds the words that nobody has asked for yet, in short steps, if there is room for all.
 
-        It ends early when so much has changed that what was read is forgotten.
+        If there is none, none is found later. It ends early when so much has changed that what was read is forgotten.
         """
         with self._lock, self._now(connection):
-            self.is_read_ahead = A_PAIR * self._census.length < MOST_KEPT
+            self._is_read_ahead = True
+            self._has_room = A_PAIR * self._census.length < MOST_KEPT
             seen = len(self._changes)
-        for stretch in _stretches(connection) if self.is_read_ahead else ():
+        self._has_room = self._has_room and value(connection, ROOM_FOR_ALL) < MOST_KEPT
+        for stretch in _stretches(connection) if self._has_room else ():
             # As of now or later: what has changed since they were *seen* is heard of when they are asked for.
             found = rows(connection, HELD_FROM, stretch)
             fresh = {(term,): _posting((term,), _parsed(held_in), seen) for term, held_in in found}
             with self._lock:
-                if not self.is_read_ahead:
+                if not self._is_read_ahead:
                     return
                 for phrase in fresh.keys() - self._kept.keys():
                     self._put(phrase, fresh[phrase])
@@ -206,7 +216,8 @@ class Postings:
     @contextmanager
     def _now(self, connection: apsw.Connection) -> Iterator[None]:
         """All that is read in the block is of one moment, whose changes are known."""
-        connection.execute(PLACES_TABLE)  # not in the moment, which is rolled back
+        for table in (PLACES_TABLE, words.VOCABULARY):
+            connection.execute(table)  # not in the moment, which is rolled back
         with one_moment(connection):
             self._follow(connection)
             yield
@@ -225,7 +236,7 @@ class Postings:
             self._changes.clear()
             self._kept.clear()
             self._size = 0
-            self.is_read_ahead = False
+            self._is_read_ahead = False
         else:
             self._changes += _changes(connection, changed)
         self._sequence = sequence
@@ -329,7 +340,6 @@ def _posting(phrase: Phrase, held_in: Numbers, seen: int) -> Posting:
 
 def _stretches(connection: apsw.Connection) -> Iterator[tuple[str, str]]:
     """The first and the last of a few words that follow each other, until all have come; without our own."""
-    connection.execute(words.VOCABULARY)
     first = last = ""
     total = 0
     for term, count in rows(connection, PLACES_OF_EACH):

@@ -40,7 +40,7 @@ class SqliteStore(OpenedStore):
     def lexicon(self, connection: apsw.Connection, *, is_question: bool) -> Lexicon | None:
         """The same; from the first time on all words are read, in the background."""
         lexicon = super().lexicon(connection, is_question=is_question)
-        if lexicon and not lexicon.is_read_ahead:
+        if lexicon and lexicon.wants_words:
             self._ahead.start()
         return lexicon
 
