@@ -155,6 +155,17 @@ def test_codex_keeps_comments_and_tables(cli):
     assert file.read_text() == text
 
 
+def test_codex_keeps_what_else_stands_in_our_table(cli):
+    file = cli.home / ".codex/config.toml"
+    file.parent.mkdir()
+    ours = 'since = 2026-01-01\nat = 07:32:00\nwait = inf\nenv = {A = "b", "c d" = [1, 2.5, true]}\n'
+    file.write_text(f'[mcp_servers.mnemic]\ncommand = "old"\n{ours}')
+    told = tomllib.loads(ours)
+    cli("install", "codex")
+    assert servers("codex", file)["mnemic"].items() >= told.items()
+    assert cli.json("install", "codex")["changed"] is False
+
+
 def test_codex_may_have_a_table_of_no_servers(cli):
     file = cli.home / ".codex/config.toml"
     file.parent.mkdir()
