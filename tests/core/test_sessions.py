@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from threading import Barrier
 
@@ -376,3 +377,18 @@ def test_sessions_survive_export_and_import(ctx, fresh, journal):
     assert [memory["statements"] for memory in memories.values()] == [
         memory["statements"] for memory in here.values()
     ]
+
+
+def test_a_turn_is_kept_though_the_caller_ends_the_session_meanwhile(ctx):
+    def ending():
+        for _ in range(60):
+            with suppress(NotFound):
+                end(ctx, summary="done", episode=False)
+
+    def logging():
+        return [log(ctx, f"turn {number}", None)[1].id for number in range(60)]
+
+    with ThreadPoolExecutor(2) as threads:
+        ended, logged = threads.submit(ending), threads.submit(logging)
+    ended.result()
+    assert len(logged.result()) == 60

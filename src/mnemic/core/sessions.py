@@ -382,7 +382,7 @@ def log(
         raise Invalid("user: there is nothing to log; give user or agent", "user")
     with ctx.entering:
         session = enter(ctx, number) or begin(ctx).session
-    return session, log_turn(ctx, user, agent, topic, session.id)
+        return session, log_turn(ctx, user, agent, topic, session.id)
 
 
 def record(ctx: Context, events: Sequence[Event], number: int | None = None) -> list[Memory]:
