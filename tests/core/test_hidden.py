@@ -93,15 +93,17 @@ def test_so_does_one_that_comes_back(ctx, fate, bring_back):
 @pytest.mark.parametrize(
     "fate, bring_back",
     [
-        (Fate.FORGOTTEN, lambda ctx, number: restore(ctx, [number])),
-        (Fate.ARCHIVED, lambda ctx, number: unarchive(ctx, number)),
+        (Fate.FORGOTTEN, lambda ctx, number, left_at: restore(ctx, [number])),
+        (Fate.ARCHIVED, lambda ctx, number, left_at: unarchive(ctx, number)),
+        (Fate.FORGOTTEN, lambda ctx, number, left_at: undo(ctx, left_at)),
     ],
 )
 def test_what_is_hidden_comes_back_under_another_title(ctx, fate, bring_back):
     episode = an_episode(ctx)
     forget(ctx, [episode.id], fate=fate)
+    left_at = ctx.store.sequence()
     kept(ctx, TEXT, title=TITLE)
-    bring_back(ctx, episode.id)
+    bring_back(ctx, episode.id, left_at)
     assert is_aside(ctx, episode)
 
 
@@ -130,3 +132,24 @@ def test_a_name_means_what_is_hidden_only_if_there_is_no_other(ctx):
     memory = kept(ctx, TEXT, title=TITLE)
     assert find(here, TITLE) == memory
     assert entities.open_named(here, [TITLE]) == [memory]
+
+
+@pytest.mark.parametrize(
+    "since, then",
+    [
+        (lambda ctx, episode: None, TITLE),
+        (lambda ctx, episode: kept(ctx, "another", title=f"{TITLE} (2)"), f"{TITLE} (3)"),
+        (lambda ctx, episode: revise(ctx, episode.id, Revision(title="Cedar week")), "Cedar week"),
+        (lambda ctx, episode: (forget(ctx, [TITLE]), an_episode(ctx)), f"{TITLE} (2)"),
+    ],
+    ids=["at once", "its new title is taken", "it was renamed", "its old title is taken"],
+)
+def test_a_chosen_title_can_be_taken_back_whatever_became_of_the_other(ctx, since, then):
+    episode = an_episode(ctx)
+    memory = kept(ctx, TEXT, title=TITLE)
+    sequence = ctx.store.sequence()
+    since(ctx, episode)
+    undo(ctx, sequence)
+    assert find(ctx, memory.id).state is State.FORGOTTEN
+    assert find(ctx, episode.id).title == then
+    assert ctx.store.check() == []

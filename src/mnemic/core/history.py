@@ -10,10 +10,12 @@ from itertools import islice, takewhile
 from typing import Any
 
 from mnemic.core.context import Context
+from mnemic.core.hidden import free_title
 from mnemic.core.leaving import taken_out
 from mnemic.core.memories import locate
 from mnemic.errors import Conflict, Denied, NotFound
 from mnemic.model.graph import Edge
+from mnemic.model.hidden import is_hidden
 from mnemic.model.journal import USE, Change, Subject
 from mnemic.model.memory import Memory
 from mnemic.model.search import Filter
@@ -23,6 +25,8 @@ from mnemic.storage.base import Reader, Writer
 
 LOOKED_AT = 500
 """Of so many changes at once it is found out whether a caller may see them."""
+NAMING = frozenset({"title", "namespace", "state"})
+"""Fields that say under which title a memory lives."""
 UNTRACKED = frozenset({"updated_at"})
 """Fields that move with every change, and so say nothing about whether one was built upon."""
 
@@ -324,8 +328,17 @@ def _reverse(tx: Writer, ctx: Context, change: Change, newest: int) -> None:
     if change.before is None:
         _take_away(tx, ctx, thing, change.sequence)
         return
-    _refuse_overtaken(tx, change, _present(thing, change.after), change.after, newest)
-    _change(tx, thing, _given_back(thing, change.before))
+    left = _title_left(thing, change.after)
+    after = {name: value for name, value in change.after.items() if name not in left}
+    before = {name: value for name, value in change.before.items() if name not in left}
+    _refuse_overtaken(tx, change, _present(thing, after), after, newest)
+    _change(tx, thing, _given_back(thing, before))
+
+
+def _title_left(thing: Memory | Edge | Session, after: Mapping[str, object]) -> frozenset[str]:
+    """The title, if it is of something hidden that has another by now: nobody chose the one it had to give up."""
+    is_left = isinstance(thing, Memory) and is_hidden(thing) and thing.title != after.get("title")
+    return frozenset({"title"} if is_left else ())
 
 
 def _given_back(thing: Memory | Edge | Session, before: Mapping[str, object]) -> Mapping[str, object]:
@@ -368,7 +381,17 @@ def _change(tx: Writer, thing: Memory | Edge | Session, fields: Mapping[str, obj
         case Edge():
             tx.change_edge(thing, **typed(fields))
         case Memory():
-            tx.change(thing, **typed(fields))
+            tx.change(thing, **_under_free_title(tx, thing, typed(fields)))
+
+
+def _under_free_title(tx: Writer, memory: Memory, fields: Mapping[str, Any]) -> Mapping[str, Any]:
+    """*fields* of a memory that may be hidden: it lives under a title that is free, at best the one it has."""
+    then = replace(memory, **{name: value for name, value in fields.items() if name in NAMING})
+    if not is_hidden(memory) or then.state is not State.LIVING:
+        return fields
+    title = free_title(tx, then)
+    stays = title != then.title and (memory.state, memory.namespace) == (State.LIVING, then.namespace)
+    return {**fields, "title": memory.title if stays else title}
 
 
 def _refuse_overtaken(

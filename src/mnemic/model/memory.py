@@ -15,9 +15,14 @@ UNRATED, HIGHEST_QUALITY = 5.0, 10.0
 _NUMBER = re.compile(r" \(\d+\)$")
 
 
+def without_number(title: str) -> str:
+    """*title* without the number in brackets that tells it from others of its name."""
+    return _NUMBER.sub("", title) if title.endswith(")") else title
+
+
 def is_beginning(title: str, body: str) -> bool:
     """Whether *title*, but for a number behind it, only repeats how *body* begins: such a title was made from it."""
-    start, words = _NUMBER.sub("", title) if title.endswith(")") else title, body.lstrip()
+    start, words = without_number(title), body.lstrip()
     return words.startswith(start) and not words[len(start) : len(start) + 1].isalnum()
 
 

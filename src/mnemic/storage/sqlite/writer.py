@@ -18,7 +18,7 @@ from mnemic.model.access import Token
 from mnemic.model.graph import Direction, Edge
 from mnemic.model.hidden import is_hidden
 from mnemic.model.journal import Subject
-from mnemic.model.memory import Draft, Memory, Statement
+from mnemic.model.memory import Draft, Memory, Statement, without_number
 from mnemic.model.search import Filter
 from mnemic.model.session import Session
 from mnemic.model.uids import random_uid
@@ -322,7 +322,9 @@ class SqliteWriter(SqliteReader):
             return False
         others = [one for one in self._titled(memory.namespace, memory.title) if one.id != memory.id]
         for one in filter(is_hidden, others):
-            self.change(one, title=self.unused_title(one.namespace, one.title))
+            # Nobody has changed it: where stores are merged, its text must not pass for a newer one.
+            title = self.unused_title(one.namespace, without_number(one.title))
+            self.change(one, title=title, updated_at=one.updated_at)
             return True
         return False
 
