@@ -292,10 +292,24 @@ def test_thoughts_that_come_before_what_they_are_about(ctx, elsewhere):
     assert targets(elsewhere) == {"two", "knows"}
 
 
-def test_thoughts_in_an_empty_store_are_as_they_were(ctx, elsewhere):
+def test_thoughts_in_an_empty_store_are_as_they_were(ctx, elsewhere, clock):
     think(ctx)
+    clock.advance(hours=1)
     import_lines(elsewhere, export_lines(ctx))
     assert list(export_lines(elsewhere)) == list(export_lines(ctx))
+
+
+def test_a_link_that_stands_again_stands_elsewhere_too(ctx, elsewhere, fresh, clock):
+    one, two = kept(ctx, "Of one"), kept(ctx, "Of two")
+    link(ctx, one.id, two.id, "knows")
+    sync_push(ctx, elsewhere)
+    clock.advance(hours=1)
+    end_link(ctx, one.id, two.id, "knows")
+    sync(ctx, OtherStore(elsewhere), Course.PULL)
+    third = replace(elsewhere, store=fresh("third"))
+    for _ in range(2):
+        import_lines(third, export_lines(ctx))
+        assert list(export_lines(third)) == list(export_lines(ctx))
 
 
 def test_a_thought_in_a_document_is_about_the_same_memory(ctx, elsewhere):

@@ -386,3 +386,61 @@ def test_after_a_merge_both_hold_the_same_texts_but_for_what_was_forgotten(engin
     for ctx in sides.values():
         assert ctx.store.check() == []
         ctx.store.close()
+
+
+def test_two_that_one_side_tells_apart_are_not_taken_for_one(ctx, there, clock):
+    """Though both have had one title."""
+    may = kept(ctx, "Launch in May", title="Plan")
+    forget(ctx, [may.id])
+    june = kept(ctx, "Launch in June", title="Plan")
+    synced(ctx, there)
+    clock.advance(hours=1)
+    revise(ctx, june.id, Revision(title="Old plan"))
+    restore(ctx, [may.id])
+    for _ in range(3):
+        clock.advance(hours=1)
+        synced(ctx, there)
+        assert texts(ctx) == texts(there) == ["Launch in June", "Launch in May"]
+    assert named(ctx) == named(there)
+
+
+def test_a_correction_arrives_though_what_it_corrects_was_changed_there(ctx, there, clock):
+    port = kept(ctx, "Port is 80", title="Port")
+    synced(ctx, there)
+    clock.advance(hours=1)
+    supersede(ctx, port.id, "Port is 443", None)
+    clock.advance(hours=1)
+    revise(there, port.uid, Revision(tags=("net",)))
+    for _ in range(2):
+        synced(ctx, there)
+        assert "Port is 443" in texts(there)
+
+
+def test_what_came_back_after_it_was_corrected_is_sent_if_it_replaces_what_is_there(ctx, there, clock):
+    port = kept(ctx, "Port is 80")
+    synced(ctx, there)
+    clock.advance(hours=1)
+    correction = supersede(ctx, port.id, "Port is 443", None)[0]
+    synced(ctx, there)
+    for side in (ctx, there):
+        forget(side, [correction.uid])
+    clock.advance(hours=1)
+    restore(ctx, [port.id])
+    synced(ctx, there)
+    assert texts(there) == [], "a correction stays"
+    synced(ctx, there, Course.PUSH)
+    assert texts(there) == ["Port is 80"]
+
+
+def test_what_gives_up_its_title_does_not_pass_for_newer(ctx, there, clock):
+    start(ctx)
+    episode = end(ctx, summary="Chose cedar").episode
+    synced(ctx, there)
+    clock.advance(hours=1)
+    revise(there, episode.uid, Revision(text="Chose cedar, and oak"))
+    clock.advance(hours=1)
+    kept(ctx, "It is light.", title="Chose cedar")
+    for _ in range(2):
+        clock.advance(hours=1)
+        synced(ctx, there)
+        assert texts(ctx) == texts(there) == ["Chose cedar, and oak", "It is light."]

@@ -106,6 +106,8 @@ class Intake:
     """Whether what was forgotten here stays so, unless it changed there since."""
     overwrites: bool = False
     """Whether what comes speaks for both even if it is the older."""
+    tells_apart: Callable[[Memory, Memory], bool] = lambda known, coming: False
+    """Whether *known*, which bears the title of one that is *coming*, comes as another."""
     done: Imported = field(default_factory=Imported)
     numbers: dict[str, int] = field(default_factory=dict)
     sessions: dict[tuple[str, str, Moment], int] = field(default_factory=dict)
@@ -259,8 +261,10 @@ class Intake:
             return same
         if same and same.state in (State.LIVING, State.SUPERSEDED):
             return same
-        titled = bearers(tx, coming.title, (coming.namespace,))
-        return titled[0] if titled and _are_one(titled[0], coming) else same
+        for bearer in bearers(tx, coming.title, (coming.namespace,)):
+            if _are_one(bearer, coming) and not self.tells_apart(bearer, coming):
+                return bearer
+        return same
 
     def _updated(self, tx: Writer, known: Memory, arrival: Arrival) -> bool:
         """Bring *known* up to date; whether that changed anything.
@@ -270,11 +274,7 @@ class Intake:
         coming = arrival.memory
         if coming.state is State.SUPERSEDED:
             return self._retired(tx, known, coming)
-        if (
-            coming.state is not State.LIVING
-            or known.state is State.SUPERSEDED
-            or self._stays_away(known, coming)
-        ):
+        if coming.state is not State.LIVING or self._stays_away(known, coming):
             return False
         changes = merged(known, arrival)
         if self._speaks(known, coming):
@@ -320,7 +320,9 @@ class Intake:
         return self.overwrites or coming.updated_at >= known.updated_at
 
     def _stays_away(self, known: Memory, coming: Memory) -> bool:
-        """Whether *known* was forgotten here after it last changed there, and that counts."""
+        """Whether *known* was corrected here, or forgotten after it last changed there, and that counts."""
+        if known.state is State.SUPERSEDED:
+            return not self.overwrites
         left_at = known.state_at or known.updated_at
         return self.keeps_forgotten and known.state is not State.LIVING and left_at >= coming.updated_at
 

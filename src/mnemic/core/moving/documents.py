@@ -6,6 +6,7 @@ What comes in is brought up to date where it is known; `lines` moves everything 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -74,8 +75,15 @@ def import_json(
     links = content.get("links") or []
     if not isinstance(links, list):
         raise Invalid("The document's links are no list", "links")
-    intake = Intake(ctx, keeps_forgotten, overwrites)
     entries = content["memories"]
+    titles = dict(_titles(entries))
+    intake = Intake(
+        ctx,
+        keeps_forgotten,
+        overwrites,
+        # Two entries of one title are one and the same.
+        tells_apart=lambda known, coming: titles.get(known.uid, coming.title) != coming.title,
+    )
     intake.take(_arrivals(ctx, entries, check, intake.done), len(entries), progress)
     intake.tell_of(_sessions(ctx, content.get("sessions"), intake.done))
     intake.tie(ties_of(ctx, links, intake.done, check_link))
@@ -83,6 +91,14 @@ def import_json(
     intake.set_standards(_rules(content.get("standards"), intake.done))
     ctx.wake()
     return intake.done
+
+
+def _titles(entries: Iterable[Any]) -> Iterator[tuple[str, Any]]:
+    """The titles of the entries that have an id, by their uids."""
+    for entry in entries:
+        with suppress(Invalid):
+            if isinstance(entry, Mapping) and (key := document.key_of(entry)):
+                yield document.uid_of(key), entry.get("title")
 
 
 def _arrivals(ctx: Context, entries: Iterable[Any], check: Check | None, done: Imported) -> Iterator[Arrival]:

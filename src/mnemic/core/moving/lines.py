@@ -22,7 +22,7 @@ from mnemic.model.graph import Edge
 from mnemic.model.journal import Change, Subject
 from mnemic.model.memory import Memory, Statement
 from mnemic.model.session import Session
-from mnemic.model.values import EARLIEST, LATEST, State
+from mnemic.model.values import EARLIEST, LATEST, Moment, State
 from mnemic.storage.base import Progress, Writer
 
 T = TypeVar("T")
@@ -152,6 +152,8 @@ class _Run:
     sessions: dict[int, int] = field(default_factory=dict)
     memories: dict[int, int] = field(default_factory=dict)
     edges: dict[int, int] = field(default_factory=dict)
+    fresh: set[tuple[int, int, str, Moment]] = field(default_factory=set)
+    """The links that were not known before: their ends here, their type and when they were made."""
     thoughts: dict[int, Memory] = field(default_factory=dict)
     """Reflections as they are in the file, by their numbers here, on what had not come when they did."""
 
@@ -216,12 +218,15 @@ class _Run:
         with self.ctx.write("import") as tx:
             for memory in tx.memories(list(found)):
                 told = aimed(self.thoughts[memory.id], found[memory.id])
-                tx.change(memory, metadata=told.metadata)
+                tx.change(memory, metadata=told.metadata, updated_at=memory.updated_at)
 
     def take_edge(self, tx: Writer, content: Mapping[str, Any]) -> None:
         edge = _checked_edge(lines.edge_of(content))
         source, target = (_number_here(self.memories, content, name) for name in ("source_id", "target_id"))
-        if not tx.has_edge(source, target, edge.type, edge.created_at):
+        key = (source, target, edge.type, edge.created_at)
+        # One that ended may stand again beside itself, as if it had never ended.
+        if key in self.fresh or not tx.has_edge(*key):
+            self.fresh.add(key)
             self.edges[edge.id] = put_edge(tx, edge, source, target).id
         elif same := tx.edge_between(source, target, edge.type):
             self.edges[edge.id] = same.id

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import partial
 from typing import Protocol
 
 from mnemic.core.context import Context
@@ -85,8 +86,8 @@ class OtherStore:
 
 
 def _carry(source: Context, target: Context, merging: bool, progress: Progress | None) -> Carried:
-    intake = Intake(target, keeps_forgotten=merging, overwrites=not merging)
     with source.store.snapshot() as reader:
+        intake = Intake(target, merging, not merging, tells_apart=partial(_goes_too, source, reader))
         edges = list(current_edges(reader))
         gone = _Gone()
         intake.take(_departures(source, reader, edges, gone), reader.count(), progress)
@@ -97,6 +98,15 @@ def _carry(source: Context, target: Context, merging: bool, progress: Progress |
         intake.set_standards(rules_of(source, reader))
     target.wake()
     return Carried(sent, intake.done)
+
+
+def _goes_too(ctx: Context, reader: Reader, known: Memory, _: Memory) -> bool:
+    """Whether the memory that is *known* there is sent as well."""
+    return any(_is_sent(ctx, memory) for memory in reader.memories(reader.ids_with_uid(known.uid, 1)))
+
+
+def _is_sent(ctx: Context, memory: Memory) -> bool:
+    return memory.state in KNOWN and not memory.has_expired(ctx.now()) and ctx.may_see(memory.namespace)
 
 
 @dataclass(slots=True)
@@ -112,9 +122,8 @@ def _departures(ctx: Context, reader: Reader, edges: Sequence[Edge], gone: _Gone
     sessions = {session.id: session for session in reader.sessions()}
     ends = {number for edge in edges for number in (edge.source_id, edge.target_id)}
     for memory in reader.all_memories():
-        is_name = memory.state is State.NAMED and memory.id in ends
-        is_there = is_name or (memory.state in KNOWN and not memory.has_expired(ctx.now()))
-        if is_there and ctx.may_see(memory.namespace):
+        is_name = memory.state is State.NAMED and memory.id in ends and ctx.may_see(memory.namespace)
+        if is_name or _is_sent(ctx, memory):
             session = None if memory.session_id is None else sessions[memory.session_id]
             gone.uids[memory.id] = memory.uid
             if session:
