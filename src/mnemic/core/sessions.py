@@ -191,16 +191,17 @@ def take_up(ctx: Context, number: int) -> Session:
 
 @contextmanager
 def writing_within(ctx: Context, operation: str, number: int | None = None) -> Iterator[tuple[Writer, int]]:
-    """A transaction and the session with this *number*, which must be open.
+    """A transaction and the session with this *number*; NotFound if there is none, Conflict if it has ended.
 
-    Without one, that which this caller is in; it begins with the transaction if there is none.
+    Without a number, the session this caller is in; one begins with the transaction if it is in none.
     """
     with ctx.entering:
         with write_after_expiry(ctx, operation) as tx:
-            session = _entered(tx, ctx) if number is None else tx.session_numbered(number)
-            if number is not None and (session is None or session.ended_at is not None):
-                raise _has_ended(number)
-            session = session or tx.add_session(ctx.home())
+            session = _entered(tx, ctx) if number is None else _meant(tx, ctx, number)
+            if session is None:
+                session = tx.add_session(ctx.home())
+            elif session.ended_at is not None:
+                raise _has_ended(session.id)
             yield tx, session.id
         # Not before: a transaction that is rolled back leaves the number to somebody else.
         ctx.sessions[_key(ctx)] = session.id

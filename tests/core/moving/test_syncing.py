@@ -388,18 +388,20 @@ def test_after_a_merge_both_hold_the_same_texts_but_for_what_was_forgotten(engin
         ctx.store.close()
 
 
-def test_two_that_one_side_tells_apart_are_not_taken_for_one(ctx, there, clock):
+@pytest.mark.parametrize("carry", [synced, pass_over])
+@pytest.mark.parametrize("revision", [Revision(title="Old plan"), Revision(namespace="archive")])
+def test_two_that_one_side_tells_apart_are_not_taken_for_one(ctx, there, clock, carry, revision):
     """Though both have had one title."""
     may = kept(ctx, "Launch in May", title="Plan")
     forget(ctx, [may.id])
     june = kept(ctx, "Launch in June", title="Plan")
-    synced(ctx, there)
+    carry(ctx, there)
     clock.advance(hours=1)
-    revise(ctx, june.id, Revision(title="Old plan"))
+    revise(ctx, june.id, revision)
     restore(ctx, [may.id])
     for _ in range(3):
         clock.advance(hours=1)
-        synced(ctx, there)
+        carry(ctx, there)
         assert texts(ctx) == texts(there) == ["Launch in June", "Launch in May"]
     assert named(ctx) == named(there)
 

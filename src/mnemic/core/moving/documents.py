@@ -76,13 +76,15 @@ def import_json(
     if not isinstance(links, list):
         raise Invalid("The document's links are no list", "links")
     entries = content["memories"]
-    titles = dict(_titles(entries))
+    places = dict(_places(ctx, entries))
     intake = Intake(
         ctx,
-        keeps_forgotten,
-        overwrites,
-        # Two entries of one title are one and the same.
-        tells_apart=lambda known, coming: titles.get(known.uid, coming.title) != coming.title,
+        keeps_forgotten=keeps_forgotten,
+        overwrites=overwrites,
+        # Two entries of one title in one namespace are one and the same.
+        tells_apart=lambda known, coming: (
+            places.get(known.uid) not in (None, (coming.namespace, coming.title))
+        ),
     )
     intake.take(_arrivals(ctx, entries, check, intake.done), len(entries), progress)
     intake.tell_of(_sessions(ctx, content.get("sessions"), intake.done))
@@ -93,12 +95,14 @@ def import_json(
     return intake.done
 
 
-def _titles(entries: Iterable[Any]) -> Iterator[tuple[str, Any]]:
-    """The titles of the entries that have an id, by their uids."""
+def _places(ctx: Context, entries: Iterable[Any]) -> Iterator[tuple[str, tuple[str, Any]]]:
+    """The namespace and title of the entries that have an id, by their uids."""
     for entry in entries:
-        with suppress(Invalid):
+        with suppress(Invalid, Denied):
             if isinstance(entry, Mapping) and (key := document.key_of(entry)):
-                yield document.uid_of(key), entry.get("title")
+                namespace = entry.get("namespace")
+                named = namespace.strip() if isinstance(namespace, str) else ""
+                yield document.uid_of(key), (named or ctx.home(), entry.get("title"))
 
 
 def _arrivals(ctx: Context, entries: Iterable[Any], check: Check | None, done: Imported) -> Iterator[Arrival]:

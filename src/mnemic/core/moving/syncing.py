@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import partial
 from typing import Protocol
 
 from mnemic.core.context import Context
@@ -87,7 +86,12 @@ class OtherStore:
 
 def _carry(source: Context, target: Context, merging: bool, progress: Progress | None) -> Carried:
     with source.store.snapshot() as reader:
-        intake = Intake(target, merging, not merging, tells_apart=partial(_goes_too, source, reader))
+        intake = Intake(
+            target,
+            keeps_forgotten=merging,
+            overwrites=not merging,
+            tells_apart=lambda known, _: _goes_too(source, reader, known),
+        )
         edges = list(current_edges(reader))
         gone = _Gone()
         intake.take(_departures(source, reader, edges, gone), reader.count(), progress)
@@ -100,7 +104,7 @@ def _carry(source: Context, target: Context, merging: bool, progress: Progress |
     return Carried(sent, intake.done)
 
 
-def _goes_too(ctx: Context, reader: Reader, known: Memory, _: Memory) -> bool:
+def _goes_too(ctx: Context, reader: Reader, known: Memory) -> bool:
     """Whether the memory that is *known* there is sent as well."""
     return any(_is_sent(ctx, memory) for memory in reader.memories(reader.ids_with_uid(known.uid, 1)))
 
