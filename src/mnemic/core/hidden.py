@@ -26,7 +26,7 @@ def bearers(reader: Reader, title: str, namespaces: Sequence[str] | None) -> lis
 def free_title(tx: Writer, memory: Memory) -> str:
     """The title of *memory*, with a number behind it if it is taken where it is to live.
 
-    What is hidden gives its own up for another, but takes none from anybody.
+    What is hidden makes way for what is not, so its title is taken only for another that is hidden.
     """
     others = tx.memories(tx.ids_titled(memory.title, (memory.namespace,)))
     is_taken = any(one.uid != memory.uid and (is_hidden(memory) or not is_hidden(one)) for one in others)

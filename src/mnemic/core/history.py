@@ -17,7 +17,7 @@ from mnemic.errors import Conflict, Denied, NotFound
 from mnemic.model.graph import Edge
 from mnemic.model.hidden import is_hidden
 from mnemic.model.journal import USE, Change, Subject
-from mnemic.model.memory import Memory
+from mnemic.model.memory import NAMING, Memory
 from mnemic.model.search import Filter
 from mnemic.model.session import Session
 from mnemic.model.values import Moment, State, Tier
@@ -25,8 +25,6 @@ from mnemic.storage.base import Reader, Writer
 
 LOOKED_AT = 500
 """Of so many changes at once it is found out whether a caller may see them."""
-NAMING = frozenset({"title", "namespace", "state"})
-"""Fields that say under which title a memory lives."""
 UNTRACKED = frozenset({"updated_at"})
 """Fields that move with every change, and so say nothing about whether one was built upon."""
 
@@ -309,7 +307,7 @@ def _clear_title(tx: Writer, number: int, total: _Sum, others: Mapping[tuple[Sub
 
 
 def _stand_again(tx: Writer, ctx: Context, subject: Subject, number: int, total: _Sum) -> bool:
-    """Let one thing stand as it did before these changes; whether it did not."""
+    """Let one thing stand as it did before these changes; whether that changed anything."""
     thing = _thing(tx, subject, number, total.changes[-1])
     if total.is_born:
         return _take_away(tx, ctx, thing, total.changes[0])
@@ -385,7 +383,10 @@ def _change(tx: Writer, thing: Memory | Edge | Session, fields: Mapping[str, obj
 
 
 def _under_free_title(tx: Writer, memory: Memory, fields: Mapping[str, Any]) -> Mapping[str, Any]:
-    """*fields* of a memory that may be hidden: it lives under a title that is free, at best the one it has."""
+    """*fields*, with a title that is free if the memory is hidden and to live.
+
+    That is the one it had then or, if another bears it, the one it lives under there now, else the old with a number.
+    """
     then = replace(memory, **{name: value for name, value in fields.items() if name in NAMING})
     if not is_hidden(memory) or then.state is not State.LIVING:
         return fields

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from mnemic.core.hidden import free_title
 from mnemic.model.hidden import is_hidden
 from mnemic.model.memory import Memory
 from mnemic.model.values import Moment, State
@@ -21,8 +22,8 @@ def brought_back(tx: Writer, memory: Memory, **fields: Any) -> Memory:
 
     What is hidden takes another title then.
     """
-    if is_hidden(memory) and memory.state is not State.LIVING:
-        fields = {"title": tx.unused_title(memory.namespace, memory.title), **fields}
+    if is_hidden(memory):
+        fields = {"title": free_title(tx, memory), **fields}
     return tx.change(memory, state=State.LIVING, state_reason=None, state_at=None, **fields)
 
 

@@ -82,8 +82,8 @@ def _write_down(ctx: Context, uses: Sequence[Use]) -> None:
 
 def count(tx: Writer, lives: Lives, uses: Sequence[Use]) -> None:
     """Count *uses* of one day, and give each memory what it earned. In one use a memory stands once."""
-    times = Counter(memory.id for use in uses for memory in use.memories)
-    counts = tx.touch(list(times.elements()), max(use.at for use in uses))
+    used = [memory.id for use in uses for memory in use.memories]
+    times, counts = Counter(used), tx.touch(used, max(use.at for use in uses))
     last = {memory.id: use.at for use in uses for memory in use.memories}
 
     def rewards(memory: Memory) -> dict[str, object]:
@@ -107,18 +107,13 @@ def earned(lives: Lives, memory: Memory, times: int, uses: int, now: Moment) -> 
     if memory.tier is Tier.MID and uses >= PROMOTED_AT:
         changes |= {"tier": Tier.LONG, "expires_at": None}
     elif memory.expires_at is not None:
-        end = min_end(lives, memory.tier, now)
+        end = now + lives.extension(memory.tier)
         if end - memory.expires_at >= WORTH_WRITING:
             changes["expires_at"] = end
     raised = uses // RAISED_EVERY - (uses - times) // RAISED_EVERY
     if raised > 0 and memory.priority < HIGHEST_PRIORITY:
         changes["priority"] = min(memory.priority + raised, HIGHEST_PRIORITY)
     return changes
-
-
-def min_end(lives: Lives, tier: Tier, now: Moment) -> Moment:
-    """Until when, at the least, a memory lives that is used now."""
-    return now + lives.extension(tier)
 
 
 def collect(ctx: Context, *, dry_run: bool = False) -> int:

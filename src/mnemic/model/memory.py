@@ -12,6 +12,8 @@ from mnemic.model.values import Moment, State, Tier
 
 UNRATED, HIGHEST_QUALITY = 5.0, 10.0
 """How good a memory counts for that nobody has rated, and the most it can."""
+NAMING = frozenset({"title", "namespace", "state"})
+"""The fields that say under which title a memory lives: with these it changes who bears one."""
 _NUMBER = re.compile(r" \(\d+\)$")
 
 

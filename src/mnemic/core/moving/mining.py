@@ -38,7 +38,9 @@ class Planned:
     left_out: int
     """How many bytes at its end a memory has no room for."""
 
-    def __str__(self) -> str:
+    @property
+    def cut_off(self) -> str:
+        """What of it is left out, in words."""
         whole = len(self.note.text.encode()) + self.left_out
         return f"{self.note.title}: the last {self.left_out:,} of {whole:,} bytes, for which a memory has no room"
 
@@ -96,7 +98,7 @@ def mine(
     if not dry_run:
         _store(ctx, fresh, known, progress)
     skipped = len(found) - len(broken) - len(fresh)
-    cut_off = [str(plan) for plan in plans.values() if plan.left_out]
+    cut_off = [plan.cut_off for plan in plans.values() if plan.left_out]
     return Mined(
         total=len(found),
         imported=0 if dry_run else len(fresh),
@@ -124,7 +126,7 @@ def _known(ctx: Context, source: str, namespace: str) -> dict[object, _Known]:
 
 def _is_over(memory: Memory, now: Moment) -> bool:
     if memory.state is State.LIVING:
-        return memory.expires_at is not None and memory.expires_at <= now
+        return memory.has_expired(now)
     return memory.state_reason == EXPIRED
 
 

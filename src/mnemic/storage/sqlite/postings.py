@@ -39,7 +39,7 @@ MOST_KEPT = 96 << 20
 A_WORD, A_PAIR = 500, 16
 """So many a word takes in any case and for each memory that holds it, half of these only once it was asked for."""
 LONG = 20_000
-"""A word that stands in so many places is only read where for a question that searches by it, not to count it."""
+"""Where a word stands that has so many places is read only to search by it, not to count who holds it."""
 AT_ONCE = 10_000
 """So many places are read ahead in one step, if they are not all of one word."""
 FEW, MANY = 100, 500
@@ -172,7 +172,7 @@ class Postings:
 
     @property
     def wants_words(self) -> bool:
-        """Whether words should be read ahead: it was not begun, or what was read is forgotten, and there is room."""
+        """Whether words should be read ahead: they never were, or are forgotten, and no lack of room was found."""
         return self._has_room and not self._is_read_ahead
 
     def read_ahead(self, connection: apsw.Connection) -> Iterator[None]:

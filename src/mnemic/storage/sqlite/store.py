@@ -38,7 +38,7 @@ class SqliteStore(OpenedStore):
             self._held = None
 
     def lexicon(self, connection: apsw.Connection, *, is_question: bool) -> Lexicon | None:
-        """The same; from the first time on all words are read, in the background."""
+        """See OpenedStore. Once there is one, all words are read in the background, if there is room for them."""
         lexicon = super().lexicon(connection, is_question=is_question)
         if lexicon and lexicon.wants_words:
             self._ahead.start()

@@ -18,7 +18,7 @@ from mnemic.model.access import Token
 from mnemic.model.graph import Direction, Edge
 from mnemic.model.hidden import is_hidden
 from mnemic.model.journal import Subject
-from mnemic.model.memory import Draft, Memory, Statement, without_number
+from mnemic.model.memory import NAMING, Draft, Memory, Statement, without_number
 from mnemic.model.search import Filter
 from mnemic.model.session import Session
 from mnemic.model.uids import random_uid
@@ -126,8 +126,6 @@ JOURNALED = tuple(name for name in memories.COLUMNS if name not in ("id", *USE))
 ALL_FIELDS = attrgetter(*memories.COLUMNS)
 JOURNALED_FIELDS = attrgetter(*JOURNALED)
 INDEXED = frozenset({"title", "summary", "tags", "namespace", "state"})
-NAMING = frozenset({"title", "namespace", "state"})
-"""With these it changes who bears a title."""
 EMPTY = Memory(id=0, uid="", namespace="", title="", created_at=0, updated_at=0)
 NO_FIELDS = dict(zip(memories.COLUMNS, ALL_FIELDS(EMPTY), strict=True))
 DRAFTED = tuple(name for name in Draft._fields if name not in ("texts", "created_at"))
@@ -320,13 +318,13 @@ class SqliteWriter(SqliteReader):
         """Give another title to what is hidden and bears the one that *memory* is to live under; whether it did."""
         if memory.state is not State.LIVING or is_hidden(memory):
             return False
-        others = [one for one in self._titled(memory.namespace, memory.title) if one.id != memory.id]
-        for one in filter(is_hidden, others):
-            # Nobody has changed it: where stores are merged, its text must not pass for a newer one.
-            title = self.unused_title(one.namespace, without_number(one.title))
-            self.change(one, title=title, updated_at=one.updated_at)
-            return True
-        return False
+        bearer = next(iter(self._titled(memory.namespace, memory.title)), None)
+        if bearer is None or bearer.id == memory.id or not is_hidden(bearer):
+            return False
+        # Nobody has changed it: where stores are merged, its text must not pass for a newer one.
+        title = self.unused_title(bearer.namespace, without_number(bearer.title))
+        self.change(bearer, title=title, updated_at=bearer.updated_at)
+        return True
 
     def _titled(self, namespace: str, title: str) -> list[Memory]:
         return self.memories(self.ids_titled(title, (namespace,)))

@@ -69,7 +69,7 @@ def plan_install(client: Client, machine: Machine, scope: Scope, server: Server)
     entry, path = server.entry(client), (client.key, server.name)
 
     def change(text: str) -> str:
-        known = _at(_read(client.syntax, text) if text.strip() else {}, *path)
+        known = _at(_read(client.syntax, text), *path)
         wanted = _renewed(known, entry)
         if known == wanted:
             return text
@@ -93,7 +93,7 @@ def plan_uninstall(client: Client, machine: Machine, scope: Scope, name: str) ->
     """The edit that takes the server called *name* out of *client*'s file."""
 
     def change(text: str) -> str:
-        if not text.strip() or _at(_read(client.syntax, text), client.key, name) is None:
+        if _at(_read(client.syntax, text), client.key, name) is None:
             return text
         if client.syntax is Syntax.TOML:
             return toml.without_table(text, (client.key, name))
@@ -125,14 +125,13 @@ def configured(machine: Machine, name: str) -> Iterator[Setup]:
                 continue
             seen.add(file)
             try:
-                text = _text(file)
-                held = _read(client.syntax, text) if text and text.strip() else {}
+                held = _read(client.syntax, _text(file) or "")
             except (OSError, MnemicError, ValueError) as error:
                 yield Setup(client, scope, file, fault=str(error))
                 continue
             entry = _at(held, client.key, name)
             if entry is not None:
-                yield Setup(client, scope, file, command=str(_at(held, client.key, name, "command") or ""))
+                yield Setup(client, scope, file, command=str(_at(entry, "command") or ""))
 
 
 def _planned(
@@ -164,11 +163,13 @@ def _expected(client: Client, text: str, name: str, wanted: dict[str, Any] | Non
 
 def _told(client: Client, text: str) -> dict[str, Any]:
     """What *text* says; without its key there are no servers, just as if nothing stood below it."""
-    held = _read(client.syntax, text) if text.strip() else {}
-    return {client.key: {}, **held}
+    return {client.key: {}, **_read(client.syntax, text)}
 
 
 def _read(syntax: Syntax, text: str) -> dict[str, Any]:
+    """What *text* holds: nothing if it is empty. ValueError if it cannot be read."""
+    if not text.strip():
+        return {}
     held = tomllib.loads(text) if syntax is Syntax.TOML else jsonc.read(text)
     if not isinstance(held, dict):
         raise ValueError("the file is not an object")
