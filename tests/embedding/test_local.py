@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -120,3 +121,11 @@ def test_the_files_are_the_ones_that_were_checked():
     assert about["name"] == LocalEmbedder.name
     for name, expected in about["sha256"].items():
         assert hashlib.sha256(Path(FILES / name).read_bytes()).hexdigest() == expected
+
+
+def test_the_runtime_leaves_nothing_and_tells_nobody(tmp_path):
+    """Its own telemetry would keep an id of this machine and what it has to tell below the home folder."""
+    code = "from mnemic.embedding.local import LocalEmbedder; LocalEmbedder().embed(['a text'])"
+    here = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+    subprocess.run([sys.executable, "-c", code], env=here, check=True)
+    assert list(tmp_path.rglob("*")) == []

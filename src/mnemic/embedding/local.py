@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -145,6 +146,8 @@ def _tokenizer(path: Path) -> Any:
 
 
 def _session(path: Path) -> Any:
+    # Else it would tell its maker of this machine and of each session; afterwards is too late.
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     import onnxruntime  # type: ignore[import-untyped]
 
     options = onnxruntime.SessionOptions()
