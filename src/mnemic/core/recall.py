@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -15,12 +16,15 @@ from mnemic.model.search import Filter, Hit, Query
 from mnemic.model.values import Features
 from mnemic.retrieval import engine
 from mnemic.retrieval.profiles import HOUSE, Profile
+from mnemic.retrieval.text import query_terms
 
 if TYPE_CHECKING:
     from mnemic.embedding.base import Vectors
 
 EMBEDDED_ON_THE_WAY = 32
 """So many waiting statements are embedded before a recall; a larger backlog is left to the worker."""
+BEST_BY_WORDS = 8
+"""So many of a larger backlog, if they are among the best by words."""
 WAITED_FOR = 2_048
 """So many where only vectors can answer."""
 CHARACTERS_EACH = 1_000
@@ -48,7 +52,7 @@ def recall(
     ctx: Context, query: Query, *, profile: Profile = HOUSE, budget_tokens: int | None = None
 ) -> Recollection:
     """What is known about *query*, best first. With a budget, as many hits as fit into it."""
-    pending = catch_up(ctx, query.filter)
+    pending = _made_ready(ctx, query)
     vector = vector_of(ctx, query.text)
     hits = tuple(_ordered(ctx, query, vector, profile))
     found = within(Recollection(hits, KEYWORD if vector is None else HYBRID, pending), budget_tokens)
@@ -67,7 +71,7 @@ def tiered(ctx: Context, query: Query) -> Recollection:
     if vector is None:
         found = Recollection(tuple(_ordered(ctx, query, None, sixfold.RECALLED)), KEYWORD)
     else:
-        pending = catch_up(ctx, query.filter)
+        pending = _made_ready(ctx, query)
         is_ranked_again = ctx.features is Features.AUTONOMOUS
         profile = sixfold.RERANKED if is_ranked_again else sixfold.HYBRID
         hits = tuple(_ordered(ctx, query, vector, profile))
@@ -111,6 +115,23 @@ def catch_up(ctx: Context, wanted: Filter, at_most: int = EMBEDDED_ON_THE_WAY) -
         return max(0, waiting - done)
     except (Unavailable, *PASSED_OVER):  # no model, no room, or a look at the past, which takes no vectors
         return waiting
+
+
+def _made_ready(ctx: Context, query: Query) -> int:
+    """Embed what waits if it is little, else what waits among the best by words; how much still waits.
+
+    Without a vector what holds the very words would stand behind what has one and holds none.
+    """
+    waiting = catch_up(ctx, query.filter)
+    if not waiting:
+        return 0
+    reader = ctx.store.read()
+    terms = query_terms(reader, query.text).all
+    best = reader.words(terms, query.filter, every=False, limit=BEST_BY_WORDS)
+    among = replace(query.filter, ids=tuple(number for number, _ in best))
+    with suppress(Unavailable, *PASSED_OVER):
+        waiting -= embed_pending(ctx, BEST_BY_WORDS, among, characters=BEST_BY_WORDS * CHARACTERS_EACH)
+    return waiting
 
 
 def vector_of(ctx: Context, text: str) -> Vectors | None:
