@@ -73,14 +73,14 @@ def test_so_does_one_that_comes_with_the_lines_of_another_store(ctx, fresh):
     assert is_aside(ctx, episode)
 
 
-@pytest.mark.parametrize(
-    "fate, bring_back",
-    [
-        (Fate.FORGOTTEN, lambda ctx, number, left_at: restore(ctx, [number])),
-        (Fate.ARCHIVED, lambda ctx, number, left_at: unarchive(ctx, number)),
-        (Fate.FORGOTTEN, lambda ctx, number, left_at: undo(ctx, left_at)),
-    ],
-)
+WAYS_BACK = [
+    (Fate.FORGOTTEN, lambda ctx, number, left_at: restore(ctx, [number])),
+    (Fate.ARCHIVED, lambda ctx, number, left_at: unarchive(ctx, number)),
+    (Fate.FORGOTTEN, lambda ctx, number, left_at: undo(ctx, left_at)),
+]
+
+
+@pytest.mark.parametrize("fate, bring_back", WAYS_BACK)
 def test_so_does_one_that_comes_back(ctx, fate, bring_back):
     memory = kept(ctx, TEXT, title=TITLE)
     forget(ctx, [memory.id], fate=fate)
@@ -90,14 +90,7 @@ def test_so_does_one_that_comes_back(ctx, fate, bring_back):
     assert is_aside(ctx, episode)
 
 
-@pytest.mark.parametrize(
-    "fate, bring_back",
-    [
-        (Fate.FORGOTTEN, lambda ctx, number, left_at: restore(ctx, [number])),
-        (Fate.ARCHIVED, lambda ctx, number, left_at: unarchive(ctx, number)),
-        (Fate.FORGOTTEN, lambda ctx, number, left_at: undo(ctx, left_at)),
-    ],
-)
+@pytest.mark.parametrize("fate, bring_back", WAYS_BACK)
 def test_what_is_hidden_comes_back_under_another_title(ctx, fate, bring_back):
     episode = an_episode(ctx)
     forget(ctx, [episode.id], fate=fate)
