@@ -208,3 +208,30 @@ def test_a_long_text_is_found_by_what_stands_deep_inside(ctx):
     kept(ctx, "something else entirely")
     hit = recall(ctx, a_query("combination of the safe mellon")).hits[0]
     assert hit.memory.id == memory.id and hit.statement_id == memory.statements[0].id
+
+
+def test_a_memory_is_dated_by_when_it_happened(ctx):
+    day = 86_400_000_000
+    long_ago = ctx.now() - 400 * day
+    remember(ctx, [Note(text="the heron came back", occurred_at=long_ago)])
+    kept(ctx, "the heron left")
+    [old] = recall(ctx, a_query("heron", until=long_ago + day)).hits
+    assert old.memory.content == "the heron came back" and old.memory.occurred_at == long_ago
+    [new] = recall(ctx, a_query("heron", since=long_ago + day)).hits
+    assert new.memory.content == "the heron left" and new.memory.occurred_at == new.memory.created_at
+
+
+def test_equal_texts_are_shown_once(ctx):
+    for text in ("The heron stands in the pond.", "the heron  stands in the pond.", "The heron flew away."):
+        remember(ctx, [Note(text=text)], force=True)
+    hits = recall(ctx, a_query("heron pond", limit=2)).hits
+    assert [hit.memory.content for hit in hits][1:] == ["The heron flew away."]
+
+
+def test_hits_below_the_asked_relevance_are_left_out(ctx, known):
+    found = recall(ctx, replace(a_query("heron in the pond"), min_relevance=0.0)).hits
+    assert all(0 <= hit.relevance <= 1 for hit in found) and len(found) > 1
+    least = found[0].relevance
+    assert [
+        hit.memory.id for hit in recall(ctx, replace(a_query("heron in the pond"), min_relevance=least)).hits
+    ] == [known[0].id]

@@ -63,6 +63,8 @@ class Note:
     metadata: Mapping[str, object] = field(default_factory=dict)
     links: tuple[tuple[int | str, str, float], ...] = ()
     created_at: Moment | None = None
+    occurred_at: Moment | None = None
+    """When it happened, if not when it is stored: the date that filters and the ranking go by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +196,7 @@ def draft_of(tx: Writer, ctx: Context, note: Note) -> Draft:
         metadata=faithful(note.metadata),
         session_id=_session(tx, ctx, namespace, note.session) if note.session else note.session_id,
         created_at=note.created_at,
+        valid_from=note.occurred_at,
         expires_at=note.expires_at or ctx.lives.expiry(tier, note.ttl, ctx.now()),
     )
 

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 from mnemic.core.context import Context
 from mnemic.core.lifecycle import touch, with_uses
+from mnemic.core.surroundings import with_surroundings
 from mnemic.core.upkeep import embed_pending
 from mnemic.core.uses import PASSED_OVER
 from mnemic.errors import Unavailable
 from mnemic.model.memory import Memory
 from mnemic.model.search import Filter, Hit, Query
+from mnemic.model.texts import estimated_tokens
 from mnemic.model.values import Features
 from mnemic.retrieval import engine
 from mnemic.retrieval.profiles import HOUSE, Profile
@@ -31,7 +33,6 @@ CHARACTERS_EACH = 1_000
 """So long may they be on average: it is the length that takes time, about a second for thirty thousand."""
 MOST_CHARACTERS = 256_000
 """So long may they be together."""
-CHARACTERS_PER_TOKEN = 4
 HYBRID, KEYWORD, RERANKED = "hybrid", "keyword", "hybrid+rerank"
 
 
@@ -49,13 +50,24 @@ class Recollection:
 
 
 def recall(
-    ctx: Context, query: Query, *, profile: Profile = HOUSE, budget_tokens: int | None = None
+    ctx: Context,
+    query: Query,
+    *,
+    profile: Profile = HOUSE,
+    budget_tokens: int | None = None,
+    around: int = 0,
 ) -> Recollection:
-    """What is known about *query*, best first. With a budget, as many hits as fit into it."""
+    """What is known about *query*, best first. With a budget, as many hits as fit into it.
+
+    A hit of a session brings the *around* turns on either side of it, as far as the budget allows: hits come first.
+    """
     pending = _made_ready(ctx, query)
     vector = vector_of(ctx, query.text)
     hits = tuple(_ordered(ctx, query, vector, profile))
     found = within(Recollection(hits, KEYWORD if vector is None else HYBRID, pending), budget_tokens)
+    if around:
+        room = None if budget_tokens is None else budget_tokens - sum(map(size, found.hits))
+        found = replace(found, hits=with_surroundings(ctx, found.hits, around, query.filter, room))
     touch(ctx, [hit.memory for hit in found.hits])
     return found
 
@@ -149,11 +161,15 @@ def within(found: Recollection, budget_tokens: int | None) -> Recollection:
     """*found* with the best hits whose texts fit into the budget together; what is too long is passed over."""
     if budget_tokens is None:
         return found
-    room = budget_tokens * CHARACTERS_PER_TOKEN
+    room = budget_tokens
     chosen = []
     for hit in found.hits:
-        size = len(hit.memory.title) + len(hit.memory.content)
-        if size <= room:
+        if (needed := size(hit)) <= room:
             chosen.append(hit)
-            room -= size
+            room -= needed
     return replace(found, hits=tuple(chosen), left_out=len(found.hits) - len(chosen))
+
+
+def size(hit: Hit) -> int:
+    """About how many tokens the memory of *hit* takes."""
+    return estimated_tokens(hit.memory.title + hit.memory.content)

@@ -70,6 +70,11 @@ class Memory:
     statements: tuple[Statement, ...] = ()
 
     @property
+    def occurred_at(self) -> Moment:
+        """When it happened, as far as somebody said; else when it was stored."""
+        return self.created_at if self.valid_from is None else self.valid_from
+
+    @property
     def worth(self) -> float:
         """How good it proved, from 0 to 10."""
         return UNRATED if self.quality is None else self.quality

@@ -39,6 +39,7 @@ class Filter:
     max_confidence: float | None = None
     since: Moment | None = None
     until: Moment | None = None
+    """Both bounds compare with `occurred_at`, which is the time of creation unless told otherwise."""
     states: frozenset[State] = LIVING_ONLY
     alive_at: Moment | None = None
     """Leave out what has expired by this moment."""
@@ -69,6 +70,8 @@ class Query:
     text: str
     filter: Filter = field(default_factory=Filter)
     limit: int = 10
+    min_relevance: float | None = None
+    """Leave out hits below this relevance. None: the floor of the ranking; 0: nothing is left out."""
     now: Moment
 
 
@@ -81,3 +84,11 @@ class Hit:
     terms: Mapping[str, float]
     statement_id: int | None = None
     """The statement that matched best, when vectors took part."""
+    relevance: float | None = None
+    """How likely the memory bears on the question, 0 to 1; None where the ranking does not calibrate."""
+    signals: Mapping[str, float] = field(default_factory=dict)
+    """What the relevance is computed from."""
+    before: tuple[Memory, ...] = ()
+    """The turns right before it in its session, oldest first, where they were asked for (`around`)."""
+    after: tuple[Memory, ...] = ()
+    """The turns right after it."""

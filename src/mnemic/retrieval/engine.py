@@ -1,31 +1,73 @@
-"""Search: candidates, then a profile that puts them in order."""
+"""Search: candidates, then a profile that puts them in order, then what lies below the floor is left out."""
 
 from __future__ import annotations
 
-import heapq
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from mnemic.model.memory import Memory, is_beginning
 from mnemic.model.search import Hit, Query
-from mnemic.retrieval.profiles import Profile
+from mnemic.retrieval.profiles import Profile, Scored
 from mnemic.storage.base import Reader
 
 if TYPE_CHECKING:
     from mnemic.embedding.base import Vectors
 
+FLOOR = 0.0
+"""The relevance below which a hit is left out unless the query says otherwise."""
+
 
 def search(reader: Reader, query: Query, vector: Vectors | None, profile: Profile) -> list[Hit]:
-    """The memories that answer *query* in the order of *profile*, each with the terms of its score."""
+    """The memories that answer *query* in the order of *profile*, each with the terms of its score.
+
+    Where the profile calibrates, hits below the floor are left out, and of equal texts only the best is shown.
+    """
     candidates = profile.candidates(reader, query, vector)
     scored = profile.scored(reader, query, candidates)
-    best = heapq.nlargest(query.limit, scored, key=lambda one: (one.score, one.memory_id))
-    memories = {memory.id: memory for memory in reader.memories([one.memory_id for one in best])}
+    passed = [one for one in scored if one.relevance is None or one.relevance >= floor(query)]
+    passed.sort(key=lambda one: (one.score, one.memory_id), reverse=True)
     return [
         Hit(
-            memory=memories[one.memory_id],
+            memory=memory,
             score=one.score,
             terms=one.terms,
             statement_id=candidates[one.memory_id].statement_id if one.memory_id in candidates else None,
+            relevance=one.relevance,
+            signals=one.signals,
         )
-        for one in best
-        if one.memory_id in memories
+        for one, memory in _first(reader, passed, query.limit)
     ]
+
+
+def floor(query: Query) -> float:
+    """The relevance a hit of *query* needs."""
+    return FLOOR if query.min_relevance is None else query.min_relevance
+
+
+def _first(reader: Reader, ordered: Sequence[Scored], limit: int) -> list[tuple[Scored, Memory]]:
+    """The first *limit* of *ordered* with their memories; of equal texts the first, where relevance is told."""
+    chosen: list[tuple[Scored, Memory]] = []
+    texts: set[str] = set()
+    for one, memory in _read(reader, ordered, limit):
+        text = _said(memory)
+        if one.relevance is None or text not in texts:
+            chosen.append((one, memory))
+            texts.add(text)
+        if len(chosen) == limit:
+            break
+    return chosen
+
+
+def _said(memory: Memory) -> str:
+    """What *memory* says, whatever its case and spacing, under its title where somebody chose one."""
+    body = memory.content
+    text = body if body and is_beginning(memory.title, body) else f"{memory.title} {body}"
+    return " ".join(text.casefold().split())
+
+
+def _read(reader: Reader, ordered: Sequence[Scored], at_once: int) -> Iterator[tuple[Scored, Memory]]:
+    """*ordered* with their memories, read *at_once* at a time; what has gone meanwhile is left out."""
+    for start in range(0, len(ordered), at_once):
+        part = ordered[start : start + at_once]
+        memories = {memory.id: memory for memory in reader.memories([one.memory_id for one in part])}
+        yield from ((one, memories[one.memory_id]) for one in part if one.memory_id in memories)

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from operator import attrgetter
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from mnemic.model.search import Query
@@ -30,6 +31,8 @@ class Scored(NamedTuple):
     memory_id: int
     score: float
     terms: Mapping[str, float]
+    relevance: float | None = None
+    signals: Mapping[str, float] = MappingProxyType({})
 
 
 class Profile(Protocol):
@@ -96,7 +99,10 @@ class House:
         if several:
             _add(own, worth, "alike", self._alike(reader, relevant, worth, traits))
         _add(own, worth, "told", self._told(reader, query, traits))
-        return [Scored(number, worth[number], terms) for number, terms in own.items()]
+        return [
+            Scored(number, worth[number], terms, max(0.0, relevant[number].cosine))
+            for number, terms in own.items()
+        ]
 
     def _relevant(self, candidates: Mapping[int, Candidate], least_cosine: float) -> dict[int, Candidate]:
         return {
@@ -190,7 +196,7 @@ class House:
         return {
             number: self.time
             for number, told in traits.items()
-            if asked.start <= told.created_at <= asked.end
+            if asked.start <= told.occurred_at <= asked.end
         }
 
     def _alike(

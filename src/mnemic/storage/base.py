@@ -40,7 +40,7 @@ class Traits(NamedTuple):
 
     confidence: float
     session_id: int | None
-    created_at: Moment
+    occurred_at: Moment
 
 
 class Usage(NamedTuple):

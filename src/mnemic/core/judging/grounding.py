@@ -94,7 +94,7 @@ def _by_support(evidence: Iterable[Evidence]) -> list[Evidence]:
 def _near(ctx: Context, reader: Reader, claim: str, namespace: str | None) -> list[Hit]:
     now = ctx.now()
     wanted = Filter(namespaces=ctx.scope(namespace), alive_at=now)
-    query = Query(text=claim, filter=wanted, limit=LOOKED_AT, now=now)
+    query = Query(text=claim, filter=wanted, limit=LOOKED_AT, min_relevance=0.0, now=now)
     catch_up(ctx, query.filter)
     return engine.search(reader, query, vector_of(ctx, claim), HOUSE)
 

@@ -93,8 +93,9 @@ def _standing_rules(reader: Reader, ctx: Context, namespace: str | None) -> list
 def _near(reader: Reader, ctx: Context, rule: Memory) -> list[Memory]:
     """The later memories that have words of *rule* and were not put in its place."""
     terms = content_words(rule.content)
-    wanted = Filter(namespaces=(rule.namespace,), since=rule.created_at, alive_at=ctx.now())
+    wanted = Filter(namespaces=(rule.namespace,), alive_at=ctx.now())
     found = reader.words(terms, wanted, every=False, limit=NEAR_RULES) if terms else []
     linked = {edge.source_id for edge in reader.edges([rule.id], Direction.IN)}
     others = [number for number, _ in found if number != rule.id and number not in linked]
-    return [memory for memory in reader.memories(others) if memory.kind not in RULES]
+    later = (memory for memory in reader.memories(others) if memory.created_at >= rule.created_at)
+    return [memory for memory in later if memory.kind not in RULES]

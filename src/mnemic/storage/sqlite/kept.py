@@ -26,7 +26,8 @@ SELECT count(*) FROM (
 )
 """
 TRAITS = """
-SELECT id, confidence, session_id, created_at FROM memory WHERE id IN (SELECT value FROM json_each(?))
+SELECT id, confidence, session_id, coalesce(valid_from, created_at)
+FROM memory WHERE id IN (SELECT value FROM json_each(?))
 """
 OPENINGS = """
 SELECT id, substr(text, 1, ?) FROM statement WHERE id IN (SELECT value FROM json_each(?))

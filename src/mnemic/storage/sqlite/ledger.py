@@ -32,6 +32,7 @@ NUMERIC = (
     "access_count",
     "updated_at",
     "created_at",
+    "coalesce(valid_from, created_at)",
     f"coalesce(session_id, {NO_SESSION})",
     f"coalesce(expires_at, {NEVER})",
 )
@@ -71,6 +72,7 @@ class Ledger:
         self._uses = np.zeros(capacity, np.float64)
         self._changes = np.zeros(capacity, np.int64)
         self._births = np.zeros(capacity, np.int64)
+        self._dates = np.zeros(capacity, np.int64)
         self._sessions = np.zeros(capacity, np.int64)
         self._ends = np.zeros(capacity, np.int64)
         self._states = np.full(capacity, GONE, np.int8)
@@ -86,6 +88,7 @@ class Ledger:
             self._uses,
             self._changes,
             self._births,
+            self._dates,
             self._sessions,
             self._ends,
         )
@@ -217,7 +220,7 @@ class Ledger:
         bounds: tuple[tuple[npt.NDArray[Any], float | None, float | None], ...] = (
             (self._priorities, wanted.min_priority, None),
             (self._confidences, wanted.min_confidence, wanted.max_confidence),
-            (self._births, wanted.since, wanted.until),
+            (self._dates, wanted.since, wanted.until),
         )
         for values, least, most in bounds:
             if least is not None:

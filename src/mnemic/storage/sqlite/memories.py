@@ -133,8 +133,8 @@ CONDITIONS = {
     "min_priority": "m.priority >= :min_priority",
     "min_confidence": "m.confidence >= :min_confidence",
     "max_confidence": "m.confidence <= :max_confidence",
-    "since": "m.created_at >= :since",
-    "until": "m.created_at <= :until",
+    "since": "coalesce(m.valid_from, m.created_at) >= :since",
+    "until": "coalesce(m.valid_from, m.created_at) <= :until",
     "alive_at": "(m.expires_at IS NULL OR m.expires_at > :alive_at)",
 }
 # A call of an enum takes ten times as long as a look at a dict, and every row has two.
