@@ -9,10 +9,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mnemic.core.context import Context
+from mnemic.core.context import EVERYWHERE, Context
 from mnemic.errors import Invalid, NotFound
 from mnemic.model.lives import Lives
 from mnemic.model.values import SECOND, YEAR, Features, Moment
+from mnemic.project import AUTO, current_namespace
 from mnemic.settings import Settings, data_folder
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def open_app(settings: Settings, *, actor: str = "mnemic") -> App:
         store=open_store(settings),
         embedder=open_embedder(settings),
         actor=actor,
-        namespace=settings.namespace or None,
+        namespace=connected_namespace(settings),
         roots=allowed_folders(settings),
         lives=lives(settings),
         features=features(settings),
@@ -97,6 +98,13 @@ def open_app(settings: Settings, *, actor: str = "mnemic") -> App:
     if ctx.embedder is not None:
         ctx.store.use_model(ctx.embedder.name)
     return App(settings, ctx)
+
+
+def connected_namespace(settings: Settings) -> str | None:
+    """The namespace a connection writes to by default and reads beside `global`; None reads all."""
+    if settings.namespace == AUTO:
+        return current_namespace()
+    return None if settings.namespace == EVERYWHERE else settings.namespace or None
 
 
 def open_store(settings: Settings) -> Store:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +37,13 @@ class Settings:
 
     db: str = _help("", "a SQLite path; default: mnemic.db in the user's data folder")
     namespace: str = _help(
-        "", "write to this namespace, read it and global; default: write to global, read all"
+        "",
+        "write to this namespace, read it and global; auto: named after the git repository of the working"
+        " folder; *: read all, write to global; default: auto for the native tools and commands, else *",
     )
+    tools: str = _help("core", "native MCP tools offered: core or all")
+    tool_prefix: str = _help("", "put before the name of every MCP tool, as in mnemic_")
+    structured: bool = _help(False, "send native MCP answers as structured content too")
     embedder: str = _help("local", "local, openai, ollama or none")
     embed_url: str = _help("", "address of the embedding server (openai, ollama)")
     embed_model: str = _help("", "name of the model there")
@@ -63,6 +68,10 @@ class Settings:
     def database(self) -> str:
         """The database to open, with the default filled in."""
         return self.db or str(data_folder() / "mnemic.db")
+
+    def for_project(self) -> Settings:
+        """These settings as the native tools and commands take them: in the project's namespace, unless one is set."""
+        return self if self.namespace else replace(self, namespace="auto")
 
 
 ALIASES: Mapping[str, tuple[str, ...]] = {"db": ("AI_MEMORY_DB",), "ollama_url": ("OLLAMA_HOST",)}

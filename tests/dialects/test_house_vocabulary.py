@@ -162,6 +162,8 @@ def test_an_unknown_argument_is_named(ctx, name):
         ("revise", {"id": 1, "supersede": True, "text": "t", "title": "t"}, None),
         ("forget", {}, None),
         ("forget", {"tags": []}, None),
+        ("forget", {"namespace": "*"}, None),
+        ("remember", {"text": "x", "namespace": "*"}, "namespace"),
         ("forget", {"kinds": [], "until": ""}, None),
         ("forget", {"ids": [1], "tags": ["x"]}, None),
         ("forget", {"ids": [1] * 1001}, "ids"),

@@ -272,3 +272,25 @@ def test_nothing_changes_before_an_edit_is_made(tmp_path):
 def test_files_are_where_each_system_has_them(client, system, environment, expected):
     machine = Machine(system, Path("/home/me"), Path("/work"), environment)
     assert CLIENTS[client].file(machine, Scope.USER) == Path("/home/me") / expected
+
+
+def test_a_project_s_shared_file_names_the_namespace_of_the_project(cli):
+    """A colleague's clone may lie in a folder of another name."""
+    repository = cli.home / "code" / "checkout"
+    (repository / ".git").mkdir(parents=True)
+    (repository / ".git" / "config").write_text(
+        '[remote "origin"]\n\turl = git@example.org:acme/widgets.git\n'
+    )
+    cli.patch.chdir(repository)
+    cli("install", "claude-code", "--scope", "project")
+    assert servers("claude-code", repository / ".mcp.json")["mnemic"]["args"] == [
+        "mcp",
+        "--namespace",
+        "widgets",
+    ]
+    cli("install", "claude-code", "--scope", "project", "--dialect", "anthropic", "--name", "graph")
+    graph = servers("claude-code", repository / ".mcp.json")["graph"]["args"]
+    assert graph == ["mcp", "--dialect", "anthropic"], "a drop-in keeps its documented default"
+    cli("install", "claude-code", "--name", "mine")
+    assert servers("claude-code", cli.home / ".claude.json")["mine"]["args"][0] == "mcp"
+    assert "--namespace" not in servers("claude-code", cli.home / ".claude.json")["mine"]["args"]

@@ -11,7 +11,7 @@ from threading import RLock
 from mnemic.core.shelf import Shelf
 from mnemic.core.uses import Uses
 from mnemic.embedding.base import Embedder
-from mnemic.errors import Denied
+from mnemic.errors import Denied, Invalid
 from mnemic.language.base import LanguageModel
 from mnemic.model.access import Grant
 from mnemic.model.lives import DEFAULT_LIVES, Lives
@@ -20,6 +20,8 @@ from mnemic.model.values import Features, Moment
 from mnemic.storage.base import Store, Writer
 
 GLOBAL = "global"
+EVERYWHERE = "*"
+"""Named instead of a namespace, it asks all that the caller may see."""
 
 
 def wall_clock() -> Moment:
@@ -105,18 +107,19 @@ class Context:
 
     def home(self, namespace: str | None = None) -> str:
         """The namespace a write goes to: the named one, else the connection's own, the first granted, or `global`."""
+        if namespace == EVERYWHERE:
+            raise Invalid("namespace: * is for reading; name the one to write to", "namespace")
         chosen = namespace or self.namespace or next(iter(self.granted or ()), None) or GLOBAL
         self.must_see(chosen)
         return chosen
 
     def scope(self, namespace: str | None = None) -> tuple[str, ...] | None:
         """The namespaces a read looks into: the named one, else the connection's own and `global`, else all."""
+        wanted: tuple[str, ...] | None = None
         if namespace is not None:
-            wanted: tuple[str, ...] | None = (namespace,)
+            wanted = None if namespace == EVERYWHERE else (namespace,)
         elif self.namespace is not None:
             wanted = tuple(dict.fromkeys((self.namespace, GLOBAL)))
-        else:
-            wanted = None
         granted = self.granted
         if granted is None:
             return wanted

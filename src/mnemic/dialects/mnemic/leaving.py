@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from mnemic.core import memories
-from mnemic.core.context import Context
+from mnemic.core.context import EVERYWHERE, Context
 from mnemic.core.judging.impact import count_resting
 from mnemic.core.memories import Fate
 from mnemic.dialects.mnemic.shapes import (
@@ -48,7 +48,8 @@ class ForgetRequest(Request):
     def _one_way(self) -> ForgetRequest:
         if self.archive and self.purge:
             raise ValueError("archive and purge exclude each other")
-        parts = (self.namespace, self.pattern, self.kinds, self.tags, self.tier, self.until)
+        somewhere = None if self.namespace == EVERYWHERE else self.namespace
+        parts = (somewhere, self.pattern, self.kinds, self.tags, self.tier, self.until)
         # An empty part restricts nothing, and must not pass for one that does.
         if bool(self.ids) == any(parts):
             raise ValueError("give ids, or at least one of namespace, pattern, kinds, tags, tier, until")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from mnemic.project import AUTO, current_namespace
 from mnemic.surfaces.cli import output
 from mnemic.surfaces.cli.session import Session, Verb, pass_session
 from mnemic.surfaces.cli.text import bad, good
@@ -107,8 +108,14 @@ def words(session: Session, dialect: str | None, scope: Scope) -> tuple[str, ...
 
     settings = session.settings(**(session.database_of(known(dialect)) if dialect else {}))
     database = settings.db if scope is Scope.USER else session.flags.get("db")
-    namespace = settings.namespace if scope is Scope.USER else session.flags.get("namespace")
+    named = settings.namespace if scope is Scope.USER else session.flags.get("namespace")
+    namespace = pinned(dialect) if scope is Scope.PROJECT and named in (None, AUTO) else named
     if database and "://" not in database and scope is Scope.USER:
         database = str(Path(database).expanduser().absolute())
     flags = (("--dialect", dialect), ("--namespace", namespace), ("--db", database))
     return ("mcp", *(word for flag, value in flags if value for word in (flag, value)))
+
+
+def pinned(dialect: str | None) -> str | None:
+    """The namespace that a project's shared file names: a colleague's clone may lie in a folder of another name."""
+    return current_namespace() if dialect in (None, "mnemic") else None

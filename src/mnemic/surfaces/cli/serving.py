@@ -82,5 +82,6 @@ def mcp(session: Session, dialect: str) -> None:
     from mnemic.surfaces.stdio import run_stdio
 
     vocabulary = known(dialect)
-    with session.open(**session.database_of(vocabulary)) as app:
+    opened = session.open_native if dialect == "mnemic" else session.open
+    with opened(**session.database_of(vocabulary)) as app:
         run_stdio(app, vocabulary)

@@ -35,16 +35,24 @@ class Session:
 
     def open(self, **more: Any) -> App:
         """The store these settings name, open. Use it in a `with` block."""
-        from mnemic.app import open_app
+        return _opened(self.settings(**more))
 
-        _collect_garbage()
-        return open_app(self.settings(**more), actor=ACTOR)
+    def open_native(self, **more: Any) -> App:
+        """The same for a native command: in the namespace of the project, unless another is named."""
+        return _opened(self.settings(**more).for_project())
 
     def database_of(self, vocabulary: Dialect) -> dict[str, str]:
         """The database that a vocabulary's own variables name, as a flag; our flag and our variable count before."""
         place = vocabulary.database(os.environ) if vocabulary.database else None
         is_named = self.flags.get("db") or os.environ.get("MNEMIC_DB")
         return {} if place is None or is_named else {"db": str(place)}
+
+
+def _opened(settings: Settings) -> App:
+    from mnemic.app import open_app
+
+    _collect_garbage()
+    return open_app(settings, actor=ACTOR)
 
 
 def _collect_garbage() -> None:
@@ -76,7 +84,12 @@ def global_options(taken: Iterable[str] = ()) -> list[click.Parameter]:
     """The options every command takes too, without those whose flag is *taken* by the command."""
     options = [
         _option("--db", _keep, "The database. [env: MNEMIC_DB]", metavar="PATH"),
-        _option("--namespace", _keep, "Write to this namespace, read it and global.", metavar="NAME"),
+        _option(
+            "--namespace",
+            _keep,
+            "Write to this namespace, read it and global; auto: named after the git repository.",
+            metavar="NAME",
+        ),
         _option("--json", _keep_json, "Answer in JSON.", is_flag=True),
     ]
     names = set(taken)
