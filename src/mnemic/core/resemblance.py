@@ -30,7 +30,7 @@ def dimension(ctx: Context) -> int:
 
 def nearest(ctx: Context, vector: Sequence[float], wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
     """The memories among *wanted* nearest to *vector* by the cosine of their best passage, exactly."""
-    import numpy as np
+    from mnemic.numeric import np
 
     if len(vector) != dimension(ctx):
         raise Invalid(f"query_vec has {len(vector)} numbers; vectors here have {dimension(ctx)}", "query_vec")

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
+    from mnemic.numeric import np, npt
 
     Vectors = npt.NDArray[np.float32]
 

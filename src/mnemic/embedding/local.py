@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -62,7 +61,7 @@ class LocalEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One unit vector a text; what lies beyond 256 tokens is not read."""
-        import numpy as np
+        from mnemic.numeric import np
 
         model = self._loaded()
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
@@ -119,7 +118,7 @@ class _Model:
         return Words([*starts, len(text)], [*firsts, len(numbers)])
 
     def run(self, batch: Sequence[Sequence[int]]) -> Vectors:
-        import numpy as np
+        from mnemic.numeric import np
 
         shape = len(batch), max(map(len, batch))
         ids, mask = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
@@ -136,7 +135,7 @@ def readable(text: str) -> str:
 
 
 def _tokenizer(path: Path) -> Any:
-    from tokenizers import Tokenizer
+    from mnemic.embedding.runtime import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(path))
     tokenizer.no_padding()
@@ -146,9 +145,7 @@ def _tokenizer(path: Path) -> Any:
 
 
 def _session(path: Path) -> Any:
-    # Else it would tell its maker of this machine and of each session; afterwards is too late.
-    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
-    import onnxruntime  # type: ignore[import-untyped]
+    from mnemic.embedding.runtime import onnxruntime
 
     options = onnxruntime.SessionOptions()
     # Two spinning threads are slower than one when the other core is busy.

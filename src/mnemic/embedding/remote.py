@@ -79,7 +79,7 @@ class RemoteEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One unit vector a text, in order; `Unavailable` if the server gives none."""
-        import numpy as np
+        from mnemic.numeric import np
 
         if not texts:
             return np.empty((0, self.dimension), dtype=np.float32)
@@ -138,7 +138,7 @@ class RemoteEmbedder:
             raise Unavailable(f"The embedding server at {self._url} did not answer in JSON") from error
 
     def _checked(self, answer: object, count: int) -> Vectors:
-        import numpy as np
+        from mnemic.numeric import np
 
         try:
             vectors = np.array(self.vectors(answer), dtype=np.float32)

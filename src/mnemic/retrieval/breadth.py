@@ -21,7 +21,7 @@ def asks_for_several(question: str) -> bool:
 
 def likeness(vectors: Sequence[Vectors], models: Sequence[Vectors], weights: Sequence[float]) -> list[float]:
     """How near each of *vectors* is to the nearest of *models*, where each of these counts by its weight."""
-    import numpy as np
+    from mnemic.numeric import np
 
     cosines = np.maximum(0.0, np.array(vectors) @ np.array(models).T)
     near: list[float] = (cosines * np.array(weights)).max(axis=1).tolist()

@@ -121,7 +121,7 @@ def _numbers(text: str) -> set[str]:
 
 def _by_vectors(reader: Reader, wanted: Filter) -> Iterator[Double]:
     """Of the newest memories with a single vector each, those that are close."""
-    import numpy as np
+    from mnemic.numeric import np
 
     newest = reader.select(wanted, limit=MOST_NEWEST, order=Order.NEWEST)
     stored = reader.vectors(newest)

@@ -172,7 +172,7 @@ def flagged(ctx: Context, wanted: Filter, outlines: Sequence[Outline]) -> list[F
 
 def _suspects(memory: Memory, vectors: dict[int, Vectors], origins: dict[int, int]) -> Iterator[Flagged]:
     """Each statement that may resemble an earlier one, with the one it resembles most."""
-    import numpy as np
+    from mnemic.numeric import np
 
     known = [one for one in memory.statements if one.id in vectors]
     if len(known) < 2:

@@ -135,7 +135,7 @@ def _stored_meanings(ctx: Context, reader: Reader, found: Sequence[Memory]) -> d
 
     So a memory costs one run of the model, not one for each statement.
     """
-    import numpy as np
+    from mnemic.numeric import np
 
     titles = meanings(ctx, [memory.title for memory in found])
     if titles is None:
@@ -150,7 +150,7 @@ def _stored_meanings(ctx: Context, reader: Reader, found: Sequence[Memory]) -> d
 
 def _without(vectors: Vectors, title: Vectors) -> Vectors:
     """*vectors* without their share of *title*, made one long again."""
-    import numpy as np
+    from mnemic.numeric import np
 
     rest = vectors - np.outer(vectors @ title, title)
     unit: Vectors = rest / np.maximum(np.linalg.norm(rest, axis=1, keepdims=True), 1e-9)

@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING
 from mnemic.retrieval.text import STOP_WORDS
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
     from mnemic.embedding.base import Vectors
+    from mnemic.numeric import np, npt
 
 Topics = Mapping[str, Sequence[str]]
 """Texts by the name of their topic."""

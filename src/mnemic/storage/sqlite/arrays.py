@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
+from mnemic.numeric import np, npt
 
 Numbers = npt.NDArray[np.signedinteger]
 """Of memories, in as many bytes as there are memories for."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import apsw
-import numpy as np
 import orjson
 
+from mnemic.numeric import np
 from mnemic.storage.sqlite.arrays import Flags, Numbers, Scores, Times
 from mnemic.storage.sqlite.memories import as_json
 from mnemic.storage.sqlite.rows import rows

@@ -11,12 +11,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import apsw
-import numpy as np
-import numpy.typing as npt
 import orjson
 
 from mnemic.model.search import Filter, Order
 from mnemic.model.values import DAY, Moment, State, Tier
+from mnemic.numeric import np, npt
 from mnemic.storage.base import Match, Weights
 from mnemic.storage.sqlite import journal
 from mnemic.storage.sqlite.arrays import Flags, Numbers, Scores, among, best, flagged

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import apsw
-import numpy as np
 
 from mnemic.model.search import Filter
+from mnemic.numeric import np
 from mnemic.storage.base import Match, Weights
 from mnemic.storage.sqlite.arrays import Numbers, Scores, best, resized
 from mnemic.storage.sqlite.ledger import Ledger

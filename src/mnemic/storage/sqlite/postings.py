@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from functools import partial, reduce
 
 import apsw
-import numpy as np
 import orjson
 
 from mnemic.model.memory import Memory
 from mnemic.model.values import State
+from mnemic.numeric import np
 from mnemic.storage.sqlite import journal, memories, words
 from mnemic.storage.sqlite.arrays import Flags, Numbers, Scores, Times
 from mnemic.storage.sqlite.census import Census

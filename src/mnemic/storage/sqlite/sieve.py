@@ -5,10 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import numkong
-import numpy as np
-import numpy.typing as npt
-
+from mnemic.numeric import np, npt, numkong
 from mnemic.storage.sqlite.arrays import Flags, Int8
 
 if TYPE_CHECKING:

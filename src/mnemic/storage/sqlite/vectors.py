@@ -9,10 +9,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import apsw
-import numkong
-import numpy as np
-import numpy.typing as npt
 
+from mnemic.numeric import np, npt, numkong
 from mnemic.storage.base import Nearness
 from mnemic.storage.sqlite import journal
 from mnemic.storage.sqlite.arrays import Flags, Int8, Numbers, among, best, flagged, resized
