@@ -18,6 +18,7 @@ from bench.stores import copied, open_store, scratch, staying
 from mnemic.app import dialect
 from mnemic.core.context import Context
 from mnemic.core.workspaces import add, create, search
+from mnemic.embedding.base import SingleModel
 
 if TYPE_CHECKING:
     from mnemic.embedding.base import Embedder, Vectors
@@ -116,7 +117,7 @@ def _inserts(ctx: Context, size: int) -> Spent:
     return spent(partial(_call, known, "lorekeeper", "lore_insert", memories=[item]) for item in items)
 
 
-class Remembering:
+class Remembering(SingleModel):
     """An embedder that has seen the texts before: what is left is the work beside it."""
 
     def __init__(self, embedder: Embedder):

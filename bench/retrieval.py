@@ -113,7 +113,7 @@ def run(
         asked = [question for question in data.questions if question["haystack"] == haystack]
         with tempfile.TemporaryDirectory() as folder:
             store = SqliteStore(Path(folder) / "haystack.db", durable=False)
-            store.use_model(embedder.name)
+            store.use_models(embedder.name)
             ctx = Context(store=store, embedder=embedder)
             fill(ctx, notes(data, haystack))
             for question in asked:

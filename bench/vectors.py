@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import platformdirs
 
+from mnemic.embedding.base import SingleModel
 from mnemic.embedding.local import LocalEmbedder
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ READ = "SELECT value FROM vector WHERE key = ?"
 WRITE = "INSERT OR IGNORE INTO vector VALUES (?, ?)"
 
 
-class CachedEmbedder:
+class CachedEmbedder(SingleModel):
     """An embedder that computes each text once and keeps the vector, in 16 bits, in a file."""
 
     def __init__(self, inner: Embedder, path: Path = CACHE):

@@ -71,7 +71,7 @@ def clock() -> Clock:
 def ctx(store: Store, clock: Clock) -> Context:
     """A context over `store` in which time, chance and the model are held still."""
     embedder = WordEmbedder()
-    store.use_model(embedder.name)
+    store.use_models(embedder.name)
     return Context(store=store, embedder=embedder, now=clock, new_uid=Uids(), actor="tester")
 
 
@@ -84,5 +84,5 @@ def model() -> LocalEmbedder:
 @pytest.fixture
 def real(store: Store, clock: Clock, model: LocalEmbedder) -> Context:
     """A context over `store` with the real model."""
-    store.use_model(model.name)
+    store.use_models(model.name)
     return Context(store=store, embedder=model, now=clock, new_uid=Uids(), actor="tester")

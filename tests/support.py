@@ -20,6 +20,7 @@ import numpy as np
 
 from mnemic.core.context import Context
 from mnemic.core.memories import Note, remember
+from mnemic.embedding.base import Embedding, SingleModel
 from mnemic.embedding.windows import character_windows
 from mnemic.errors import Unavailable
 from mnemic.model.memory import Draft, Memory
@@ -95,7 +96,7 @@ class Uids:
         return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{self.family} {self.given}"))
 
 
-class WordEmbedder:
+class WordEmbedder(SingleModel):
     """A model that knows nothing but words: texts that share words are near each other."""
 
     def __init__(self, name: str = "words-64", dimension: int = 64, window: int = 400):
@@ -131,6 +132,11 @@ class WordEmbedder:
             seed = hashlib.blake2b(f"{self.name} {word}".encode(), digest_size=8).digest()
             self._known[word] = np.random.default_rng(int.from_bytes(seed)).standard_normal(self.dimension)
         return self._known[word]
+
+
+def embedding(embedder: WordEmbedder, text: str) -> Embedding:
+    """*text* as read by this one model."""
+    return Embedding.by(embedder.name, embedder.embed([text])[0])
 
 
 class AbsentEmbedder(WordEmbedder):

@@ -96,7 +96,7 @@ def open_app(settings: Settings, *, actor: str = "mnemic") -> App:
         variables={name: value for name, value in os.environ.items() if name.startswith(VARIABLES)},
     )
     if ctx.embedder is not None:
-        ctx.store.use_model(ctx.embedder.name)
+        ctx.store.use_models(*(model.name for model in ctx.embedder.models))
     return App(settings, ctx)
 
 

@@ -633,7 +633,7 @@ def test_the_graph_as_it_was(ctx, clock):
 def elsewhere(ctx, fresh):
     """An empty store beside it."""
     store = fresh("elsewhere")
-    store.use_model(WordEmbedder().name)
+    store.use_models(WordEmbedder().name)
     return replace(ctx, store=store, new_uid=Uids("elsewhere"))
 
 

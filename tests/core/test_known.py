@@ -11,7 +11,7 @@ from mnemic.core.memories import Fate, Note, forget
 from mnemic.core.reflections import Reflection
 from mnemic.core.reflections import add as reflect
 from mnemic.model.graph import Direction
-from support import AbsentEmbedder, WordEmbedder
+from support import AbsentEmbedder, WordEmbedder, embedding
 
 ANYWHERE = Gate(namespaces=None)
 BILLING = "The billing service must be restarted after the currency table has been changed."
@@ -119,7 +119,7 @@ def test_a_text_is_read_once_by_the_model(ctx):
     assert counting.embedder.texts == 1
     reader = counting.store.read()
     assert reader.pending_count() == 0
-    vector = counting.embedder.embed([f"Billing restart\nwhat to do\n{BILLING}"])[0]
+    vector = embedding(counting.embedder, f"Billing restart\nwhat to do\n{BILLING}")
     assert reader.similarities(vector, [kept.id])[kept.id].similarity == pytest.approx(1, abs=0.01)
 
 

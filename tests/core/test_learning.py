@@ -79,7 +79,7 @@ def test_two_at_once_make_one_reflection(fresh, clock):
     stores = [fresh(), fresh()]
     contexts = []
     for place, store in enumerate(stores):
-        store.use_model(embedder.name)
+        store.use_models(embedder.name)
         contexts.append(Context(store=store, embedder=embedder, now=clock, new_uid=Uids(str(place))))
     start = threading.Barrier(2)
     done = []

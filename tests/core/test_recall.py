@@ -12,7 +12,7 @@ from mnemic.core.upkeep import embed_pending, read_as
 from mnemic.model.access import Grant
 from mnemic.model.search import Filter
 from mnemic.storage.base import Pending
-from support import AbsentEmbedder, WordEmbedder, a_query, kept
+from support import AbsentEmbedder, WordEmbedder, a_query, embedding, kept
 
 TEXTS = ["the heron stands in the pond", "the fox sleeps under the hedge", "rain falls on the roof"]
 
@@ -84,7 +84,7 @@ def test_a_model_that_is_not_there_does_not_stop_an_answer(ctx, known):
 def test_a_new_model_takes_over_without_mixing(ctx, known):
     recall(ctx, a_query("heron"))
     newer = replace(ctx, embedder=WordEmbedder("newer", dimension=32))
-    ctx.store.use_model("newer")
+    ctx.store.use_models("newer")
     found = recall(newer, a_query("heron in the pond"))
     assert found.hits[0].memory.id == known[0].id and found.hits[0].statement_id is not None
     assert ctx.store.read().pending_count() == 0 and ctx.store.check() == []
@@ -178,7 +178,7 @@ def test_a_text_whose_title_changes_meanwhile_is_embedded_under_the_new_one(ctx)
 
     assert embed_pending(replace(ctx, embedder=Slow()), 10) == 0
     assert embed_pending(ctx, 10) == 1
-    [vector] = ctx.embedder.embed(["Submarine\nit is grey"])
+    vector = embedding(ctx.embedder, "Submarine\nit is grey")
     [near] = ctx.store.read().nearest(vector, Filter(), limit=1)
     assert near.similarity > 0.99
 

@@ -17,6 +17,7 @@ from mnemic.core.graph import end_link, link
 from mnemic.core.history import undo, undo_since
 from mnemic.core.memories import Fate, Note, Revision, forget, remember, restore, revise, supersede
 from mnemic.core.upkeep import embed_pending, expire, read_as
+from mnemic.embedding.base import Embedding
 from mnemic.errors import Conflict, Invalid, NotFound
 from mnemic.model.search import Filter
 from mnemic.model.values import HOUR, State
@@ -49,7 +50,7 @@ class MemoryMachine(RuleBasedStateMachine):
 
     def open(self):
         self.store = open_store(self.engine, self.folder, durable=False)
-        self.store.use_model(self.embedder.name)
+        self.store.use_models(self.embedder.name)
         self.ctx = Context(
             store=self.store, embedder=self.embedder, now=self.clock, new_uid=self.uids, actor="machine"
         )
@@ -241,9 +242,8 @@ class MemoryMachine(RuleBasedStateMachine):
         memories = {memory.id: memory for memory in reader.all_memories() if memory.state is State.LIVING}
         waiting = {item.memory_id for item in reader.pending(limit=10_000)}
         questions = self.embedder.embed([*MARKERS, "alpha", "über alles"])
-        near = [
-            {near.memory_id: near for near in reader.nearest(q, Filter(), limit=10_000)} for q in questions
-        ]
+        asked = [Embedding.by(self.embedder.name, question) for question in questions]
+        near = [{near.memory_id: near for near in reader.nearest(q, Filter(), limit=10_000)} for q in asked]
         for found in near:
             assert memories.keys() - waiting <= found.keys() <= memories.keys()
         for number in memories.keys() - waiting:

@@ -396,7 +396,7 @@ NASTY = [
 @pytest.fixture(scope="module")
 def fuzzed(engine, tmp_path_factory):
     store = open_store(engine, tmp_path_factory.mktemp("fuzzed"), durable=False)
-    store.use_model(WordEmbedder().name)
+    store.use_models(WordEmbedder().name)
     ctx = Context(store=store, embedder=WordEmbedder(), now=lambda: START, new_uid=Uids(), actor="fuzzer")
     remember(
         ctx, [Note(text=f"note {number}", title="Deploys" if number == 3 else None) for number in range(20)]

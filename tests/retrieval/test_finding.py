@@ -39,7 +39,7 @@ CORPUS = {
 def library(engine, model, tmp_path_factory):
     """The corpus with its vectors; a title names what is expected."""
     store = open_store(engine, tmp_path_factory.mktemp("library"))
-    store.use_model(model.name)
+    store.use_models(model.name)
     ctx = Context(store=store, embedder=model, now=Clock(), new_uid=Uids(), actor="tester")
     remember(ctx, [Note(text=text, source=name) for name, text in CORPUS.items()])
     embed_pending(ctx, 100)

@@ -9,14 +9,14 @@ import pytest
 from mnemic.model.values import DAY, HOUR
 from mnemic.retrieval.engine import search
 from mnemic.retrieval.limbic import LIMBIC, RECENT, Strategy, recency, spread, strategy_for
-from support import START, WordEmbedder, a_draft, a_query, embed_all, put
+from support import START, WordEmbedder, a_draft, a_query, embed_all, embedding, put
 
 EMBEDDER = WordEmbedder()
 
 
 @pytest.fixture
 def filled(store):
-    store.use_model(EMBEDDER.name)
+    store.use_models(EMBEDDER.name)
     return store
 
 
@@ -34,7 +34,7 @@ def used(store, number, *moments):
 
 def found(store, text, *, now=START, limit=10, profile=LIMBIC, **wanted):
     query = a_query(text, now=now, limit=limit, **wanted)
-    return search(store.read(), query, EMBEDDER.embed([text])[0], profile)
+    return search(store.read(), query, embedding(EMBEDDER, text), profile)
 
 
 @pytest.mark.parametrize(
@@ -100,14 +100,12 @@ def test_without_a_memory_that_holds_all_words_there_is_no_fusion(filled):
 def test_what_only_the_words_found_is_weighed_by_its_place(filled):
     stocked(filled, *(f"pond word{number}" for number in range(12)))
     [far] = stocked(filled, "stones on the hill")
-    vector = EMBEDDER.embed(["pond"])[0]
-    hits = search(filled.read(), a_query("stones", limit=4), vector, LIMBIC)
+    hits = search(filled.read(), a_query("stones", limit=4), embedding(EMBEDDER, "pond"), LIMBIC)
     [hit] = [one for one in hits if one.memory.id == far]
     assert hit.terms["rrf"] == pytest.approx(1 / 61), "first by words, not among the twelve nearest"
     assert hit.score == pytest.approx(0.8), "its likeness is told and does not count"
-    assert hit.terms["distance"] == pytest.approx(
-        1 - vector @ EMBEDDER.embed(["stones on the hill"])[0], abs=0.02
-    )
+    asked, told = EMBEDDER.embed(["pond", "stones on the hill"])
+    assert hit.terms["distance"] == pytest.approx(1 - asked @ told, abs=0.02)
 
 
 def test_words_alone_answer_while_nothing_has_a_vector(filled):

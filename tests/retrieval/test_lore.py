@@ -11,7 +11,7 @@ from mnemic.model.values import DAY, State
 from mnemic.retrieval import lore
 from mnemic.retrieval.engine import search
 from mnemic.retrieval.lore import Lore
-from support import START, WordEmbedder, a_draft, a_query, change, embed_all, put
+from support import START, WordEmbedder, a_draft, a_query, change, embed_all, embedding, put
 
 EMBEDDER = WordEmbedder()
 LORE = Lore()
@@ -19,13 +19,13 @@ LORE = Lore()
 
 @pytest.fixture
 def filled(store):
-    store.use_model(EMBEDDER.name)
+    store.use_models(EMBEDDER.name)
     return store
 
 
 def found(store, text, profile=LORE, *, now=START, vectors=True, **wanted):
     embed_all(store, EMBEDDER)
-    vector = EMBEDDER.embed([text])[0] if vectors else None
+    vector = embedding(EMBEDDER, text) if vectors else None
     return search(store.read(), a_query(text, now=now, **wanted), vector, profile)
 
 

@@ -7,14 +7,14 @@ import pytest
 from mnemic.model.values import DAY, Tier
 from mnemic.retrieval.engine import search
 from mnemic.retrieval.sixfold import HYBRID, RECALLED, SEARCHED, rarity
-from support import START, WordEmbedder, a_draft, a_query, embed_all, put
+from support import START, WordEmbedder, a_draft, a_query, embed_all, embedding, put
 
 EMBEDDER = WordEmbedder()
 
 
 @pytest.fixture
 def filled(store):
-    store.use_model(EMBEDDER.name)
+    store.use_models(EMBEDDER.name)
     return store
 
 
@@ -28,7 +28,7 @@ def found(store, text, profile=RECALLED, *, now=START, **wanted):
 
 def blended(store, text):
     embed_all(store, EMBEDDER)
-    return search(store.read(), a_query(text), EMBEDDER.embed([text])[0], HYBRID)
+    return search(store.read(), a_query(text), embedding(EMBEDDER, text), HYBRID)
 
 
 def test_the_score_is_the_sum_of_six_factors(store):

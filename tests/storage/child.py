@@ -15,13 +15,13 @@ from mnemic.core.memories import Note, remember
 from mnemic.core.recall import recall
 from mnemic.model.search import Filter
 from mnemic.storage.sqlite.store import SqliteStore
-from support import WordEmbedder, a_query
+from support import WordEmbedder, a_query, embedding
 
 
 def context(database: str, embedder: WordEmbedder | None = None) -> Context:
     store = SqliteStore(Path(database))
     if embedder:
-        store.use_model(embedder.name)
+        store.use_models(embedder.name)
     return Context(store=store, embedder=embedder, actor="child")
 
 
@@ -73,7 +73,7 @@ def answer(database: str) -> None:
         recalled = [hit.memory.id for hit in recall(ctx, a_query(question, now=wall_clock())).hits]
         reader = ctx.store.read()
         by_words = [number for number, _ in reader.words(question.split(), Filter(), every=False, limit=10)]
-        near = reader.nearest(embedder.embed([question])[0], Filter(), limit=10)
+        near = reader.nearest(embedding(embedder, question), Filter(), limit=10)
         by_vectors = [one.memory_id for one in near if one.similarity > 0.5]
         found = {"recalled": recalled, "words": by_words, "vectors": by_vectors}
         say({name: [one.title for one in reader.memories(ids)] for name, ids in found.items()})

@@ -100,7 +100,7 @@ def test_a_statement_knows_the_change_it_came_with(store):
 
 def test_the_vectors_of_a_memory_are_those_of_its_statements(store):
     embedder = WordEmbedder()
-    store.use_model(embedder.name)
+    store.use_models(embedder.name)
     assert store.read().vectors([1]) == {}
     one, other = put(store, a_draft("a", texts=("red fox", "blue heron")), a_draft("other"))
     long = change(store, other, texts=("word " * 200,))
@@ -108,6 +108,8 @@ def test_the_vectors_of_a_memory_are_those_of_its_statements(store):
     vectors = store.read().vectors([one.id])
     assert list(vectors) == [statement.id for statement in one.statements]
     wanted = embedder.embed(["red fox", "blue heron"])
-    assert np.allclose(np.array(list(vectors.values())), wanted, atol=0.02)
+    assert np.allclose(np.array([one.vector for one in vectors.values()]), wanted, atol=0.02)
     [vector] = store.read().vectors([long.id]).values()
-    assert vector @ embedder.embed(["word"])[0] == pytest.approx(1, abs=0.01), "several passages, one vector"
+    assert vector.vector @ embedder.embed(["word"])[0] == pytest.approx(1, abs=0.01), (
+        "several passages, one vector"
+    )

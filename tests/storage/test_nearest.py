@@ -6,17 +6,18 @@ import random
 
 import pytest
 
+from mnemic.embedding.base import Embedding, Reading, Scale
 from mnemic.model.search import Filter
 from mnemic.model.values import State
 from mnemic.storage.base import Passage
 from mnemic.storage.sqlite import vectors
-from support import START, WordEmbedder, a_draft, change, embed_all, put
+from support import START, WordEmbedder, a_draft, change, embed_all, embedding, put
 
 EMBEDDER = WordEmbedder()
 
 
 def nearest(store, text, embedder=EMBEDDER, **wanted):
-    found = store.read().nearest(embedder.embed([text])[0], Filter(**wanted), limit=50)
+    found = store.read().nearest(embedding(embedder, text), Filter(**wanted), limit=50)
     return {near.memory_id: near.similarity for near in found}
 
 
@@ -25,7 +26,7 @@ def pair(fresh):
     """One store opened twice, as by two processes."""
     left, right = fresh(), fresh()
     for store in (left, right):
-        store.use_model(EMBEDDER.name)
+        store.use_models(EMBEDDER.name)
     return left, right
 
 
@@ -108,7 +109,7 @@ def test_many_changes_leave_the_same_answers_as_a_fresh_start(fresh, pair):
             made = [tx.change(memory, namespace=f"turn {turn}") for memory in made]
         nearest(left, "memory 7")
     late = fresh()
-    late.use_model(EMBEDDER.name)
+    late.use_models(EMBEDDER.name)
     for text in ("memory 7", "memory 1499 of many words"):
         for wanted in ({}, {"namespaces": ("turn 3",)}, {"namespaces": ("turn 1",)}):
             assert nearest(left, text, **wanted) == nearest(late, text, **wanted)
@@ -117,14 +118,14 @@ def test_many_changes_leave_the_same_answers_as_a_fresh_start(fresh, pair):
 def test_another_model_makes_everything_wait_and_never_mixes(fresh):
     store = fresh()
     older, newer = WordEmbedder("older"), WordEmbedder("newer", dimension=32)
-    store.use_model(older.name)
+    store.use_models(older.name)
     apple, pear = put(store, a_draft("red apple"), a_draft("green pear"))
     embed_all(store, older)
     assert (
         nearest(store, "red apple", older).keys() == {apple.id, pear.id} and store.read().pending_count() == 0
     )
 
-    store.use_model(newer.name)
+    store.use_models(newer.name)
     assert store.read().pending_count() == 2
     assert nearest(store, "red apple", newer) == {}
     [first] = [item for item in store.read().pending(limit=5) if item.memory_id == apple.id]
@@ -138,21 +139,92 @@ def test_another_model_makes_everything_wait_and_never_mixes(fresh):
     assert store.check() == []
 
     again = fresh()
-    again.use_model(newer.name)
+    again.use_models(newer.name)
     assert again.read().pending_count() == 0
     assert nearest(again, "red apple", newer).keys() == {apple.id, pear.id}
-    again.use_model(older.name)
+    again.use_models(older.name)
     assert again.read().pending_count() == 2 and nearest(again, "red apple", older) == {}
+
+
+def put_vector(store, memory, model, text):
+    """Give the one statement of *memory* the vector of *text* by *model*."""
+    [vector] = model.embed([text])
+    with store.write(operation="embed", actor="x", at=START) as tx:
+        tx.put_passages(model.name, model.dimension, [Passage(memory.statements[0].id, 0, 9, vector)])
+
+
+def test_two_models_find_together_and_each_compares_its_own_vectors(fresh):
+    store = fresh()
+    one, other = WordEmbedder("one"), WordEmbedder("other", dimension=32)
+    store.use_models(one.name, other.name)
+    apple, pear, plum = put(
+        store, a_draft("red apple"), a_draft("green pear"), a_draft("red plum", namespace="x")
+    )
+    put_vector(store, apple, one, "red apple")
+    put_vector(store, pear, other, "green pear")
+    assert store.read().pending_count() == 1
+    put_vector(store, plum, other, "red plum")
+    both = Embedding((*embedding(one, "red apple").readings, *embedding(other, "red apple").readings))
+    reader = store.read()
+    assert reader.nearest(embedding(one, "red apple"), Filter(), limit=5)[0].memory_id == apple.id
+    assert {near.memory_id for near in reader.nearest(both, Filter(), limit=5)} == {
+        apple.id,
+        pear.id,
+        plum.id,
+    }
+    near = reader.nearest(both, Filter(), limit=2)
+    assert [one.memory_id for one in near] == [apple.id, plum.id], "the best of both models, in one order"
+    assert reader.similarities(both, [apple.id, pear.id]).keys() == {apple.id, pear.id}
+    assert {vector.model for vector in reader.vectors([apple.id, pear.id]).values()} == {"one", "other"}
+    assert reader.models(Filter()) == ["one", "other"]
+    assert reader.models(Filter(namespaces=("x",))) == ["other"]
+    assert reader.models(Filter(namespaces=("nowhere",))) == []
+    assert store.check() == []
+
+
+def test_similarities_are_told_on_the_scale_of_the_question(fresh):
+    store = fresh()
+    store.use_models(EMBEDDER.name)
+    [apple] = put(store, a_draft("red apple"))
+    embed_all(store, EMBEDDER)
+    [vector] = EMBEDDER.embed(["red plum"])
+    plain = store.read().nearest(Embedding.by(EMBEDDER.name, vector), Filter(), limit=5)[0].similarity
+    scale = Scale(unrelated=0.2, trust=0.5)
+    asked = Embedding((Reading(EMBEDDER.name, vector, scale),))
+    [near] = store.read().nearest(asked, Filter(), limit=5)
+    assert near.similarity == pytest.approx(0.5 * (plain - 0.2) / 0.8)
+    assert store.read().nearest(asked, Filter(), limit=5, at_least=near.similarity - 0.001) == [near]
+    assert store.read().nearest(asked, Filter(), limit=5, at_least=near.similarity + 0.001) == []
+    change(store, apple, state=State.FORGOTTEN, at=START + 1)
+    assert store.read().left_similarities(asked, [apple.id])[apple.id].similarity == pytest.approx(
+        near.similarity
+    )
+
+
+def test_a_text_that_another_model_reads_anew_leaves_the_vectors_of_the_first(fresh):
+    store, again = fresh(), fresh()
+    one, other = WordEmbedder("one"), WordEmbedder("other", dimension=32)
+    for each in (store, again):
+        each.use_models(one.name, other.name)
+    apple, pear = put(store, a_draft("red apple"), a_draft("green pear"))
+    for memory in (apple, pear):
+        put_vector(store, memory, one, memory.texts[0])
+    assert nearest(again, "red apple", one).keys() == {apple.id, pear.id}
+    change(store, apple, title="Apfel", at=START + 1)
+    put_vector(store, apple, other, "Apfel red apple")
+    for each in (store, again):
+        assert nearest(each, "red apple", one).keys() == {pear.id}
+        assert nearest(each, "red apple", other).keys() == {apple.id}
 
 
 def test_a_long_statement_is_near_by_its_best_stretch(fresh):
     store, embedder = fresh(), WordEmbedder(window=60)
-    store.use_model(embedder.name)
+    store.use_models(embedder.name)
     filler = "nothing of interest stands in this part of the text. " * 5
     [memory] = put(store, a_draft("long", texts=(f"{filler}the treasure is under the old oak. {filler}",)))
     embed_all(store, embedder)
     [near] = store.read().nearest(
-        embedder.embed(["the treasure is under the old oak."])[0], Filter(), limit=5
+        embedding(embedder, "the treasure is under the old oak."), Filter(), limit=5
     )
     assert near.memory_id == memory.id and near.similarity > 0.6
 
@@ -160,7 +232,7 @@ def test_a_long_statement_is_near_by_its_best_stretch(fresh):
 def test_a_memory_that_has_left_is_near_by_the_vectors_it_left_with(pair):
     left, right = pair
     apple, pear = put(left, a_draft("red apple"), a_draft("green pear"))
-    vector = EMBEDDER.embed(["red apple"])[0]
+    vector = embedding(EMBEDDER, "red apple")
     assert right.read().left_similarities(vector, [apple.id]) == {}, "there is no vector yet"
     embed_all(left, EMBEDDER)
     change(left, apple, state=State.FORGOTTEN, at=START + 1)
@@ -212,7 +284,7 @@ def assert_nearest(store, wanted):
     passing = reader.select(wanted, limit=10_000)
     chance = random.Random(len(passing))
     for _ in range(20):
-        vector = WIDE.embed([" ".join(chance.choices(WORDS, k=5))])[0]
+        vector = embedding(WIDE, " ".join(chance.choices(WORDS, k=5)))
         told = reader.similarities(vector, passing)
         expected = sorted((near.similarity for near in told.values()), reverse=True)
         found = reader.nearest(vector, wanted, limit=5)
@@ -225,7 +297,7 @@ def assert_nearest(store, wanted):
 
 def test_among_very_many_the_nearest_are_those_of_an_exact_comparison(fresh, sifting):
     store = fresh()
-    store.use_model(WIDE.name)
+    store.use_models(WIDE.name)
     here = put(store, *drafts(1_400, 1))
     put(
         store,
@@ -253,7 +325,7 @@ def test_among_very_many_the_nearest_are_those_of_an_exact_comparison(fresh, sif
 
 def test_very_many_that_change_over_and_over_are_near_as_they_are_now(fresh, sifting):
     store = fresh()
-    store.use_model(WIDE.name)
+    store.use_models(WIDE.name)
     made = put(store, *drafts(1_500, 5))
     embed_all(store, WIDE)
     for turn in range(4):
@@ -265,9 +337,9 @@ def test_very_many_that_change_over_and_over_are_near_as_they_are_now(fresh, sif
 
 def test_memories_of_many_passages_hide_no_others(fresh, sifting):
     store, embedder = fresh(), WordEmbedder("words-384", dimension=384, window=60)
-    store.use_model(embedder.name)
+    store.use_models(embedder.name)
     long = "the treasure lies under the old oak beside the river bend. " * 300
     put(store, *(a_draft(f"{long}{number}", title=str(number)) for number in range(4)), a_draft("grey stone"))
     embed_all(store, embedder)
-    vector = embedder.embed(["the treasure lies under the old oak"])[0]
+    vector = embedding(embedder, "the treasure lies under the old oak")
     assert len(store.read().nearest(vector, Filter(), limit=5)) == 5

@@ -12,7 +12,7 @@ from mnemic.errors import Denied
 from mnemic.model.graph import Direction
 from mnemic.model.search import Filter
 from mnemic.model.values import DAY, HOUR, State
-from support import START, WordEmbedder, a_draft, change, embed_all, put
+from support import START, WordEmbedder, a_draft, change, embed_all, embedding, put
 
 
 def whole(store):
@@ -96,14 +96,14 @@ def test_the_links_of_the_past_are_as_they_stood(store, eventful):
 
 def test_vectors_take_part_in_the_past(store):
     embedder = WordEmbedder()
-    store.use_model(embedder.name)
+    store.use_models(embedder.name)
     [memory] = put(store, a_draft("red apple"))
     embed_all(store, embedder)
     changed = change(store, memory, texts=("grey stone",), at=START + 1)
     embed_all(store, embedder)
     [other] = put(store, a_draft("red apples"), at=START + 2)
     embed_all(store, embedder)
-    vector = embedder.embed(["red apple"])[0]
+    vector = embedding(embedder, "red apple")
     [then] = store.at(1).read().nearest(vector, Filter(), limit=5)
     assert then.memory_id == memory.id and then.similarity == pytest.approx(1, abs=0.01)
     assert then.statement_id == memory.statements[0].id
@@ -113,13 +113,13 @@ def test_vectors_take_part_in_the_past(store):
 
 def test_vectors_that_come_later_take_part_in_a_past_that_was_looked_at_before(store):
     embedder = WordEmbedder()
-    store.use_model(embedder.name)
+    store.use_models(embedder.name)
     put(store, a_draft("red apple"))
     embed_all(store, embedder)
     [late] = put(store, a_draft("green pear"))
 
     def nearest():
-        near = store.at(late.id).read().nearest(embedder.embed(["green pear"])[0], Filter(), limit=1)
+        near = store.at(late.id).read().nearest(embedding(embedder, "green pear"), Filter(), limit=1)
         return [one.memory_id for one in near]
 
     assert nearest() == [1]

@@ -88,7 +88,7 @@ def test_what_was_acknowledged_survives_being_killed(tmp_path, seed):
 def test_a_write_in_one_process_is_recalled_in_another(tmp_path):
     database = tmp_path / "two.db"
     store, embedder = SqliteStore(database), WordEmbedder()
-    store.use_model(embedder.name)
+    store.use_models(embedder.name)
     ctx = Context(store=store, embedder=embedder, now=wall_clock, new_uid=Uids(), actor="parent")
 
     with a_child("answer", database) as child:

@@ -16,7 +16,7 @@ from mnemic.model.session import Session
 from mnemic.model.values import DAY, HOUR, MINUTE, State, Tier
 from mnemic.model.workspace import Role
 from mnemic.storage.base import Merit, Repute, Traits
-from support import START, a_draft, change, embed_all, open_store, put
+from support import START, a_draft, change, embed_all, embedding, open_store, put
 from support import WordEmbedder as Embedder
 
 
@@ -25,7 +25,7 @@ def test_an_empty_store_answers_every_question(store):
     assert (reader.memory(1), reader.memories([1, 2]), reader.count(), store.sequence()) == (None, [], 0, 0)
     assert reader.select(Filter(), limit=10) == []
     assert reader.words(["sky"], Filter(), every=True, limit=10) == []
-    assert reader.nearest(Embedder().embed(["sky"])[0], Filter(), limit=10) == []
+    assert reader.nearest(embedding(Embedder(), "sky"), Filter(), limit=10) == []
     assert list(reader.journal()) == list(reader.all_memories()) == list(reader.all_edges()) == []
     assert store.at(0).read().count() == 0
     assert store.check() == []
@@ -272,10 +272,10 @@ def test_tokens_are_kept_by_their_hash(store):
 
 def test_a_snapshot_answers_from_one_moment(store):
     embedder = Embedder()
-    store.use_model(embedder.name)
+    store.use_models(embedder.name)
     [first] = put(store, a_draft("red apples"))
     embed_all(store, embedder)
-    apples = embedder.embed(["red apples"])[0]
+    apples = embedding(embedder, "red apples")
     with store.snapshot() as then:
         seen = then.count()
         put(store, a_draft("green apples"))
@@ -497,12 +497,12 @@ def test_uids_are_told_of_those_that_pass(store):
 def test_a_filter_may_name_numbers(store):
     one, other, _ = put(store, a_draft("sky one"), a_draft("sky two"), a_draft("sky three"))
     embedder = Embedder()
-    store.use_model(embedder.name)
+    store.use_models(embedder.name)
     embed_all(store, embedder)
     wanted, reader = Filter(ids=(other.id, one.id), namespaces=("global",)), store.read()
     assert set(reader.select(wanted, limit=9)) == {one.id, other.id}
     assert {number for number, _ in reader.words(["sky"], wanted, every=True, limit=9)} == {one.id, other.id}
-    near = reader.nearest(embedder.embed(["sky three"])[0], wanted, limit=9)
+    near = reader.nearest(embedding(embedder, "sky three"), wanted, limit=9)
     assert {found.memory_id for found in near} == {one.id, other.id}
 
 

@@ -6,7 +6,6 @@ import math
 import random
 import uuid
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,7 +14,7 @@ from mnemic.model.memory import Draft
 from mnemic.model.search import Filter, Order
 from mnemic.model.values import DAY, HOUR, State, Tier
 from mnemic.storage.sqlite import opened
-from support import START, WordEmbedder, a_draft, embed_all, open_store, put
+from support import START, WordEmbedder, a_draft, embed_all, embedding, open_store, put
 
 WORDS = ["amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heron"]
 NAMESPACES, KINDS, TAGS = ("global", "work", "home"), ("note", "fact", "event"), ("red", "green", "blue")
@@ -36,7 +35,7 @@ def library(engine, tmp_path_factory, request):
 
 def filled(engine, tmp_path_factory):
     store = open_store(engine, tmp_path_factory.mktemp("library"))
-    store.use_model(EMBEDDER.name)
+    store.use_models(EMBEDDER.name)
     chance = random.Random(7)
     with store.write(operation="x", actor="x", at=START) as tx:
         sessions = [tx.session("global", "one"), tx.session("global", "two")]
@@ -234,13 +233,14 @@ def vectors_of(memory):
     )
 
 
-def similarities(embedded, wanted, vector):
+def similarities(embedded, wanted, text):
     """For every living memory that passes and has vectors, the best cosine of its passages."""
     seen = [
         (memory, vectors)
         for memory, vectors in embedded
         if memory.state is State.LIVING and passes(memory, wanted)
     ]
+    [vector] = EMBEDDER.embed([text])
     return {memory.id: float((vectors @ vector).max()) for memory, vectors in seen}
 
 
@@ -261,9 +261,9 @@ def embedded(library):
 )
 def test_the_nearest_are_the_nearest_of_those_that_pass(library, embedded, wanted, words, limit):
     store, _ = library
-    vector = EMBEDDER.embed([" ".join(words)])[0]
-    expected = similarities(embedded, wanted, vector)
-    found = store.read().nearest(vector, wanted, limit=limit)
+    text = " ".join(words)
+    expected = similarities(embedded, wanted, text)
+    found = store.read().nearest(embedding(EMBEDDER, text), wanted, limit=limit)
     assert len(found) == min(limit, len(expected))
     assert len({near.memory_id for near in found}) == len(found)
     for near, best in zip(found, sorted(expected.values(), reverse=True), strict=False):
@@ -273,20 +273,20 @@ def test_the_nearest_are_the_nearest_of_those_that_pass(library, embedded, wante
 
 def test_similarities_are_told_for_those_that_have_vectors(library, embedded):
     store, memories = library
-    vector = EMBEDDER.embed(["amber birch"])[0]
-    told = store.read().similarities(vector, [memory.id for memory in memories] + [9999])
-    expected = similarities(embedded, Filter(), vector)
+    asked = embedding(EMBEDDER, "amber birch")
+    told = store.read().similarities(asked, [memory.id for memory in memories] + [9999])
+    expected = similarities(embedded, Filter(), "amber birch")
     assert told.keys() == expected.keys()
     for number, near in told.items():
         assert near.similarity == pytest.approx(expected[number], abs=0.02)
-    assert store.read().similarities(vector, []) == {}
+    assert store.read().similarities(asked, []) == {}
 
 
 def test_the_statement_that_matched_is_named(library, embedded):
     store, _ = library
-    vector = EMBEDDER.embed(["heron"])[0]
+    [vector] = EMBEDDER.embed(["heron"])
     by_id = {memory.id: memory for memory, _ in embedded}
-    for near in store.read().nearest(vector, Filter(), limit=20):
+    for near in store.read().nearest(embedding(EMBEDDER, "heron"), Filter(), limit=20):
         [statement] = [s for s in by_id[near.memory_id].statements if s.id == near.statement_id]
         parts = [statement.text[start:end] for start, end in EMBEDDER.windows(statement.text)]
         assert max(float(v @ vector) for v in EMBEDDER.embed(parts)) == pytest.approx(
@@ -310,9 +310,11 @@ def test_what_waits_is_counted_under_the_same_filters(library, wanted):
 
 def test_nothing_is_near_without_a_model(engine, tmp_path):
     store = open_store(engine, tmp_path)
-    store.use_model("unknown")
-    assert store.read().nearest(np.ones(64, np.float32), Filter(), limit=5) == []
-    assert store.read().similarities(np.ones(64, np.float32), [1]) == {}
+    store.use_models("unknown")
+    asked = embedding(WordEmbedder("unknown"), "sky")
+    assert store.read().nearest(asked, Filter(), limit=5) == []
+    assert store.read().similarities(asked, [1]) == {}
+    assert store.read().models(Filter()) == []
     store.close()
 
 

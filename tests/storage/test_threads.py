@@ -8,13 +8,13 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 from mnemic.model.search import Filter
-from support import START, WordEmbedder, a_draft, change, embed_all, put
+from support import START, WordEmbedder, a_draft, change, embed_all, embedding, put
 
 EMBEDDER = WordEmbedder()
 
 
 def test_threads_write_and_read_side_by_side(store):
-    store.use_model(EMBEDDER.name)
+    store.use_models(EMBEDDER.name)
     put(store, a_draft("common ground"))
     embed_all(store, EMBEDDER)
 
@@ -33,7 +33,7 @@ def test_threads_write_and_read_side_by_side(store):
             assert count >= seen, "what was seen stays"
             seen = count
             assert len(reader.words(["common"], Filter(), every=True, limit=1000)) >= count
-            assert reader.nearest(EMBEDDER.embed(["common"])[0], Filter(), limit=5)
+            assert reader.nearest(embedding(EMBEDDER, "common"), Filter(), limit=5)
             with store.snapshot() as still:
                 assert still.count() == len(list(still.all_memories()))
         return 0

@@ -19,7 +19,7 @@ def twin(fresh: Callable[[str], Store], ctx: Context) -> Context:
     """The same context as `ctx` over a store of its own."""
     store = fresh("twin")
     assert ctx.embedder
-    store.use_model(ctx.embedder.name)
+    store.use_models(ctx.embedder.name)
     return replace(ctx, store=store, new_uid=Uids())
 
 

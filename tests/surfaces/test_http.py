@@ -73,7 +73,7 @@ def test_many_clients_at_once_lose_nothing(web):
 
 def test_every_operation_answers_as_it_does_in_process(web, ctx, fresh):
     store = fresh("twin")
-    store.use_model(ctx.embedder.name)
+    store.use_models(ctx.embedder.name)
     twin = replace(ctx, store=store, new_uid=Uids(), actor="http")
     for name, arguments in SCRIPT:
         answered = web.post(f"/tools/mnemic/{name}", json=arguments)

@@ -16,7 +16,7 @@ from mnemic.retrieval import engine
 from mnemic.retrieval.limbic import LIMBIC, Strategy, strategy_for
 
 if TYPE_CHECKING:
-    from mnemic.embedding.base import Vectors
+    from mnemic.embedding.base import Embedding
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ def search(ctx: Context, query: Query, weigh: Callable[[Memory], float] | None =
     lower the score of what came out. Unavailable without a model.
     """
     catch_up(ctx, query.filter, WAITED_FOR)
-    hits = engine.search(ctx.store.read(), query, needed_vector(ctx, query.text), LIMBIC)
+    hits = engine.search(ctx.store.read(), query, needed_vector(ctx, query), LIMBIC)
     if weigh:
         weighed = (replace(hit, score=hit.score * weigh(hit.memory)) for hit in hits)
         hits = sorted(weighed, key=lambda hit: -hit.score)
@@ -42,9 +42,9 @@ def search(ctx: Context, query: Query, weigh: Callable[[Memory], float] | None =
     return Associations(tuple(hits), strategy_for(query.text, query.limit))
 
 
-def needed_vector(ctx: Context, text: str) -> Vectors:
-    """The vector of *text*; Unavailable when there is no model to make it."""
-    vector = vector_of(ctx, text)
+def needed_vector(ctx: Context, query: Query) -> Embedding:
+    """The text of *query* as the models read it; Unavailable when there is none."""
+    vector = vector_of(ctx, query.text, query.filter)
     if vector is None:
         raise Unavailable("There is no embedding model to search by meaning with. See `mnemic doctor`.")
     return vector

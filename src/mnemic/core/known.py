@@ -9,7 +9,7 @@ that two texts have in common decides alone.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from mnemic.core.context import Context
@@ -17,6 +17,7 @@ from mnemic.core.hidden import bearers
 from mnemic.core.memories import Note, draft_of, in_use, is_in_use
 from mnemic.core.recall import catch_up
 from mnemic.core.upkeep import read_as, write_after_expiry
+from mnemic.embedding.base import Embedding
 from mnemic.errors import Conflict, Unavailable
 from mnemic.model.graph import Edge
 from mnemic.model.hidden import HIDDEN
@@ -62,8 +63,10 @@ class Weighed:
     note: Note
     windows: tuple[tuple[int, int], ...] = ()
     vectors: Vectors | None = None
+    model: Embedder | None = None
+    """The one that made the vectors."""
     near: tuple[tuple[int, float], ...] = ()
-    """The nearest memories with their cosines, nearest first; of a short note only those near enough to matter."""
+    """The nearest memories with their similarities, nearest first; of a short note only those near enough to matter."""
     twin: Twin | None = None
 
 
@@ -152,36 +155,45 @@ def _read(ctx: Context, notes: Sequence[Note]) -> list[Weighed]:
     if ctx.embedder is None:
         return [Weighed(note) for note in notes]
     try:
-        return _embedded(ctx.embedder, notes)
+        chosen = [ctx.embedder.model_for(note.text) for note in notes]
+        weighed: dict[int, Weighed] = {}
+        for model in ctx.embedder.models:
+            places = [place for place, one in enumerate(chosen) if one.name == model.name]
+            weighed |= zip(places, _embedded(model, [notes[place] for place in places]), strict=True)
+        return [weighed[place] for place in range(len(notes))]
     except Unavailable:
         return [Weighed(note) for note in notes]
 
 
-def _embedded(embedder: Embedder, notes: Sequence[Note]) -> list[Weighed]:
-    cut = [tuple(embedder.windows(note.text)) for note in notes]
+def _embedded(model: Embedder, notes: Sequence[Note]) -> list[Weighed]:
+    """The notes with their vectors by one *model*."""
+    cut = [tuple(model.windows(note.text)) for note in notes]
     texts = [
         read_as(Pending(0, 0, note.title or "", note.text, note.summary), *window)
         for note, windows in zip(notes, cut, strict=True)
         for window in windows[:MOST_WINDOWS]
     ]
-    vectors = embedder.embed(texts) if texts else None
+    vectors = model.embed(texts) if texts else None
     weighed, start = [], 0
     for note, windows in zip(notes, cut, strict=True):
         end = start + min(len(windows), MOST_WINDOWS)
-        weighed.append(Weighed(note, windows, None if vectors is None else vectors[start:end]))
+        weighed.append(Weighed(note, windows, None if vectors is None else vectors[start:end], model))
         start = end
     return weighed
 
 
 def _weighed(reader: Reader, one: Weighed, wanted: Filter, threshold: float, least: float) -> Weighed:
-    if one.vectors is None:
+    if one.vectors is None or one.model is None:
         return one
-    near = _near(reader, one.vectors, wanted, least)
+    stretches = [Embedding.by(one.model.name, vector) for vector in one.vectors]
+    near = _near(reader, stretches, wanted, least)
     twin = _twin(reader, one.note, near, threshold)
-    return Weighed(one.note, one.windows, one.vectors, near, twin)
+    return replace(one, near=near, twin=twin)
 
 
-def _near(reader: Reader, vectors: Vectors, wanted: Filter, least: float) -> tuple[tuple[int, float], ...]:
+def _near(
+    reader: Reader, vectors: Sequence[Embedding], wanted: Filter, least: float
+) -> tuple[tuple[int, float], ...]:
     """The memories nearest to a text: how near each stretch of it comes to them, on the average."""
     if len(vectors) == 1:
         alone = reader.nearest(vectors[0], wanted, limit=NEAREST, at_least=least)
@@ -259,7 +271,12 @@ def _known(
 def _alike(one: Weighed, other: Weighed) -> float:
     """How alike two notes of the same call are, of which neither is in the index."""
     assert one.vectors is not None
-    if other.vectors is None:
+    if (
+        other.vectors is None
+        or one.model is None
+        or other.model is None
+        or one.model.name != other.model.name
+    ):
         return 0.0
     semantic = float((one.vectors @ other.vectors.T).max(axis=1).mean())
     words = [_words_of(each.note.title, each.note.summary, each.note.text) for each in (one, other)]
@@ -277,14 +294,15 @@ def _added(tx: Writer, ctx: Context, note: Note) -> Memory | None:
 
 def _put_vectors(tx: Writer, ctx: Context, fresh: Sequence[tuple[Weighed, Memory]]) -> None:
     """Keep the vectors that were made for the gate, so that nobody has to make them again."""
-    passages = [
-        Passage(memory.statements[0].id, start, end, vector)
-        for one, memory in fresh
-        if one.vectors is not None and len(one.windows) <= MOST_WINDOWS
-        for (start, end), vector in zip(one.windows, one.vectors, strict=True)
-    ]
-    if passages and ctx.embedder is not None:
-        tx.put_passages(ctx.embedder.name, ctx.embedder.dimension, passages)
+    for model in ctx.embedder.models if ctx.embedder is not None else ():
+        passages = [
+            Passage(memory.statements[0].id, start, end, vector)
+            for one, memory in fresh
+            if one.vectors is not None and one.model is model and len(one.windows) <= MOST_WINDOWS
+            for (start, end), vector in zip(one.windows, one.vectors, strict=True)
+        ]
+        if passages:
+            tx.put_passages(model.name, model.dimension, passages)
 
 
 def _linked(tx: Writer, ctx: Context, one: Admitted, weighed: Weighed, likely: Likely) -> Admitted:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from mnemic.core.context import Context
 from mnemic.core.lifecycle import touch, with_uses
 from mnemic.core.surroundings import with_surroundings
 from mnemic.core.upkeep import embed_pending
 from mnemic.core.uses import PASSED_OVER
+from mnemic.embedding.base import Embedding, embedding
 from mnemic.errors import Unavailable
 from mnemic.model.memory import Memory
 from mnemic.model.search import Filter, Hit, Query
@@ -19,9 +19,6 @@ from mnemic.model.values import Features
 from mnemic.retrieval import engine
 from mnemic.retrieval.profiles import HOUSE, Profile
 from mnemic.retrieval.text import query_terms
-
-if TYPE_CHECKING:
-    from mnemic.embedding.base import Vectors
 
 EMBEDDED_ON_THE_WAY = 32
 """So many waiting statements are embedded before a recall; a larger backlog is left to the worker."""
@@ -62,7 +59,7 @@ def recall(
     A hit of a session brings the *around* turns on either side of it, as far as the budget allows: hits come first.
     """
     pending = _made_ready(ctx, query)
-    vector = vector_of(ctx, query.text)
+    vector = vector_of(ctx, query.text, query.filter)
     hits = tuple(_ordered(ctx, query, vector, profile))
     found = within(Recollection(hits, KEYWORD if vector is None else HYBRID, pending), budget_tokens)
     if around:
@@ -79,11 +76,11 @@ def tiered(ctx: Context, query: Query) -> Recollection:
     """
     from mnemic.retrieval import sixfold
 
-    vector = vector_of(ctx, query.text)
+    pending = _made_ready(ctx, query)
+    vector = vector_of(ctx, query.text, query.filter)
     if vector is None:
         found = Recollection(tuple(_ordered(ctx, query, None, sixfold.RECALLED)), KEYWORD)
     else:
-        pending = _made_ready(ctx, query)
         is_ranked_again = ctx.features is Features.AUTONOMOUS
         profile = sixfold.RERANKED if is_ranked_again else sixfold.HYBRID
         hits = tuple(_ordered(ctx, query, vector, profile))
@@ -92,7 +89,7 @@ def tiered(ctx: Context, query: Query) -> Recollection:
     return found
 
 
-def _ordered(ctx: Context, query: Query, vector: Vectors | None, profile: Profile) -> list[Hit]:
+def _ordered(ctx: Context, query: Query, vector: Embedding | None, profile: Profile) -> list[Hit]:
     hits = engine.search(ctx.store.read(), query, vector, profile)
     if ctx.uses is None:
         return hits
@@ -146,15 +143,15 @@ def _made_ready(ctx: Context, query: Query) -> int:
     return waiting
 
 
-def vector_of(ctx: Context, text: str) -> Vectors | None:
-    """The vector of a question, or None when there is no model to make it."""
+def vector_of(ctx: Context, text: str, wanted: Filter) -> Embedding | None:
+    """A question as read by each model that has vectors among *wanted*, or None when there is no model."""
     if ctx.embedder is None:
         return None
+    models = ctx.store.read().models(wanted) or [ctx.embedder.name]
     try:
-        vector: Vectors = ctx.embedder.embed([text])[0]
+        return embedding(ctx.embedder, text, models)
     except Unavailable:
         return None
-    return vector
 
 
 def within(found: Recollection, budget_tokens: int | None) -> Recollection:

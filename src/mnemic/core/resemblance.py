@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from mnemic.core.context import Context
 from mnemic.core.recall import WAITED_FOR, catch_up, vector_of
+from mnemic.embedding.base import Embedding
 from mnemic.errors import Invalid, Unavailable
 from mnemic.model.memory import Memory
 from mnemic.model.search import Filter, Query
@@ -17,29 +18,37 @@ def resembling(ctx: Context, text: str, wanted: Filter, limit: int) -> list[Matc
     """The memories among *wanted* that resemble *text* most, by meaning and words, best first."""
     catch_up(ctx, wanted)
     query = Query(text=text, filter=wanted, limit=limit, now=ctx.now())
-    return resemblance.resembling(ctx.store.read(), query, vector_of(ctx, text))
+    return resemblance.resembling(ctx.store.read(), query, vector_of(ctx, text, wanted))
+
+
+def dimensions(ctx: Context) -> dict[int, str]:
+    """How many numbers a vector of this store may have, with the model that makes such; empty without a model."""
+    try:
+        return {model.dimension: model.name for model in ctx.embedder.models} if ctx.embedder else {}
+    except Unavailable:
+        return {}
 
 
 def dimension(ctx: Context) -> int:
-    """How many numbers a vector of this store has; 0 if there is no model to make one."""
-    try:
-        return ctx.embedder.dimension if ctx.embedder else 0
-    except Unavailable:
-        return 0
+    """How many numbers a vector of the first model has; 0 without a model."""
+    return next(iter(dimensions(ctx)), 0)
 
 
 def nearest(ctx: Context, vector: Sequence[float], wanted: Filter, limit: int) -> list[tuple[Memory, float]]:
     """The memories among *wanted* nearest to *vector* by the cosine of their best passage, exactly."""
     from mnemic.numeric import np
 
-    if len(vector) != dimension(ctx):
-        raise Invalid(f"query_vec has {len(vector)} numbers; vectors here have {dimension(ctx)}", "query_vec")
+    known = dimensions(ctx)
+    if len(vector) not in known:
+        sizes = " or ".join(map(str, known)) or "0"
+        raise Invalid(f"query_vec has {len(vector)} numbers; vectors here have {sizes}", "query_vec")
     if not any(vector):
         raise Invalid("query_vec is all zeros, which is near to nothing", "query_vec")
     catch_up(ctx, wanted, WAITED_FOR)
     reader = ctx.store.read()
     # Made small before it is made short: the largest doubles are infinite as floats.
     direction = np.asarray(vector) / np.abs(vector).max()
-    near = reader.nearest(direction.astype(np.float32), wanted, limit=limit)
+    asked = Embedding.by(known[len(vector)], direction.astype(np.float32))
+    near = reader.nearest(asked, wanted, limit=limit)
     memories = {memory.id: memory for memory in reader.memories([one.memory_id for one in near])}
     return [(memories[one.memory_id], one.similarity) for one in near if one.memory_id in memories]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from mnemic.core.context import Context
 from mnemic.core.memories import is_in_use
 from mnemic.core.recall import catch_up
+from mnemic.embedding.base import Embedding, Reading
 from mnemic.model.graph import Direction
 from mnemic.model.hidden import HIDDEN
 from mnemic.model.memory import Memory
@@ -104,19 +105,16 @@ def _linked(reader: Reader, number: int) -> set[int]:
 
 
 def _nearest(reader: Reader, source: Memory, wanted: Filter, limit: int) -> dict[int, float]:
-    vector = _vector(reader, source)
-    if vector is None:
-        return {}
-    return {one.memory_id: max(0.0, one.similarity) for one in reader.nearest(vector, wanted, limit=limit)}
+    near = reader.nearest(_embedding(reader, source), wanted, limit=limit)
+    return {one.memory_id: max(0.0, one.similarity) for one in near}
 
 
-def _vector(reader: Reader, source: Memory) -> Vectors | None:
-    """The stored vector of a memory: the mean of those of its statements."""
-    stored = list(reader.vectors([source.id]).values())
-    if not stored:
-        return None
-    mean: Vectors = sum(stored[1:], stored[0])
-    return mean
+def _embedding(reader: Reader, source: Memory) -> Embedding:
+    """The stored vectors of a memory: by each model the mean of those of its statements."""
+    sums: dict[str, Vectors] = {}
+    for one in reader.vectors([source.id]).values():
+        sums[one.model] = sums[one.model] + one.vector if one.model in sums else one.vector
+    return Embedding(tuple(Reading(model, vector) for model, vector in sums.items()))
 
 
 def _by_words(reader: Reader, source: Memory, wanted: Filter, limit: int, *, alone: bool) -> dict[int, float]:

@@ -33,12 +33,16 @@ def embed_pending(
         waiting = _fitting(waiting, characters)
     if not waiting:
         return 0
-    passages = _passages(ctx.embedder, waiting)
+    embedded = _passages(ctx.embedder, waiting)
     with ctx.store.write(operation="embed", actor=ctx.actor, at=ctx.now(), durable=False) as tx:
         renamed = _renamed(tx, seen)
         misread = {item.statement_id for item in waiting if item.memory_id in renamed}
-        current = [passage for passage in passages if passage.statement_id not in misread]
-        return tx.put_passages(ctx.embedder.name, ctx.embedder.dimension, current)
+        return sum(
+            tx.put_passages(
+                model.name, model.dimension, [one for one in passages if one.statement_id not in misread]
+            )
+            for model, passages in embedded
+        )
 
 
 def _renamed(reader: Reader, seen: int) -> set[int]:
@@ -56,9 +60,18 @@ def _fitting(waiting: Sequence[Pending], room: int) -> list[Pending]:
     return chosen
 
 
-def _passages(embedder: Embedder, waiting: Sequence[Pending]) -> list[Passage]:
-    cut = [(item, start, end) for item in waiting for start, end in embedder.windows(item.text)]
-    vectors = embedder.embed([read_as(item, start, end) for item, start, end in cut])
+def _passages(embedder: Embedder, waiting: Sequence[Pending]) -> list[tuple[Embedder, list[Passage]]]:
+    """The passages of each model: a text is read by the one for its language."""
+    chosen: dict[str, list[Pending]] = {}
+    for item in waiting:
+        chosen.setdefault(embedder.model_for(item.text).name, []).append(item)
+    models = {model.name: model for model in embedder.models}
+    return [(models[name], _read_by(models[name], items)) for name, items in chosen.items()]
+
+
+def _read_by(model: Embedder, waiting: Sequence[Pending]) -> list[Passage]:
+    cut = [(item, start, end) for item in waiting for start, end in model.windows(item.text)]
+    vectors = model.embed([read_as(item, start, end) for item, start, end in cut])
     return [
         Passage(item.statement_id, start, end, vector)
         for (item, start, end), vector in zip(cut, vectors, strict=True)

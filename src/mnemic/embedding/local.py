@@ -9,6 +9,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from mnemic.embedding.base import SingleModel
 from mnemic.embedding.windows import Stretch, Words, windows
 from mnemic.errors import Unavailable
 
@@ -26,7 +27,7 @@ BATCH_TEXTS = 32
 BATCH_TOKENS = 512  # small enough for the cache: 2048 took 25 % longer and 70 MB more
 
 
-class LocalEmbedder:
+class LocalEmbedder(SingleModel):
     """all-MiniLM-L6-v2 in int8, on one thread; loaded when first used, unless told to load."""
 
     name = "all-MiniLM-L6-v2-int8"

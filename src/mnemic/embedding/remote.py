@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from mnemic.embedding.base import SingleModel
 from mnemic.embedding.windows import Stretch, character_windows
 from mnemic.errors import Unavailable
 
@@ -27,7 +28,7 @@ BAD_FOR_SECONDS = 30.0
 """How long a server that gave no vectors is not asked again whether it works."""
 
 
-class RemoteEmbedder:
+class RemoteEmbedder(SingleModel):
     """A model behind HTTP. Subclasses know the path and where the vectors lie in the answer."""
 
     path: str

@@ -10,7 +10,7 @@ from mnemic.storage import text
 from mnemic.storage.base import Reader
 
 if TYPE_CHECKING:
-    from mnemic.embedding.base import Vectors
+    from mnemic.embedding.base import Embedding
 
 WORD_DEPTH = 500
 """Deep enough that a memory the vectors found without any telling word has no score worth knowing."""
@@ -34,7 +34,7 @@ class Candidate(NamedTuple):
         return 1.0 - self.cosine
 
 
-def gather(reader: Reader, query: Query, vector: Vectors | None, depth: int) -> dict[int, Candidate]:
+def gather(reader: Reader, query: Query, vector: Embedding | None, depth: int) -> dict[int, Candidate]:
     """The union of the *depth* best by words and by vectors, each with both numbers."""
     terms = query_terms(reader, query.text).all
     by_words = dict(reader.words(terms, query.filter, every=False, limit=max(WORD_DEPTH, depth)))
@@ -54,7 +54,7 @@ def gather(reader: Reader, query: Query, vector: Vectors | None, depth: int) -> 
     }
 
 
-def ranked(reader: Reader, query: Query, vector: Vectors | None, depth: int) -> dict[int, Candidate]:
+def ranked(reader: Reader, query: Query, vector: Embedding | None, depth: int) -> dict[int, Candidate]:
     """The *depth* nearest and the *depth* best that hold every word, with their places; none without a vector."""
     if vector is None:
         return {}

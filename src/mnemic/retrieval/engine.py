@@ -11,13 +11,13 @@ from mnemic.retrieval.profiles import Profile, Scored
 from mnemic.storage.base import Reader
 
 if TYPE_CHECKING:
-    from mnemic.embedding.base import Vectors
+    from mnemic.embedding.base import Embedding
 
 FLOOR = 0.0
 """The relevance below which a hit is left out unless the query says otherwise."""
 
 
-def search(reader: Reader, query: Query, vector: Vectors | None, profile: Profile) -> list[Hit]:
+def search(reader: Reader, query: Query, vector: Embedding | None, profile: Profile) -> list[Hit]:
     """The memories that answer *query* in the order of *profile*, each with the terms of its score.
 
     Where the profile calibrates, hits below the floor are left out, and of equal texts only the best is shown.

@@ -17,7 +17,7 @@ from mnemic.retrieval.profiles import Scored
 from mnemic.storage.base import Reader, Usage
 
 if TYPE_CHECKING:
-    from mnemic.embedding.base import Vectors
+    from mnemic.embedding.base import Embedding
 
 DECAY_PER_HOUR = 0.0001
 LEAST_RECENCY = 0.1
@@ -100,7 +100,7 @@ class Limbic:
     per_day: float = 0.2
     company: float = 0.01
 
-    def candidates(self, reader: Reader, query: Query, vector: Vectors | None) -> Mapping[int, Candidate]:
+    def candidates(self, reader: Reader, query: Query, vector: Embedding | None) -> Mapping[int, Candidate]:
         """See Profile."""
         return ranked(reader, query, vector, DEPTH * query.limit)
 
@@ -179,7 +179,7 @@ def _chosen(
 class Recent:
     """The places in both lists fused (or likeness, if the words found nothing), times recency."""
 
-    def candidates(self, reader: Reader, query: Query, vector: Vectors | None) -> Mapping[int, Candidate]:
+    def candidates(self, reader: Reader, query: Query, vector: Embedding | None) -> Mapping[int, Candidate]:
         """See Profile."""
         return ranked(reader, query, vector, query.limit)
 

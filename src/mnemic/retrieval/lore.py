@@ -18,7 +18,7 @@ from mnemic.retrieval.text import query_terms
 from mnemic.storage.base import Reader, Repute
 
 if TYPE_CHECKING:
-    from mnemic.embedding.base import Vectors
+    from mnemic.embedding.base import Embedding
 
 DEPTH = 200
 """So many of the nearest are looked at, and of those that hold the words."""
@@ -49,7 +49,7 @@ class Lore:
     """Only these compete, and all of them do."""
     with_forgotten: bool = False
 
-    def candidates(self, reader: Reader, query: Query, vector: Vectors | None) -> Mapping[int, Candidate]:
+    def candidates(self, reader: Reader, query: Query, vector: Embedding | None) -> Mapping[int, Candidate]:
         """See Profile. The bm25 of each is its share of the best."""
         if self.among is None:
             found = gather(reader, query, vector, max(DEPTH, query.limit))
@@ -61,7 +61,7 @@ class Lore:
         return {**shares, **self._forgotten(reader, query, vector)} if self.with_forgotten else shares
 
     def _listed(
-        self, reader: Reader, query: Query, vector: Vectors | None, numbers: tuple[int, ...]
+        self, reader: Reader, query: Query, vector: Embedding | None, numbers: tuple[int, ...]
     ) -> tuple[dict[int, Candidate], float]:
         """The memories of a list, whatever they hold, and the BM25 of the best of all memories."""
         wanted = replace(query.filter, ids=numbers)
@@ -78,7 +78,7 @@ class Lore:
         }
         return found, best[0][1] if best else 0.0
 
-    def _forgotten(self, reader: Reader, query: Query, vector: Vectors | None) -> dict[int, Candidate]:
+    def _forgotten(self, reader: Reader, query: Query, vector: Embedding | None) -> dict[int, Candidate]:
         numbers = self.among
         if numbers is None:
             spaces = query.filter.namespaces

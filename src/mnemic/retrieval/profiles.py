@@ -19,7 +19,7 @@ from mnemic.retrieval.text import exact_terms
 from mnemic.storage.base import Reader, Traits
 
 if TYPE_CHECKING:
-    from mnemic.embedding.base import Vectors
+    from mnemic.embedding.base import Embedding
 
 CERTAIN = 1.0
 """The confidence of what somebody said, as against what was concluded from it."""
@@ -38,7 +38,7 @@ class Scored(NamedTuple):
 class Profile(Protocol):
     """A way to find candidates and to score them."""
 
-    def candidates(self, reader: Reader, query: Query, vector: Vectors | None) -> Mapping[int, Candidate]:
+    def candidates(self, reader: Reader, query: Query, vector: Embedding | None) -> Mapping[int, Candidate]:
         """The memories it looks at."""
 
     def scored(self, reader: Reader, query: Query, candidates: Mapping[int, Candidate]) -> list[Scored]:
@@ -73,7 +73,7 @@ class House:
     least_cosine: float = 0.25
     least_cosine_alike: float = 0.15
 
-    def candidates(self, reader: Reader, query: Query, vector: Vectors | None) -> Mapping[int, Candidate]:
+    def candidates(self, reader: Reader, query: Query, vector: Embedding | None) -> Mapping[int, Candidate]:
         """See Profile."""
         return gather(reader, query, vector, max(self.depth, query.limit))
 
@@ -209,7 +209,11 @@ class House:
         """What it counts to resemble one of the best."""
         vectors = reader.vectors(list(worth))
         placed = ((number, candidates[number].statement_id) for number in worth)
-        known = {number: vectors[at] for number, at in placed if at in vectors}
+        read = {number: vectors[at] for number, at in placed if at in vectors}
+        first = max(read, key=worth.__getitem__, default=None)
+        if first is None:
+            return {}
+        known = {number: one.vector for number, one in read.items() if one.model == read[first].model}
         best = heapq.nlargest(self.alike_best, known, key=worth.__getitem__)
         if not best or worth[best[0]] <= 0:
             return {}

@@ -12,7 +12,7 @@ from mnemic.retrieval.text import content_words
 from mnemic.storage.base import Reader
 
 if TYPE_CHECKING:
-    from mnemic.embedding.base import Vectors
+    from mnemic.embedding.base import Embedding
 
 DEPTH = 50
 WORDS = 0.5
@@ -30,7 +30,7 @@ class Match:
     terms: tuple[str, ...]
 
 
-def resembling(reader: Reader, query: Query, vector: Vectors | None) -> list[Match]:
+def resembling(reader: Reader, query: Query, vector: Embedding | None) -> list[Match]:
     """The memories that resemble the text of *query* most, best first.
 
     The similarity, from 0 to 1, closes the gap that the cosine leaves by half the share of telling words found in the

@@ -18,7 +18,7 @@ from mnemic.storage import text
 from mnemic.storage.base import Match, Merit, Reader, Weights
 
 if TYPE_CHECKING:
-    from mnemic.embedding.base import Vectors
+    from mnemic.embedding.base import Embedding
 
 SPARE = 2
 """So many times the limit are asked for, since what is kept of a memory's uses may be a little old."""
@@ -63,7 +63,7 @@ class SixFactor:
     every: bool = False
     boosts: Mapping[str, float] = field(default_factory=lambda: TIER_BOOST)
 
-    def candidates(self, reader: Reader, query: Query, vector: Vectors | None) -> Mapping[int, Candidate]:
+    def candidates(self, reader: Reader, query: Query, vector: Embedding | None) -> Mapping[int, Candidate]:
         """See Profile. None: the words give every number that counts, so `scored` asks them itself."""
         return {}
 
@@ -104,7 +104,7 @@ class Hybrid:
     """So many times the limit are looked at of each source, and at least `shallowest`."""
     shallowest: int = 50
 
-    def candidates(self, reader: Reader, query: Query, vector: Vectors | None) -> Mapping[int, Candidate]:
+    def candidates(self, reader: Reader, query: Query, vector: Embedding | None) -> Mapping[int, Candidate]:
         """See Profile."""
         found = gather(reader, query, vector, max(self.shallowest, self.depth * query.limit))
         return {
@@ -140,7 +140,7 @@ class Reranked:
     depth: int = 3
     shallowest: int = 30
 
-    def candidates(self, reader: Reader, query: Query, vector: Vectors | None) -> Mapping[int, Candidate]:
+    def candidates(self, reader: Reader, query: Query, vector: Embedding | None) -> Mapping[int, Candidate]:
         """See Profile."""
         return self.first.candidates(reader, query, vector)
 

@@ -21,14 +21,17 @@ from mnemic.model.workspace import Member, Role, Workspace
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from mnemic.embedding.base import Vectors
+    from mnemic.embedding.base import Embedding, Reading, Vectors
 
 T = TypeVar("T")
 
 
 # A recall makes hundreds of these, and a frozen dataclass takes four times as long to make as a tuple.
 class Nearness(NamedTuple):
-    """How near a memory is to a vector: its best passage, the statement it belongs to, the cosine."""
+    """How near a memory is to a text: the statement its best passage belongs to, and its similarity.
+
+    The similarity is the cosine on the scale that all models share.
+    """
 
     memory_id: int
     statement_id: int
@@ -313,19 +316,22 @@ class Reader(Protocol):
     def unheard(self, bodies: Sequence[str]) -> set[str]:
         """Those of *bodies* that no memory says and that stand there only once, whatever their case and spacing."""
 
-    def nearest(
-        self, vector: Vectors, wanted: Filter, *, limit: int, at_least: float = -math.inf
-    ) -> list[Nearness]:
-        """The *limit* memories nearest to *vector* by their best passage, of those that pass.
+    def models(self, wanted: Filter) -> list[str]:
+        """The models in use that have vectors in the namespaces of *wanted*."""
 
-        None with a cosine below *at_least*. Similarities are exact. Where very many pass, one in a thousand may be
+    def nearest(
+        self, text: Embedding, wanted: Filter, *, limit: int, at_least: float = -math.inf
+    ) -> list[Nearness]:
+        """The *limit* memories nearest to *text* by their best passage, of those that pass.
+
+        None with a similarity below *at_least*. Similarities are exact. Where very many pass, one in a thousand may be
         missed, hardly ever a first one.
         """
 
-    def similarities(self, vector: Vectors, memory_ids: Sequence[int]) -> dict[int, Nearness]:
+    def similarities(self, text: Embedding, memory_ids: Sequence[int]) -> dict[int, Nearness]:
         """How near each of these memories is, for those that have vectors."""
 
-    def left_similarities(self, vector: Vectors, memory_ids: Sequence[int]) -> dict[int, Nearness]:
+    def left_similarities(self, text: Embedding, memory_ids: Sequence[int]) -> dict[int, Nearness]:
         """The same for memories that have left the index, by the vectors they left it with."""
 
     def overdue(self, now: Moment) -> list[int]:
@@ -466,7 +472,7 @@ class Reader(Protocol):
     def origins(self, memory_ids: Sequence[int]) -> dict[int, int]:
         """The number of the change that each statement of these memories came with, by the statement's number."""
 
-    def vectors(self, memory_ids: Sequence[int]) -> dict[int, Vectors]:
+    def vectors(self, memory_ids: Sequence[int]) -> dict[int, Reading]:
         """The unit vector of each statement of these living memories that has one, by the statement's number.
 
         It is the one search compares: of the text under its title. A text of several passages has their mean.
@@ -651,8 +657,8 @@ class Store(Protocol):
     def in_memory(self) -> Scratch:
         """An empty store of its own that lives in memory until nobody holds it."""
 
-    def use_model(self, name: str) -> None:
-        """Compare vectors of this model only; statements that have none become pending."""
+    def use_models(self, *names: str) -> None:
+        """Compare vectors of these models only, each with its own; statements that have none become pending."""
 
     def backup(self, target: Path, progress: Progress | None = None) -> None:
         """A complete copy in *target*, taken while others read and write."""

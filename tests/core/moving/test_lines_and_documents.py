@@ -63,7 +63,7 @@ def story(ctx, clock):
 def elsewhere(fresh, clock):
     """An empty store beside it."""
     store = fresh("elsewhere")
-    store.use_model(WordEmbedder().name)
+    store.use_models(WordEmbedder().name)
     return Context(
         store=store, embedder=WordEmbedder(), now=clock, new_uid=Uids("elsewhere"), actor="importer"
     )

@@ -30,7 +30,7 @@ ODD = ['quotes " and \\ and é and 🙂', "lines\nof\ntext", " spaces ", "{json:
 def elsewhere(fresh, clock):
     """An empty store beside it."""
     store = fresh("elsewhere")
-    store.use_model(WordEmbedder().name)
+    store.use_models(WordEmbedder().name)
     return Context(store=store, embedder=WordEmbedder(), now=clock, new_uid=Uids("elsewhere"))
 
 

@@ -8,7 +8,7 @@ from mnemic.model.search import Filter
 from mnemic.storage.base import Passage
 from mnemic.storage.sqlite.store import SqliteStore
 from mnemic.storage.sqlite.vectors import Matrix
-from support import START, WordEmbedder, a_draft, change, embed_all, put
+from support import START, WordEmbedder, a_draft, change, embed_all, embedding, put
 
 EMBEDDER = WordEmbedder()
 
@@ -18,7 +18,7 @@ def pair(tmp_path):
     """One store opened twice, as by two processes."""
     stores = SqliteStore(tmp_path / "m.db"), SqliteStore(tmp_path / "m.db")
     for store in stores:
-        store.use_model(EMBEDDER.name)
+        store.use_models(EMBEDDER.name)
     yield stores
     for store in stores:
         store.close()
@@ -37,7 +37,7 @@ def test_vectors_replaced_while_they_are_read_are_not_missed(pair, monkeypatch):
         take_in(self, connection, span)
 
     monkeypatch.setattr(Matrix, "_take_in", overtaken)
-    found = reader.read().nearest(EMBEDDER.embed(["red apple"])[0], Filter(), limit=5)
+    found = reader.read().nearest(embedding(EMBEDDER, "red apple"), Filter(), limit=5)
     assert [near.memory_id for near in found] == [apple.id]
 
 

@@ -96,7 +96,7 @@ def _near(ctx: Context, reader: Reader, claim: str, namespace: str | None) -> li
     wanted = Filter(namespaces=ctx.scope(namespace), alive_at=now)
     query = Query(text=claim, filter=wanted, limit=LOOKED_AT, min_relevance=0.0, now=now)
     catch_up(ctx, query.filter)
-    return engine.search(reader, query, vector_of(ctx, claim), HOUSE)
+    return engine.search(reader, query, vector_of(ctx, claim, wanted), HOUSE)
 
 
 def _outdated(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from mnemic.core.batches import batches
 from mnemic.core.context import Context
@@ -22,6 +23,9 @@ from mnemic.model.search import Filter, Order
 from mnemic.retrieval.similarity import NEAR, likeness
 from mnemic.storage.base import Reader
 from mnemic.storage.text import words
+
+if TYPE_CHECKING:
+    from mnemic.embedding.base import Vectors
 
 CLOSE = 0.93
 """From this cosine on, two memories say the same in other words."""
@@ -121,14 +125,18 @@ def _numbers(text: str) -> set[str]:
 
 def _by_vectors(reader: Reader, wanted: Filter) -> Iterator[Double]:
     """Of the newest memories with a single vector each, those that are close."""
-    from mnemic.numeric import np
-
     newest = reader.select(wanted, limit=MOST_NEWEST, order=Order.NEWEST)
     stored = reader.vectors(newest)
     single = (memory for memory in reader.memories(newest) if len(memory.statements) == 1)
     known = [(memory, stored[number]) for memory in single if (number := memory.statements[0].id) in stored]
-    if len(known) < 2:
-        return
+    for model in {vector.model for _, vector in known}:
+        yield from _close(reader, [(memory, one.vector) for memory, one in known if one.model == model])
+
+
+def _close(reader: Reader, known: Sequence[tuple[Memory, Vectors]]) -> Iterator[Double]:
+    """The pairs of memories whose vectors, by the same model, are close."""
+    from mnemic.numeric import np
+
     matrix = np.array([vector for _, vector in known])
     close = np.argwhere(np.triu(matrix @ matrix.T, 1) >= CLOSE).tolist()
     for left, right in close:

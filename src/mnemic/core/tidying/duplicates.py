@@ -20,7 +20,7 @@ from mnemic.model.search import Filter
 from mnemic.storage.base import Outline
 
 if TYPE_CHECKING:
-    from mnemic.embedding.base import Vectors
+    from mnemic.embedding.base import Reading, Vectors
 
 COSINE, CONTAINMENT = 0.85, 0.7
 UNEQUAL = 2.0
@@ -170,8 +170,16 @@ def flagged(ctx: Context, wanted: Filter, outlines: Sequence[Outline]) -> list[F
     return [one for one in _looked_at(ctx, suspects) if _is_alike(one)]
 
 
-def _suspects(memory: Memory, vectors: dict[int, Vectors], origins: dict[int, int]) -> Iterator[Flagged]:
-    """Each statement that may resemble an earlier one, with the one it resembles most."""
+def _suspects(memory: Memory, stored: dict[int, Reading], origins: dict[int, int]) -> Iterator[Flagged]:
+    """Each statement that may resemble an earlier one, with the one of the same model that it resembles most."""
+    ours = {one.id: stored[one.id] for one in memory.statements if one.id in stored}
+    for model in {one.model for one in ours.values()}:
+        vectors = {number: one.vector for number, one in ours.items() if one.model == model}
+        yield from _suspects_of(memory, vectors, origins)
+
+
+def _suspects_of(memory: Memory, vectors: dict[int, Vectors], origins: dict[int, int]) -> Iterator[Flagged]:
+    """The same by the vectors of one model."""
     from mnemic.numeric import np
 
     known = [one for one in memory.statements if one.id in vectors]

@@ -19,7 +19,7 @@ from mnemic.model.search import Filter
 from mnemic.storage.base import Outline, Reader, Writer
 
 if TYPE_CHECKING:
-    from mnemic.embedding.base import Vectors
+    from mnemic.embedding.base import Embedder, Vectors
 
 CONTAINS, PART_OF = "contains", "part_of"
 LABEL = "Topic"
@@ -89,11 +89,11 @@ def analyse(ctx: Context, reference: int | str, thresholds: Thresholds, *, label
 
 
 def meanings(ctx: Context, texts: Sequence[str]) -> Vectors | None:
-    """The vectors of *texts* by themselves: under their common title they would all look alike."""
+    """The vectors of *texts* by themselves, by one model: under their common title they would all look alike."""
     if ctx.embedder is None:
         return None
     try:
-        return ctx.embedder.embed(texts)
+        return ctx.embedder.model_for("\n".join(texts)).embed(texts)
     except Unavailable:
         return None
 
@@ -135,16 +135,26 @@ def _stored_meanings(ctx: Context, reader: Reader, found: Sequence[Memory]) -> d
 
     So a memory costs one run of the model, not one for each statement.
     """
+    stored = reader.vectors([memory.id for memory in found])
+    meant: dict[int, Vectors] = {}
+    for model in ctx.embedder.models if ctx.embedder is not None else ():
+        vectors = {number: one.vector for number, one in stored.items() if one.model == model.name}
+        whole = [memory for memory in found if all(one.id in vectors for one in memory.statements)]
+        meant |= _untitled(model, whole, vectors)
+    return meant
+
+
+def _untitled(model: Embedder, found: Sequence[Memory], vectors: Mapping[int, Vectors]) -> dict[int, Vectors]:
+    """The *vectors* of each memory's statements by *model* without the share of its title; none if that fails."""
     from mnemic.numeric import np
 
-    titles = meanings(ctx, [memory.title for memory in found])
-    if titles is None:
+    try:
+        titles = model.embed([memory.title for memory in found]) if found else ()
+    except Unavailable:
         return {}
-    vectors = reader.vectors([memory.id for memory in found])
     return {
         memory.id: _without(np.array([vectors[one.id] for one in memory.statements]), title)
         for memory, title in zip(found, titles, strict=True)
-        if all(one.id in vectors for one in memory.statements)
     }
 
 

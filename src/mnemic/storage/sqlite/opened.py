@@ -25,6 +25,7 @@ from mnemic.storage.sqlite.connection import (
     prepare_file,
 )
 from mnemic.storage.sqlite.kept import KnownTraits, Openings, Sizes
+from mnemic.storage.sqlite.memories import as_json
 from mnemic.storage.sqlite.migrating import back_up, migrate
 from mnemic.storage.sqlite.reader import SqliteReader
 from mnemic.storage.sqlite.rows import row as first
@@ -50,11 +51,13 @@ INSERT INTO model (name, dimension) VALUES (?, ?)
 # By model: as long as there has been but one, no statement need be looked at.
 FOREIGN_VECTORS = """
 SELECT 1 FROM model d
-WHERE d.id IS NOT ? AND EXISTS (SELECT 1 FROM statement s WHERE s.model_id = d.id AND s.until IS NULL)
+WHERE d.id NOT IN (SELECT value FROM json_each(?))
+  AND EXISTS (SELECT 1 FROM statement s WHERE s.model_id = d.id AND s.until IS NULL)
 LIMIT 1
 """
 UNEMBED_FOREIGN = """
-UPDATE statement SET model_id = NULL WHERE model_id IS NOT NULL AND model_id IS NOT ? AND until IS NULL
+UPDATE statement SET model_id = NULL
+WHERE model_id IS NOT NULL AND model_id NOT IN (SELECT value FROM json_each(?)) AND until IS NULL
 """
 WORTH_KEEPING = 3
 """Whoever asks for words more often than this is no command that ends with its answer."""
@@ -91,7 +94,7 @@ class OpenedStore:
         self._path = path
         self._writer = writer
         self._durable = self._waits_for_disk = durable
-        self._model: str | None = None
+        self._used: tuple[str, ...] = ()
         self._closed = False
         self._local = threading.local()
         self._open: weakref.WeakSet[apsw.Connection] = weakref.WeakSet([writer])
@@ -104,7 +107,7 @@ class OpenedStore:
         self._openings: dict[tuple[int, Callable[[str], bool]], Openings] = {}
         self._words_asked = 0
         self._lexicon: Lexicon | None = None
-        self._matrix: Matrix | None = None
+        self._matrices: dict[int, Matrix] = {}
         self._lock = threading.Lock()
         self.writing = Turns(turns)
 
@@ -119,9 +122,9 @@ class OpenedStore:
         return self._path
 
     @property
-    def model(self) -> str | None:
-        """The name of the model whose vectors are compared."""
-        return self._model
+    def used_models(self) -> tuple[str, ...]:
+        """The names of the models whose vectors are compared."""
+        return self._used
 
     def _connection(self) -> apsw.Connection:
         """This thread's own connection for reading."""
@@ -183,12 +186,11 @@ class OpenedStore:
         """See Store."""
         raise Denied("Other stores cannot be asked from here.")
 
-    def use_model(self, name: str) -> None:
+    def use_models(self, *names: str) -> None:
         """See Store."""
-        self._model = name
+        self._used = names
         with our_errors(self.location):
-            row = first(self._writer, MODEL, (name,))
-            current = row[0] if row else None
+            current = as_json([row[0] for name in names if (row := first(self._writer, MODEL, (name,)))])
             if self._writer.execute(FOREIGN_VECTORS, (current,)).fetchone():
                 with self.write(operation="model", actor="mnemic", at=0):
                     self._writer.execute(UNEMBED_FOREIGN, (current,))
@@ -281,9 +283,9 @@ class OpenedStore:
         connection.execute(ADD_MODEL, (name, dimension))
         return connection.last_insert_rowid()
 
-    def known_model(self, connection: apsw.Connection) -> tuple[int, int] | None:
-        """The number and the dimension of the model in use; None while no vector was made by it."""
-        return None if self._model is None else self._numbered_model(connection, self._model)
+    def known_model(self, connection: apsw.Connection, name: str) -> tuple[int, int] | None:
+        """The number and the dimension of a model in use; None while no vector was made by it."""
+        return self._numbered_model(connection, name) if name in self._used else None
 
     def _numbered_model(self, connection: apsw.Connection, name: str) -> tuple[int, int] | None:
         known = self._models.get(name)
@@ -311,9 +313,9 @@ class OpenedStore:
         known = self._openings.get((characters, holds))
         return known or self._openings.setdefault((characters, holds), Openings(characters, holds))
 
-    def matrix(self, connection: apsw.Connection) -> Matrix | None:
-        """The vectors of the model in use, up to date; None while it has none."""
-        model = self.known_model(connection)
+    def matrix(self, connection: apsw.Connection, name: str) -> Matrix | None:
+        """The vectors of a model in use, up to date; None while it has none."""
+        model = self.known_model(connection, name)
         if model is None:
             return None
         matrix = self._matrix_for(connection, *model)
@@ -327,6 +329,6 @@ class OpenedStore:
         if connection.in_transaction:
             return Matrix(model_id, dimension)
         with self._lock:
-            if self._matrix is None or self._matrix.model_id != model_id:
-                self._matrix = Matrix(model_id, dimension)
-            return self._matrix
+            if model_id not in self._matrices:
+                self._matrices[model_id] = Matrix(model_id, dimension)
+            return self._matrices[model_id]

@@ -96,17 +96,17 @@ each_method(PastReader, SqliteReader, _in_turn)
 class PastStore(OpenedStore):
     """A Store that can only be read. Making one costs; asking it again does not."""
 
-    def __init__(self, path: Path, sequence: int, model: str | None):
+    def __init__(self, path: Path, sequence: int, models: tuple[str, ...]):
         self.reading = threading.RLock()
         with our_errors(path.name):
             super().__init__(path, empty_database())
             self._seen, self._waiting = rebuild(self._writer, path, sequence)
         self._sequence = sequence
-        self._model = model
+        self._used = models
 
-    def still_shows(self, present: apsw.Connection, sequence: int, model: str | None) -> bool:
+    def still_shows(self, present: apsw.Connection, sequence: int, models: tuple[str, ...]) -> bool:
         """Whether this is the store after *sequence*, with every vector there is and nothing that has been purged."""
-        if (sequence, model) != (self._sequence, self._model):
+        if (sequence, models) != (self._sequence, self._used):
             return False
         if self._waiting and value(present, WAITING.format(of=""), (sequence,)) != self._waiting:
             return False

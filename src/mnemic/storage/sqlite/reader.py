@@ -36,6 +36,7 @@ from mnemic.storage.base import (
     Usage,
     Weights,
 )
+from mnemic.storage.nearness import best_of, scaled
 from mnemic.storage.sqlite import (
     companions,
     edges,
@@ -53,10 +54,11 @@ from mnemic.storage.sqlite.memories import as_json
 from mnemic.storage.sqlite.rows import Row, column, row, rows, value
 
 if TYPE_CHECKING:
-    from mnemic.embedding.base import Vectors
+    from mnemic.embedding.base import Embedding, Reading
     from mnemic.storage.sqlite.ledger import Ledger
     from mnemic.storage.sqlite.lexicon import Holding, Lexicon
     from mnemic.storage.sqlite.opened import OpenedStore
+    from mnemic.storage.sqlite.vectors import Matrix
 
 SELECT_IDS = """
 SELECT m.id FROM memory m WHERE {conditions}
@@ -454,43 +456,68 @@ class SqliteReader:
         told = zip(bodies, digests, strict=True)
         return {body for body, digest in told if digest not in known and often[digest] == 1}
 
+    def models(self, wanted: Filter) -> list[str]:
+        """See Reader."""
+        namespaces = self._namespace_ids(wanted)
+        return [name for name, matrix in self._matrices() if matrix.has_any(namespaces)]
+
     def nearest(
-        self, vector: Vectors, wanted: Filter, *, limit: int, at_least: float = -math.inf
+        self, text: Embedding, wanted: Filter, *, limit: int, at_least: float = -math.inf
     ) -> list[Nearness]:
         """See Reader."""
-        matrix = self._store.matrix(self._connection)
-        if matrix is None or limit < 1:
+        compared = self._compared_with(text)
+        if not compared or limit < 1:
             return []
+        scope = self._scope(wanted)
+        found = [
+            scaled(one.scale, matrix.nearest(one.vector, limit, at_least=one.scale.cosine(at_least), **scope))
+            for one, matrix in compared
+        ]
+        return best_of(found, limit)
+
+    def _compared_with(self, text: Embedding) -> list[tuple[Reading, Matrix]]:
+        """The readings of *text* whose model has vectors here, each with these."""
+        matrices = dict(self._matrices())
+        return [(one, matrices[one.model]) for one in text.readings if one.model in matrices]
+
+    def _matrices(self) -> Iterator[tuple[str, Matrix]]:
+        for name in self._store.used_models:
+            matrix = self._store.matrix(self._connection, name)
+            if matrix is not None:
+                yield name, matrix
+
+    def _scope(self, wanted: Filter) -> dict[str, Any]:
+        """Which memories pass *wanted*, as a matrix is told it."""
         lexicon = None if wanted.is_plain else self._lexicon(wanted, every=False, is_question=False)
         if wanted.is_plain or lexicon:
             passing = lexicon.ledger.passing(self._connection, wanted) if lexicon else None
-            return matrix.nearest(
-                vector,
-                limit,
-                namespace_ids=self._namespace_ids(wanted),
-                passing=passing,
-                without=self._left_out(wanted),
-                at_least=at_least,
-            )
+            namespaces, left_out = self._namespace_ids(wanted), self._left_out(wanted)
+            return {"namespace_ids": namespaces, "passing": passing, "without": left_out}
         conditions, values = self._where(wanted)
-        allowed = column(self._connection, ALL_IDS.format(conditions=conditions), values)
-        return matrix.nearest(vector, limit, only=allowed, at_least=at_least)
+        return {"only": column(self._connection, ALL_IDS.format(conditions=conditions), values)}
 
-    def similarities(self, vector: Vectors, memory_ids: Sequence[int]) -> dict[int, Nearness]:
+    def similarities(self, text: Embedding, memory_ids: Sequence[int]) -> dict[int, Nearness]:
         """See Reader."""
-        matrix = self._store.matrix(self._connection)
-        if matrix is None or not memory_ids:
-            return {}
-        return {near.memory_id: near for near in matrix.nearest(vector, len(memory_ids), only=memory_ids)}
+        compared = self._compared_with(text) if memory_ids else []
+        count = len(memory_ids)
+        found = [
+            scaled(one.scale, matrix.nearest(one.vector, count, only=memory_ids)) for one, matrix in compared
+        ]
+        return {near.memory_id: near for near in best_of(found, count)}
 
-    def left_similarities(self, vector: Vectors, memory_ids: Sequence[int]) -> dict[int, Nearness]:
+    def left_similarities(self, text: Embedding, memory_ids: Sequence[int]) -> dict[int, Nearness]:
         """See Reader."""
-        model = self._store.known_model(self._connection)
-        if model is None or not memory_ids:
+        if not memory_ids:
             return {}
         from mnemic.storage.sqlite.vectors import left
 
-        return {near.memory_id: near for near in left(self._connection, model, vector, memory_ids)}
+        models = ((one, self._store.known_model(self._connection, one.model)) for one in text.readings)
+        found = [
+            scaled(one.scale, left(self._connection, model, one.vector, memory_ids))
+            for one, model in models
+            if model
+        ]
+        return {near.memory_id: near for near in best_of(found, len(memory_ids))}
 
     def _left_out(self, wanted: Filter) -> list[int]:
         queries, values = memories.left_out(wanted)
@@ -692,10 +719,15 @@ class SqliteReader:
         """See Reader."""
         return companions.origins(self._connection, memory_ids)
 
-    def vectors(self, memory_ids: Sequence[int]) -> dict[int, Vectors]:
+    def vectors(self, memory_ids: Sequence[int]) -> dict[int, Reading]:
         """See Reader."""
-        matrix = self._store.matrix(self._connection)
-        return {} if matrix is None else matrix.of(memory_ids)
+        from mnemic.embedding.base import Reading
+
+        return {
+            number: Reading(name, vector)
+            for name, matrix in self._matrices()
+            for number, vector in matrix.of(memory_ids).items()
+        }
 
     def tokens(self) -> list[Token]:
         """See Reader."""

@@ -54,8 +54,8 @@ class SqliteStore(OpenedStore):
 
         past = self._past
         with our_errors(self.location):
-            if past is None or not past.still_shows(self._connection(), sequence, self._model):
-                self._past = past = PastStore(self._path, sequence, self._model)
+            if past is None or not past.still_shows(self._connection(), sequence, self._used):
+                self._past = past = PastStore(self._path, sequence, self._used)
         return past
 
     def elsewhere(self, path: Path) -> Asked:

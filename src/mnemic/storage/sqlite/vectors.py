@@ -16,7 +16,7 @@ from mnemic.storage.sqlite import journal
 from mnemic.storage.sqlite.arrays import Flags, Int8, Numbers, among, best, flagged, resized
 from mnemic.storage.sqlite.connection import one_moment
 from mnemic.storage.sqlite.memories import as_json
-from mnemic.storage.sqlite.rows import Row, row, rows
+from mnemic.storage.sqlite.rows import Row, column, row, rows
 from mnemic.storage.sqlite.sieve import Sieve
 
 if TYPE_CHECKING:
@@ -44,6 +44,10 @@ WHERE p.model_id = :model AND s.until IS NULL AND m.state = 'living' AND
 """
 NEW_ROWS = _ROWS + "p.id > :known AND p.id <= :newest ORDER BY p.id"
 ROWS_OF = _ROWS + "p.id <= :newest AND s.memory_id IN (SELECT value FROM json_each(:ids)) ORDER BY p.id"
+# Under a new title a text may be read by another model, whose matrix then has it.
+NOW_OF_OTHERS = """
+SELECT statement_id FROM passage WHERE id > :known AND id <= :newest AND model_id != :model
+"""
 LEFT_ROWS = """
 SELECT s.memory_id, s.id, p.vector FROM statement s JOIN passage p ON p.statement_id = s.id
 WHERE p.model_id = :model AND s.until IS NULL AND s.memory_id IN (SELECT value FROM json_each(:ids))
@@ -120,6 +124,8 @@ class Matrix:
     def _take_in(self, connection: apsw.Connection, span: dict[str, int]) -> None:
         if self._count:
             self._replace(rows(connection, NEW_ROWS, span))
+            if elsewhere := column(connection, NOW_OF_OTHERS, span):
+                self._drop(self._statements, elsewhere, self._newest_statement)
             return
         # At first everything comes, a stretch at a time: at once, 100,000 would take 300 MB for a moment.
         cursor = connection.execute(NEW_ROWS, span)
@@ -194,6 +200,15 @@ class Matrix:
                 # Memories of many passages leave too few places for others.
                 found = self._best(vector, seen, limit)
         return [near for near in found if near.similarity >= at_least]
+
+    def has_any(self, namespace_ids: Sequence[int] | None) -> bool:
+        """Whether there is a passage in these namespaces, or anywhere if none are given."""
+        with self._lock:
+            if namespace_ids is None:
+                return self._count > self._dead
+            return bool(
+                (among(self._namespaces[: self._count], namespace_ids) & self._alive[: self._count]).any()
+            )
 
     def _best(self, vector: Vectors, seen: Flags | None, limit: int) -> list[Nearness]:
         rows, similarity = self._compared(vector, seen)

@@ -57,7 +57,7 @@ SELECT coalesce(max(position), 0) FROM statement WHERE memory_id = ? AND until I
 """
 # A vector stands for a text under its title and summary, by one model: others need a new one.
 EARLIER_TWIN = """
-SELECT s.id FROM statement s JOIN model d ON d.id = s.model_id AND d.name = :model
+SELECT s.id FROM statement s JOIN model d ON d.id = s.model_id AND d.name IN (SELECT value FROM json_each(:models))
 WHERE s.memory_id = :memory AND s.digest = :digest AND s.text = :text AND NOT EXISTS (
   SELECT 1 FROM journal j
   WHERE j.subject_id = s.memory_id AND j.subject = 'memory' AND j.sequence > s.since
@@ -453,7 +453,8 @@ class SqliteWriter(SqliteReader):
     def _reuse_vectors(self, number: int, statement: Statement) -> None:
         """A text that stood in this memory before has its vectors already."""
         body = statement.text
-        values = {"memory": number, "digest": text.digest(body), "text": body, "model": self._store.model}
+        models = as_json(list(self._store.used_models))
+        values = {"memory": number, "digest": text.digest(body), "text": body, "models": models}
         twin = row(self._connection, EARLIER_TWIN, values)
         if twin:
             ends = {"from": twin[0], "to": statement.id}
