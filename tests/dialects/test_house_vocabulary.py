@@ -280,7 +280,7 @@ def test_a_null_is_not_enough_where_something_must_be_given(stocked, name, argum
         ("remember", {"text": "x", "links": [5]}, "links.0: Input should be an object"),
         ("remember", {"text": "x", "int": 5}, "int: unknown argument"),
         ("recall", {"query": "x", "as_of": "x" * 41}, "as_of: Input should have at most 40 characters"),
-        ("link", {"source": 1}, "give either target or suggest"),
+        ("link", {"source": 1}, "give either `target` or `suggest`"),
     ],
 )
 def test_a_refusal_speaks_of_arguments_and_not_of_how_we_read_them(stocked, name, arguments, told):

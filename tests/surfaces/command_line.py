@@ -34,7 +34,14 @@ class Done:
 class CommandLine:
     """`mnemic` in a home of its own, with a database of its own and no model unless it is asked for."""
 
-    def __init__(self, home: Path, patch: pytest.MonkeyPatch, capture: pytest.CaptureFixture[str]):
+    def __init__(
+        self,
+        home: Path,
+        patch: pytest.MonkeyPatch,
+        capture: pytest.CaptureFixture[str],
+        group: tuple[str, ...] = (),
+    ):
+        self.group = group
         self.home = home
         self.patch = patch
         self.capture = capture
@@ -64,9 +71,13 @@ class CommandLine:
             for name, value in variables.items():
                 patch.setenv(name, value)
             self.capture.readouterr()
-            code = run(words)
+            code = run((*self.group, *words))
         caught = self.capture.readouterr()
         return Done(code, caught.out, caught.err)
+
+    def below(self, *group: str) -> CommandLine:
+        """The same for the commands below *group*, as in `mnemic ai-memory`."""
+        return CommandLine(self.home, self.patch, self.capture, group)
 
     def json(self, *words: str, stdin: str = "") -> Any:
         """What `mnemic` answers in JSON."""
@@ -80,7 +91,7 @@ class CommandLine:
         if pid == 0:
             os.execve(
                 sys.executable,
-                [sys.executable, "-m", "mnemic", *words],
+                [sys.executable, "-m", "mnemic", *self.group, *words],
                 {**self.environment, "TERM": "xterm", **variables},
             )
         seen = bytearray()
@@ -94,7 +105,7 @@ class CommandLine:
     def process(self, *words: str, stdin: str = "", **variables: str) -> Done:
         """Run `mnemic` with *words* as a process."""
         done = subprocess.run(
-            [sys.executable, "-m", "mnemic", *words],
+            [sys.executable, "-m", "mnemic", *self.group, *words],
             input=stdin.encode(),
             capture_output=True,
             env={**self.environment, **variables},

@@ -24,6 +24,12 @@ def twin(fresh: Callable[[str], Store], ctx: Context) -> Context:
 
 
 @pytest.fixture
+def ai(cli: CommandLine) -> CommandLine:
+    """`mnemic ai-memory` in the home of `cli`."""
+    return cli.below("ai-memory")
+
+
+@pytest.fixture
 def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> CommandLine:
     """`mnemic` in a home of its own."""
     home = tmp_path / "home"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 
 import click
 import pytest
@@ -37,13 +36,25 @@ def test_what_is_remembered_is_recalled(cli):
     found = cli.json("recall", "when", "is", "the", "API", "deployed")
     assert (found["count"], found["mode"]) == (1, "keyword")
     best = found["memories"][0]
-    assert (best["number"], best["id"], best["tags"]) == (kept["id"], kept["uid"], ["deploy"])
-    assert found["memories"][0]["score"] > 0
+    assert (best["id"], best["uid"], best["tags"]) == (kept["id"], kept["uid"], ["deploy"])
+    assert best["score"] > 0
 
 
-def test_text_is_read_from_standard_input(cli):
-    cli("remember", "-", stdin="line one\nline two\n")
+@pytest.mark.parametrize("words", [["remember", "-"], ["remember"]])
+def test_text_is_read_from_a_pipe(cli, words):
+    cli(*words, stdin="line one\nline two\n")
     assert cli.json("open", "1")["memories"][0]["content"] == "line one\nline two"
+
+
+def test_other_texts_are_read_from_a_pipe(cli):
+    cli("remember", "Tea is at four")
+    assert "Tea is at four" in cli("recall", stdin="tea\n").out
+    assert cli("verify", stdin="Tea is at four\n").out.startswith("verified")
+    assert "Too early" in cli("reflect", "--about", "1", stdin="Too early\n").out
+    searched = cli("reflect", "--query", "early", stdin="not read", MNEMIC_EMBEDDER="local")
+    assert "Too early" in searched.out and "not read" not in searched.out
+    cli("revise", "1", "--text", "-", stdin="Tea is at five\n")
+    assert "Tea is at five" in cli("open", "1").out
 
 
 def test_input_that_is_not_text_is_refused(cli):
@@ -72,8 +83,7 @@ def test_near_texts_are_told(cli):
 def test_recall_shows_rank_title_score_and_origin(known):
     out = known("recall", "API deployed").out
     assert out.startswith(" 1. The API is deployed on Fridays")
-    assert re.search(r"\n    1 [0-9a-f]{8} long █████░░░░░ app · deploy, ci · just now\n", out)
-    assert "1 memory(ies) recalled [keyword]" in out
+    assert "\n    1 · app · deploy, ci · just now\n" in out
 
 
 def test_recall_shows_an_excerpt_where_the_title_does_not_say_it_all(known):
@@ -82,7 +92,7 @@ def test_recall_shows_an_excerpt_where_the_title_does_not_say_it_all(known):
 
 @pytest.mark.parametrize("columns", ["1", "20", "40"])
 @pytest.mark.parametrize(
-    "words", [["recall", "standup"], ["list"], ["open", "2"], ["history"], ["archive", "list"]]
+    "words", [["recall", "standup"], ["list"], ["open", "2"], ["history"], ["ai-memory", "archive", "list"]]
 )
 def test_a_narrow_terminal_is_written_to_all_the_same(known, columns, words):
     known("forget", "3", "--archive")
@@ -100,11 +110,10 @@ def test_nothing_relevant_is_an_answer(cli):
     assert (done.code, done.out) == (0, "Nothing relevant is known.\n")
 
 
-@pytest.mark.parametrize("ranking", [(), ("--tier", "keyword")])
-def test_what_a_budget_leaves_out_is_told(known, ranking):
-    done = known("recall", "tea", "--budget-tokens", "2", *ranking)
-    assert done.out == "1 relevant memory did not fit into the budget; give more with --budget-tokens.\n"
-    asked = ("recall", "tea", *ranking, "--json")
+def test_what_a_budget_leaves_out_is_told(known):
+    done = known("recall", "tea", "--budget-tokens", "2")
+    assert done.out == "1 relevant memory does not fit into the budget; raise --budget-tokens.\n"
+    asked = ("recall", "tea", "--json")
     assert json.loads(known(*asked, "--budget-tokens", "2").out)["left_out"] == 1
     assert "left_out" not in json.loads(known(*asked, "--budget-tokens", "1000").out)
 
@@ -131,21 +140,38 @@ def test_revise_changes_and_supersedes(known):
 
 def test_forget_previews_forgets_and_restore_brings_back(known):
     assert known("forget", "--tags", "deploy", "--dry-run").out.startswith("Would forget 1 memory")
-    assert re.match(
-        r"Forgot 1 memory\n    1 [0-9a-f]{8} The API", known("forget", "1", "--reason", "stale").out
-    )
+    assert known("forget", "1", "--reason", "stale").out.startswith("Forgot 1 memory\n    1 The API")
     assert known.json("stats")["total"] == 2
     assert known("restore", "1").out == "Restored 1 The API is deployed on Fridays\n"
     assert known.json("stats")["total"] == 3
 
 
-def test_forget_answers_with_the_documented_key(known):
-    assert known.json("forget", "-n", "app", "-p", "deployed", "-t", "long")["deleted"] == 1
+def test_forget_by_filter_is_restored_by_number(known):
+    assert known.json("forget", "-n", "app", "--pattern", "deployed", "--tier", "long")["deleted"] == 1
+    assert known.json("list", "--state", "forgotten")["memories"][0]["id"] == 1
+    assert known("restore", "1").code == 0
+
+
+def test_list_is_newest_first_and_can_be_narrowed(known):
+    assert [one["id"] for one in known.json("list")["memories"]] == [3, 2, 1]
+    assert [one["id"] for one in known.json("list", "--limit", "1", "--offset", "1")["memories"]] == [2]
+    assert [one["id"] for one in known.json("list", "--tags", "ci")["memories"]] == [1]
+    assert [one["id"] for one in known.json("list", "--kinds", "event")["memories"]] == [2]
+    assert known("list", "-n", "nowhere").out == "No memories.\n"
+    out = known("list").out
+    assert out.startswith(
+        "Anna's taste\n    Anna prefers tea\n    3 · global · just now\n\nStandup is at ten.\n"
+    )
+
+
+def test_namespaces_are_listed_with_their_counts(known):
+    assert known("namespaces").out == "global  2\napp     1\n"
+    assert known.json("namespaces")["namespaces"][0] == {"namespace": "global", "count": 2}
 
 
 def test_link_and_its_end(known):
-    assert re.fullmatch(r"Linked 3 \w{8} → related_to → 1 \w{8}\n", known("link", "3", "1").out)
-    assert known.json("link", "3", "1", "--relation", "contradicts")["linked"] is True
+    assert known("link", "3", "1").out == "Linked 3 → related_to → 1\n"
+    assert known.json("link", "3", "1", "--type", "contradicts")["linked"] is True
     assert known("link", "Anna's taste", "1", "--end").out.startswith("Ended 3")
 
 
@@ -229,8 +255,9 @@ def test_tables_line_up_wide_characters():
 
 
 def test_every_view_is_of_a_reply_that_there_is():
-    replies = {operation.reply.__name__ for operation in dialect("mnemic").operations.values()}
-    assert replies >= set(VIEWS)
+    native = dialect("mnemic")
+    declared = (*native.operations.values(), *native.commands.values())
+    assert {operation.reply.__name__ for operation in declared} == set(VIEWS)
 
 
 def test_any_reply_can_be_shown():

@@ -9,7 +9,7 @@ import click
 import pytest
 
 from mnemic.surfaces.cli.manual import escaped
-from mnemic.surfaces.cli.program import program, sections
+from mnemic.surfaces.cli.program import program
 
 
 @pytest.fixture
@@ -28,12 +28,15 @@ def test_the_page_has_its_sections(page):
 
 def test_every_command_is_there_with_its_options(page):
     root = click.Context(program(), info_name="mnemic")
-    for name, _ in (row for rows in sections().values() for row in rows):
+    for name, _ in (row for rows in root.command.rows().values() for row in rows):
         assert f"\n\\fBmnemic {escaped(name)}\\fR" in page, name
         command = root.command.get_command(root, name)
         for option in (param for param in command.params if isinstance(param, click.Option)):
             assert escaped(max(option.opts, key=len)) in page, (name, option.opts)
-    assert "\\fBmnemic archive restore\\fR ID" not in page and "\\fBmnemic archive restore\\fR" in page
+    assert (
+        "\\fBmnemic ai\\-memory archive restore\\fR ID" not in page
+        and "\\fBmnemic ai\\-memory archive restore\\fR" in page
+    )
 
 
 def test_no_text_is_taken_for_a_request():
@@ -47,7 +50,7 @@ def test_it_renders_without_a_warning(page):
     )
     assert (done.returncode, done.stderr) == (0, b"")
     plain = click.unstyle(done.stdout.decode()).replace("\b", "")
-    assert "git log -1 | mnemic store" in plain
+    assert "git log -1 | mnemic ai-memory store" in plain
 
 
 @pytest.mark.skipif(shutil.which("man") is None, reason="needs man")

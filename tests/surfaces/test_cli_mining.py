@@ -35,7 +35,7 @@ def held(cli):
 
 
 def test_an_export_is_mined(cli, export):
-    assert cli.json("mine", "-f", "claude", export) == {
+    assert cli.json("ai-memory", "mine", "-f", "claude", export) == {
         "imported": 1,
         "skipped": 1,
         "errors": 0,
@@ -52,20 +52,30 @@ def test_an_export_is_mined(cli, export):
     )
     assert memory["content"].startswith("[user]: Which database should we pick?\n[assistant]: ")
     assert memory["created_at"] == "2025-03-01T10:00:00+00:00"
-    assert cli.json("mine", "-f", "claude", export)["imported"] == 0 and len(held(cli)) == 1
+    assert cli.json("ai-memory", "mine", "-f", "claude", export)["imported"] == 0 and len(held(cli)) == 1
 
 
 def test_its_flags_say_where_and_what(cli, export):
     done = cli.json(
-        "mine", "--format", "claude", export, "-n", "kitchen", "-t", "long", "--min-messages", "1"
+        "ai-memory",
+        "mine",
+        "--format",
+        "claude",
+        export,
+        "-n",
+        "kitchen",
+        "-t",
+        "long",
+        "--min-messages",
+        "1",
     )
     assert (done["imported"], done["namespace"], done["tier"]) == (2, "kitchen", "long")
     assert {(memory["namespace"], memory["tier"]) for memory in held(cli)} == {("kitchen", "long")}
-    assert cli.json("--namespace", "den", "mine", "-f", "claude", export)["namespace"] == "den"
+    assert cli.json("--namespace", "den", "ai-memory", "mine", "-f", "claude", export)["namespace"] == "den"
 
 
 def test_a_dry_run_shows_and_stores_nothing(cli, export):
-    done = cli.json("mine", "-f", "claude", export, "--dry-run")
+    done = cli.json("ai-memory", "mine", "-f", "claude", export, "--dry-run")
     assert (done["dry_run"], done["imported"], done["would_import"], done["skipped"]) == (True, 0, 1, 1)
     [planned] = done["memories"]
     assert (planned["title"], planned["messages"], planned["source"]) == (
@@ -73,14 +83,14 @@ def test_a_dry_run_shows_and_stores_nothing(cli, export):
         3,
         "mine-claude",
     )
-    assert cli("mine", "-f", "claude", export, "--dry-run").out == (
+    assert cli("ai-memory", "mine", "-f", "claude", export, "--dry-run").out == (
         "Would import 1 of 2 conversations into claude-export:\n  Choosing a database (3 messages)\n"
     )
     assert held(cli) == []
 
 
 def test_people_are_told_in_a_sentence(cli, export):
-    done = cli("mine", "-f", "claude", export)
+    done = cli("ai-memory", "mine", "-f", "claude", export)
     assert (done.code, done.out) == (
         0,
         "Imported 1 of 2 conversations into claude-export; 1 were too short or known.\n",
@@ -95,7 +105,7 @@ def test_a_slack_folder_and_a_chatgpt_file(cli):
         for n in range(3)
     ]
     (day / "2025-03-01.json").write_text(json.dumps(said))
-    assert cli.json("mine", "-f", "slack", str(day.parent))["namespace"] == "slack-export"
+    assert cli.json("ai-memory", "mine", "-f", "slack", str(day.parent))["namespace"] == "slack-export"
     nodes = {
         f"n{n}": {
             "parent": f"n{n - 1}",
@@ -106,11 +116,11 @@ def test_a_slack_folder_and_a_chatgpt_file(cli):
     (cli.home / "conversations.json").write_text(
         json.dumps([{"id": "g", "title": "Words", "mapping": nodes}])
     )
-    assert cli.json("mine", "-f", "chatgpt", "conversations.json")["imported"] == 1
+    assert cli.json("ai-memory", "mine", "-f", "chatgpt", "conversations.json")["imported"] == 1
     assert {memory["title"] for memory in held(cli)} == {"#incidents", "Words"}
 
 
-@pytest.mark.parametrize("command", [("mine", "-f"), ("import", "--from")])
+@pytest.mark.parametrize("command", [("ai-memory", "mine", "-f"), ("import", "--from")])
 def test_what_a_memory_has_no_room_for_is_told(cli, command):
     long = {**CLAUDE, "chat_messages": [*MESSAGES, {"sender": "human", "text": "x" * 70_000}]}
     (cli.home / "long.json").write_text(json.dumps([long]))
@@ -124,21 +134,21 @@ def test_what_a_memory_has_no_room_for_is_told(cli, command):
 def test_broken_conversations_are_told_and_the_rest_imported(cli, export):
     with Path(export).open("a") as stream:
         stream.write("\n{broken")
-    done = cli("mine", "-f", "claude", export)
+    done = cli("ai-memory", "mine", "-f", "claude", export)
     assert done.code == 0 and done.err == "Skipped: claude.jsonl, line 3: not JSON\n"
-    facts = cli.json("mine", "-f", "claude", export)
+    facts = cli.json("ai-memory", "mine", "-f", "claude", export)
     assert (facts["errors"], facts["problems"]) == (1, ["claude.jsonl, line 3: not JSON"])
 
 
 def test_what_is_told_of_a_broken_file_is_safe_for_a_terminal(cli):
     name = "red\x1b[31m.json"
     (cli.home / name).write_text("{broken")
-    assert "\x1b" not in cli("mine", "-f", "claude", name).err
+    assert "\x1b" not in cli("ai-memory", "mine", "-f", "claude", name).err
 
 
 def test_a_file_without_any_conversation_fails(cli):
     (cli.home / "garbage.json").write_text("hello")
-    done = cli("mine", "-f", "claude", "garbage.json")
+    done = cli("ai-memory", "mine", "-f", "claude", "garbage.json")
     assert done.code == 1 and "garbage.json: not JSON" in done.err
 
 
@@ -154,7 +164,7 @@ def test_a_file_without_any_conversation_fails(cli):
     ],
 )
 def test_what_cannot_be_is_refused_by_name(cli, words, sentence):
-    done = cli("mine", *words)
+    done = cli("ai-memory", "mine", *words)
     assert (done.code, done.out) == (2, "") and sentence in done.err
 
 
@@ -166,7 +176,7 @@ run(sys.argv[1:])
 print("pydantic" in sys.modules)
 """
     done = subprocess.run(
-        [sys.executable, "-c", code, "--json", "mine", "-f", "claude", export],
+        [sys.executable, "-c", code, "--json", "ai-memory", "mine", "-f", "claude", export],
         capture_output=True,
         text=True,
         env=cli.environment,

@@ -14,8 +14,9 @@ import pytest
 
 from mnemic.app import DIALECTS, dialect
 from mnemic.errors import Busy, Conflict, Denied, Duplicate, Invalid, NotFound, StoreUnusable, Unavailable
+from mnemic.surfaces.cli.failure import exit_code
 from mnemic.surfaces.cli.listing import listed
-from mnemic.surfaces.cli.program import OWN, exit_code, program, sections
+from mnemic.surfaces.cli.program import OWN, program
 
 HEAVY = ("pydantic", "numpy", "mcp", "onnxruntime", "rich", "starlette", "httpx")
 HOUSE = "mnemic.dialects.mnemic"
@@ -94,7 +95,7 @@ def test_version_is_the_package_s(cli):
 
 def test_help_lists_every_command_once(cli):
     done = cli("--help")
-    names = [name for rows in sections().values() for name, _ in rows]
+    names = [name for rows in program().rows().values() for name, _ in rows]
     assert done.code == 0 and len(names) == len(set(names))
     for name in names:
         assert f"\n  {name} " in done.out, name
@@ -103,7 +104,8 @@ def test_help_lists_every_command_once(cli):
 def test_the_list_of_operations_is_what_the_dialects_declare():
     declared = {}
     for name in DIALECTS:
-        for operation in dialect(name).operations.values():
+        known = dialect(name)
+        for operation in (*known.operations.values(), *known.commands.values()):
             if operation.cli:
                 declared.setdefault(operation.cli, (name, operation.description.partition("\n")[0]))
     assert {item.name: (item.dialect, item.text) for item in listed().values()} == declared
@@ -129,15 +131,15 @@ def test_without_a_command_it_shows_help(cli):
     [
         (["rememver", "x"], "Did you mean remember?"),
         (["recall", "x", "--limt", "3"], "--limt"),
-        (["recall"], "CONTEXT"),
+        (["recall"], "QUERY"),
         (["recall", "x", "--limit", "100000"], "--limit"),
         (["recall", "x", "--limit", "many"], "--limit"),
         (["list", "--offset", "9" * 20], "--offset"),
-        (["archive", "list", "--offset", "9" * 20], "--offset"),
+        (["ai-memory", "archive", "list", "--offset", "9" * 20], "--offset"),
         (["list", "--db", "\udcff"], "db: is not UTF-8 text"),
         (["sync", "\udcff"], "is not UTF-8 text"),
         (["session", "start", "--namespace", "\udcff"], "namespace: is not UTF-8 text"),
-        (["recall", "x", "--since", "yesterdayish"], "since is not a valid time"),
+        (["recall", "x", "--since", "yesterdayish"], "--since: not a time"),
         (["remember", "x", "--tier", "eternal"], "--tier"),
         (["remember", "x", "--ttl", "soon"], "ttl"),
         (["remember", "x", "--confidence", "nan"], "--confidence"),
@@ -209,7 +211,7 @@ def test_a_file_that_is_no_database_is_refused_in_a_sentence(cli):
 
 
 def test_a_surprise_is_told_without_a_traceback(cli, monkeypatch):
-    monkeypatch.setattr("mnemic.surfaces.cli.session.Session.open", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("mnemic.surfaces.cli.session.Session.open_native", lambda *_, **__: 1 / 0)
     done = cli("stats")
     assert done.code == 1 and "ZeroDivisionError" in done.err and "Traceback" not in done.err
     with pytest.raises(ZeroDivisionError):
@@ -272,9 +274,12 @@ def test_completion_scripts_name_the_program(cli, shell):
         ("mnemic remember x --tier ", {"short", "mid", "long"}),
         ("mnemic install cl", {"claude-code", "claude-desktop"}),
         ("mnemic token ", {"create", "list", "revoke"}),
-        ("mnemic archive ", {"list", "restore", "purge", "stats"}),
-        ("mnemic store --tier ", {"short", "mid", "long"}),
-        ("mnemic link 1 2 --relation s", {"supersedes"}),
+        ("mnemic ai-memory archive ", {"list", "restore", "purge", "stats"}),
+        ("mnemic ai-memory store --tier ", {"short", "mid", "long"}),
+        ("mnemic ai-memory link 1 2 --relation s", {"supersedes"}),
+        ("mnemic ai-m", {"ai-memory"}),
+        ("mnemic ai-memory auto", {"auto-consolidate"}),
+        ("mnemic list --order ", {"priority", "newest", "confidence", "use"}),
         ("mnemic session ", {"start", "end", "resume", "log"}),
         ("mnemic tidy con", {"condense", "conflicts"}),
         ("mnemic mcp --dialect a", {"anthropic", "ai-memory", "agentic-memory", "all"}),
@@ -334,9 +339,61 @@ def test_words_that_are_no_text_are_refused(cli):
     assert done.returncode == 2 and b"Traceback" not in done.stderr
 
 
-def test_recall_takes_the_feature_tier(cli):
-    cli("remember", "found by its words")
-    done = cli("recall", "words", "--tier", "keyword", "--json", MNEMIC_EMBEDDER="local")
-    assert done.json["mode"] == "keyword"
-    assert cli("recall", "words", "-T", "semantic").code == 0
-    assert cli("recall", "words", "-T", "psychic").code == 2
+AI_MEMORY_ONLY = (
+    "store update promote search get delete resolve consolidate auto-consolidate gc archive mine".split()
+)
+
+
+@pytest.mark.parametrize("command", AI_MEMORY_ONLY)
+def test_a_command_of_ai_memory_is_pointed_out_and_not_run(cli, command):
+    done = cli(command, "x")
+    assert done.code == 2 and f"`mnemic ai-memory {command}`" in done.err
+
+
+@pytest.mark.parametrize(
+    "words, code, error",
+    [
+        (["--json", "open", "77"], 1, {"code": "not_found", "message": "No memory '77'"}),
+        (["stats", "--json", "--nonsense"], 2, {"code": "invalid"}),
+        (["--json", "nonsense"], 2, {"code": "invalid"}),
+        (["recall", "x", "--limit", "0", "--json"], 2, {"code": "invalid", "field": "limit"}),
+        (["--json", "--db", "typo.db", "list"], 1, {"code": "not_found"}),
+        (["--json", "embed"], 3, {"code": "unavailable"}),
+    ],
+)
+def test_with_json_an_error_is_json_on_standard_error(cli, words, code, error):
+    done = cli(*words)
+    assert (done.code, done.out) == (code, "")
+    told = json.loads(done.err)["error"]
+    assert told["message"] and error.items() <= told.items()
+
+
+@pytest.mark.parametrize("words", [["recall", "x"], ["list"], ["open", "1"], ["stats"], ["history"]])
+def test_a_command_that_reads_creates_no_database(cli, words):
+    done = cli("--db", "typo.db", *words)
+    assert done.code == 1 and "--db: there is no database typo.db" in done.err
+    cli(*words)
+    assert not (cli.home / "typo.db").exists() and not (cli.home / "memory.db").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_ctrl_c_says_what_was_done(cli):
+    cli("remember", "one fact")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mnemic", "shell"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=cli.environment,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    assert process.stdin is not None and process.stdout is not None
+    for number in range(3):
+        process.stdin.write(f"remember fact {number}\n".encode())
+        process.stdin.flush()
+        assert b"Remembered" in process.stdout.readline()
+    time.sleep(0.5)  # until it waits for the next line
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err.decode().strip() == "Interrupted. 3 changes were stored; `mnemic history` lists them."

@@ -44,26 +44,31 @@ class Shape(BaseModel):
 class Flags:
     """How a request field is written on the command line: its option strings, as in `Flags("-n", "--namespace")`.
 
-    Without it a field is `--its-name`. The *metavar* stands for the value where its type does not say enough.
+    Without it a field is `--its-name`. The *metavar* stands for the value where its type does not say enough; `-` reads
+    the value from standard input when *stdin* is set.
     """
 
     names: tuple[str, ...]
     metavar: str | None
+    stdin: bool
 
-    def __init__(self, *names: str, metavar: str | None = None):
+    def __init__(self, *names: str, metavar: str | None = None, stdin: bool = False):
         object.__setattr__(self, "names", names)
         object.__setattr__(self, "metavar", metavar)
+        object.__setattr__(self, "stdin", stdin)
 
 
 @dataclass(frozen=True, slots=True)
 class Positional:
     """A request field that stands on the command line without a flag, shown as *metavar*.
 
-    A list takes all remaining words; `-` reads a text from standard input when *stdin* is set.
+    A list takes all remaining words. With *stdin*, `-` reads a text from standard input, and so does leaving it out in
+    a pipe, *unless* one of these fields was given.
     """
 
     metavar: str
     stdin: bool = False
+    unless: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +203,8 @@ class Dialect:
     operations: dict[str, Operation] = field(default_factory=dict)
     endpoints: dict[str, Operation] = field(default_factory=dict)
     """What is reached only at an address of its own, and is no tool."""
+    commands: dict[str, Operation] = field(default_factory=dict)
+    """What is a command of the command line and a method of the Python API, but no tool."""
     aliases: dict[str, str] = field(default_factory=dict)
     prompts: tuple[Prompt, ...] = ()
     resources: tuple[Resource, ...] = ()
@@ -270,6 +277,18 @@ class Dialect:
                 examples=tuple(examples),
             )
             self.endpoints[operation.name] = operation
+            return function
+
+        return declare
+
+    def command(
+        self, *, cli: str, title: str, examples: Sequence[Example] = ()
+    ) -> Callable[[Callable[[Context, Any], Any]], Callable[[Context, Any], Any]]:
+        """Declare the decorated function as the reading command *cli*, which is no tool."""
+
+        def declare(function: Callable[[Context, Any], Any]) -> Callable[[Context, Any], Any]:
+            operation = declared(function, title=title, read_only=True, cli=cli, examples=tuple(examples))
+            self.commands[operation.name] = operation
             return function
 
         return declare

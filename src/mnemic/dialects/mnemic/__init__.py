@@ -2,7 +2,7 @@
 
 PARTS = (
     *("remembering", "revising", "leaving", "finding", "opening", "verifying", "counting"),
-    *("linking", "exploring", "changing", "tidying", "reflecting", "working", "rating"),
+    *("linking", "exploring", "changing", "tidying", "reflecting", "working", "rating", "catalog"),
 )
 """The modules that hold its operations, in the order in which an agent sees the tools.
 

@@ -55,7 +55,7 @@ class StatsReply(Shape):
     db_size_bytes: int
 
 
-@MNEMIC.operation(title="Stats", read_only=True, idempotent=True)
+@MNEMIC.operation(title="Stats", read_only=True, idempotent=True, cli="stats")
 def stats(ctx: Context, request: StatsRequest) -> StatsReply:
     """The store in numbers."""
     seen = overview.overview(at(ctx, request.as_of), request.namespace)

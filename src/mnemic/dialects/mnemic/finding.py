@@ -11,7 +11,7 @@ from mnemic.core.context import Context
 from mnemic.dialects.mnemic.moments import AsOf, at
 from mnemic.dialects.mnemic.shapes import HitShape, Namespace, Request, Tags, When, shown_hit
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
-from mnemic.dialects.operation import Example, Shape
+from mnemic.dialects.operation import Example, Positional, Shape
 from mnemic.dialects.texts import Words
 from mnemic.model.search import Filter, Query
 from mnemic.model.values import parse_moment
@@ -20,7 +20,7 @@ from mnemic.model.values import parse_moment
 class RecallRequest(Request):
     """What to look for, and where."""
 
-    query: Annotated[Words, Field(min_length=1, max_length=10_000)]
+    query: Annotated[Words, Field(min_length=1, max_length=10_000), Positional("QUERY", stdin=True)]
     limit: Annotated[int, Field(ge=1, le=100)] = 10
     namespace: Namespace | None = None
     kinds: Tags | None = None
@@ -47,6 +47,7 @@ class RecallReply(Shape):
     read_only=True,
     idempotent=True,
     gathers_use=True,
+    cli="recall",
     examples=[Example("", {"query": "when do we deploy?", "limit": 5})],
 )
 def recall(ctx: Context, request: RecallRequest) -> RecallReply:

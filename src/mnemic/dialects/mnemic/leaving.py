@@ -32,7 +32,7 @@ from mnemic.model.values import Tier, parse_moment
 class ForgetRequest(Request):
     """Which memories: ids, or a filter of which at least one part is given."""
 
-    ids: Annotated[list[Reference], Field(max_length=MAX_ITEMS)] = []
+    ids: Annotated[list[Reference], Field(max_length=MAX_ITEMS), Positional("MEMORY")] = []
     namespace: Namespace | None = None
     pattern: Annotated[Words | None, Field(description="words it contains")] = None
     kinds: Tags | None = None
@@ -70,6 +70,7 @@ class ForgetReply(Shape):
     title="Forget",
     destructive=True,
     idempotent=True,
+    cli="forget",
     examples=[Example("see first", {"tags": ["scratch"], "until": "30d", "dry_run": True})],
 )
 def forget(ctx: Context, request: ForgetRequest) -> ForgetReply:

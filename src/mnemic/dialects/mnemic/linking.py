@@ -10,7 +10,7 @@ from mnemic.core import graph, memories, suggesting
 from mnemic.core.context import Context
 from mnemic.dialects.mnemic.shapes import BriefShape, LinkShape, Name, Reference, Request, Unit, shown_link
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
-from mnemic.dialects.operation import Example, Shape
+from mnemic.dialects.operation import Example, Positional, Shape
 from mnemic.dialects.texts import Words
 
 MOST_SUGGESTED = 10
@@ -19,8 +19,8 @@ MOST_SUGGESTED = 10
 class LinkRequest(Request):
     """Two memories and how they are related, or one to find others for."""
 
-    source: Reference
-    target: Reference | None = None
+    source: Annotated[Reference, Positional("SOURCE")]
+    target: Annotated[Reference | None, Positional("TARGET")] = None
     type: Name = "related_to"
     weight: Unit = 1.0
     reason: Words | None = None
@@ -30,7 +30,7 @@ class LinkRequest(Request):
     @model_validator(mode="after")
     def _one_of(self) -> LinkRequest:
         if (self.target is None) != bool(self.suggest):
-            raise ValueError("give either target or suggest")
+            raise ValueError("give either `target` or `suggest`")
         return self
 
 
@@ -52,6 +52,7 @@ class LinkReply(Shape):
 @MNEMIC.operation(
     title="Link",
     idempotent=True,
+    cli="link",
     examples=[
         Example("", {"source": 12, "target": 7, "type": "depends_on", "reason": "CI runs first"}),
         Example("what could be linked", {"source": 12, "suggest": True}),

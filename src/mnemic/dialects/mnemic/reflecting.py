@@ -21,7 +21,7 @@ from mnemic.model.memory import Memory
 class ReflectRequest(Request):
     """A thought to keep, or words to look for among those kept."""
 
-    text: Annotated[Text | None, Positional("TEXT", stdin=True)] = None
+    text: Annotated[Text | None, Positional("TEXT", stdin=True, unless=("query",))] = None
     about: Reference | None = None
     mood: Name | None = None
     author: Name | None = None

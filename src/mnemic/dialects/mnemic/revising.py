@@ -23,7 +23,7 @@ from mnemic.dialects.mnemic.shapes import (
     shown,
 )
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
-from mnemic.dialects.operation import Example, Hidden, Positional, Shape
+from mnemic.dialects.operation import Example, Flags, Hidden, Positional, Shape
 from mnemic.dialects.texts import Words
 from mnemic.model.values import Tier, parse_span
 
@@ -32,8 +32,8 @@ class ReviseRequest(Request):
     """Which memory, and what to change."""
 
     id: Annotated[Reference, Positional("MEMORY")]
-    text: Text | None = None
-    append: Text | None = None
+    text: Annotated[Text | None, Flags("--text", stdin=True)] = None
+    append: Annotated[Text | None, Flags("--append", stdin=True)] = None
     supersede: bool = False
     title: Title | None = None
     kind: Name | None = None

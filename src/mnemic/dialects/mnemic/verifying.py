@@ -17,7 +17,7 @@ from mnemic.dialects.operation import Example, Positional, Shape
 class VerifyRequest(Request):
     """A claim to check against what is known."""
 
-    claim: Annotated[Text, Positional("CLAIM")]
+    claim: Annotated[Text, Positional("CLAIM", stdin=True)]
     namespace: Namespace | None = None
     limit: Annotated[int, Field(ge=1, le=20)] = 5
     as_of: AsOf = None

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from mnemic.app import NATIVE
 from mnemic.errors import Invalid, MnemicError
 from mnemic.surfaces.cli import output
 from mnemic.surfaces.cli.reading import from_json, read_stdin
@@ -35,10 +36,11 @@ def call(session: Session, dialect: str, tool: str, json: str | None) -> int:
     operation = vocabulary.find(tool)
     try:
         request = vocabulary.parse(operation, _arguments(json))
-        with session.open(**session.database_of(spoken)) as app:
+        opened = session.open_native if dialect == NATIVE else session.open
+        with opened(**session.database_of(spoken)) as app:
             rendered = vocabulary.render(operation.function(app.ctx, request))
     except MnemicError as error:
-        from mnemic.surfaces.cli.program import exit_code
+        from mnemic.surfaces.cli.failure import exit_code
 
         click.echo(vocabulary.render_error(tool, error).text, err=True)
         return exit_code(error)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shlex
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,11 +13,14 @@ from click.core import ParameterSource
 
 from mnemic.errors import Invalid
 from mnemic.surfaces.cli.fields import Written, written_fields
+from mnemic.surfaces.cli.reading import read_stdin
 from mnemic.surfaces.cli.session import Session, Verb
 
 if TYPE_CHECKING:
     from mnemic.dialects.operation import Example, Operation
     from mnemic.surfaces.cli.listing import Listed
+
+_QUOTED = re.compile(r"`(\w+)`")
 
 
 def command_for(operation: Operation) -> Verb:
@@ -38,11 +43,21 @@ def command_for(operation: Operation) -> Verb:
 
 def arguments(ctx: click.Context, fields: Sequence[Written]) -> dict[str, Any]:
     """The operation's arguments as they were written; what was not written is left out."""
-    return {
+    given = {
         field.name: field.value(ctx.params[field.name])
         for field in fields
         if ctx.get_parameter_source(field.name) is ParameterSource.COMMANDLINE
     }
+    return {**piped(fields, given), **given}
+
+
+def piped(fields: Sequence[Written], given: Mapping[str, Any]) -> dict[str, Any]:
+    """What a pipe holds, for the argument that may be read from one and was not given."""
+    for field in fields:
+        if field.reads_pipe(given) and not sys.stdin.isatty():
+            text = read_stdin(field.name).rstrip("\n")
+            return {field.name: text} if text else {}
+    return {}
 
 
 def perform(session: Session, operation: Operation, given: dict[str, Any], fields: Sequence[Written]) -> int:
@@ -51,7 +66,7 @@ def perform(session: Session, operation: Operation, given: dict[str, Any], field
 
     try:
         request = operation.parse(given)  # before the store is opened: bad input must not create one
-        with session.open() as app:
+        with session.open_native(reads=operation.read_only) as app:
             reply = operation.function(app.ctx, request)
     except Invalid as error:
         raise named_as_written(error, fields) from None
@@ -59,11 +74,12 @@ def perform(session: Session, operation: Operation, given: dict[str, Any], field
 
 
 def named_as_written(error: Invalid, fields: Sequence[Written]) -> Invalid:
-    """*error* with the field's name as the command line has it."""
-    for field in fields:
-        if error.field == field.name and str(error).startswith(f"{field.name}:"):
-            return Invalid(field.label + str(error).removeprefix(field.name), field.name)
-    return error
+    """*error* with the names of fields as the command line has them: at the beginning, or `in backticks`."""
+    labels = {field.name: field.label for field in fields}
+    message = _QUOTED.sub(lambda found: labels.get(found[1], found[0]), str(error))
+    if error.field in labels and message.startswith(f"{error.field}:"):
+        message = labels[error.field] + message.removeprefix(error.field)
+    return Invalid(message, error.field)
 
 
 def examples(operation: Operation, fields: Sequence[Written]) -> str | None:
@@ -87,5 +103,6 @@ def declared(command: Listed) -> Operation:
     """The operation that *command* is. Loads the part of its dialect where it stands and no other."""
     from mnemic.app import dialect
 
-    operations = dialect(command.dialect, command.part).operations.values()
+    found = dialect(command.dialect, command.part)
+    operations = (*found.operations.values(), *found.commands.values())
     return next(operation for operation in operations if operation.cli == command.name)

@@ -17,7 +17,7 @@ import click
 
 from mnemic.errors import MnemicError
 from mnemic.surfaces.cli import output
-from mnemic.surfaces.cli.session import Session, Verb, pass_session
+from mnemic.surfaces.cli.session import Opened, Session, Verb, pass_session
 from mnemic.surfaces.cli.text import bad, count, doubtful, good, size
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Finding:
 @click.command(cls=Verb)
 @pass_session
 def doctor(session: Session) -> int:
-    """Say what works and what does not. Ends with 1 if something is broken."""
+    """Check the installation and say what is broken. The exit code is 1 if something is."""
     found = []
     for finding in findings(session):
         found.append(finding)
@@ -90,9 +90,9 @@ def checked(check: str, work: Callable[[], Finding]) -> Finding:
         return Finding(check, Health.BROKEN, f"{type(error).__name__}: {error}")
 
 
-def checked_app(session: Session) -> App | Finding:
+def checked_app(session: Session) -> Opened | Finding:
     """The open store, or why it does not open."""
-    opened: list[App] = []
+    opened: list[Opened] = []
 
     def work() -> Finding:
         opened.append(session.open())

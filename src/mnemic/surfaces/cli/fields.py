@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
 
@@ -28,6 +28,8 @@ class Kind(enum.Enum):
     CHOICE = "CHOICE"
     REFERENCE = "MEMORY"
     """A number or a name, sent as it is written: the core tells them apart."""
+    COUNT = "[N]"
+    """A switch that may be given a number: `--suggest` or `--suggest 5`."""
     JSON = "JSON"
 
 
@@ -45,6 +47,8 @@ class Written:
     choices: tuple[str, ...] = ()
     help: str = ""
     metavar: str | None = None
+    may_be_piped: bool = False
+    """Whether `-` stands for standard input."""
 
     @property
     def takes_words(self) -> bool:
@@ -56,6 +60,12 @@ class Written:
         """The name a person knows this field by."""
         return self.positional.metavar if self.positional else max(self.flags, key=len)
 
+    def reads_pipe(self, given: Mapping[str, Any]) -> bool:
+        """True for an argument to be read from a pipe, since neither it nor what stands for it was *given*."""
+        if self.positional is None or not self.positional.stdin or self.name in given:
+            return False
+        return given.keys().isdisjoint(self.positional.unless)
+
     def parameter(self) -> click.Parameter:
         """This field as a parameter of a command."""
         if self.positional is not None:
@@ -66,11 +76,14 @@ class Written:
                 type=click.Choice(self.choices) if self.choices else click.STRING,
                 metavar=_usage(self, nargs),
                 nargs=nargs,
-                required=self.is_required,
+                required=self.is_required and not self.positional.stdin,
                 help=about or None,
             )
         if self.kind is Kind.SWITCH:
             return click.Option([*self._switches(), self.name], is_flag=True, default=None, help=self.help)
+        if self.kind is Kind.COUNT:
+            optional: dict[str, Any] = {"is_flag": False, "flag_value": "true", "metavar": self.kind.value}
+            return click.Option([*self.flags, self.name], help=self.help, **optional)
         is_choice = bool(self.choices) and not self.is_list
         return click.Option(
             [*self.flags, self.name],
@@ -109,19 +122,21 @@ class Written:
 
     def _one(self, text: Any) -> Any:
         match self.kind:
-            case Kind.JSON:
+            case Kind.JSON | Kind.COUNT:
                 return from_json(text, self.name)
             case Kind.TEXT:
                 return self._text(text)
         return text
 
     def _text(self, text: str) -> str:
-        if text == "-" and self.positional is not None and self.positional.stdin:
+        if text == "-" and self.may_be_piped:
             return read_stdin(self.name).rstrip("\n")
         return text
 
     def written(self, value: Any) -> list[str]:
         """The words that say *value*: the opposite of `value`."""
+        if self.kind is Kind.COUNT and value is True:
+            return [max(self.flags, key=len)]
         if self.kind is Kind.SWITCH:
             yes, no = self._faces(max(self.flags, key=len))
             return [yes if value else no]
@@ -162,6 +177,7 @@ def written_field(name: str, info: FieldInfo) -> Written | None:
         choices=choices,
         help=_help(info, hints),
         metavar=flags.metavar if flags else None,
+        may_be_piped=any(hint.stdin for hint in (positional, flags) if hint is not None),
     )
 
 
@@ -196,7 +212,7 @@ def _kind(annotation: Any) -> tuple[Kind, bool, tuple[str, ...]]:
         kind, _, choices = _kind(get_args(plain[0])[0])
         return kind, True, choices
     if len(plain) > 1:
-        return (Kind.REFERENCE if set(plain) == {int, str} else Kind.JSON), False, ()
+        return _UNIONS.get(frozenset(plain), Kind.JSON), False, ()
     return _KINDS.get(plain[0]) or _closed(plain[0])
 
 
@@ -206,6 +222,9 @@ _KINDS: dict[Any, tuple[Kind, bool, tuple[str, ...]]] = {
     float: (Kind.NUMBER, False, ()),
     str: (Kind.TEXT, False, ()),
 }
+
+
+_UNIONS = {frozenset({int, str}): Kind.REFERENCE, frozenset({int, bool}): Kind.COUNT}
 
 
 def _closed(plain: Any) -> tuple[Kind, bool, tuple[str, ...]]:

@@ -15,7 +15,7 @@ from mnemic.errors import NotFound
 
 _DIALECTS = Path(__file__).parents[2] / "dialects"
 _DECLARATION = re.compile(
-    r'^@\w+\.operation\((?P<hints>.*?)\)\ndef (?P<name>\w+)\([^\n]*\n    """(?P<text>[^\n]*?)(?:"""|\n)',
+    r'^@\w+\.(?:operation|command)\((?P<hints>.*?)\)\ndef (?P<name>\w+)\([^\n]*\n    """(?P<text>[^\n]*?)(?:"""|\n)',
     re.DOTALL | re.MULTILINE,
 )
 _NAME = re.compile(r'\bcli="([\w-]+)"')

@@ -10,6 +10,7 @@ from inspect import cleandoc
 import click
 
 from mnemic import __version__
+from mnemic.surfaces.cli.lazy_group import LazyGroup
 from mnemic.surfaces.cli.session import SHARED, Verb
 
 _SPECIAL = re.compile(r"[\\\-.'`^~\"]")
@@ -25,10 +26,11 @@ _ESCAPES = {
 }
 
 EXIT_STATUS = {
-    "0": "It was done.",
-    "1": "It could not be done: nothing was found, or something stands in the way.",
-    "2": "It was not asked for in the right way.",
-    "3": "The database is busy, or a part that is needed cannot be reached. Try again.",
+    "0": "Done. A recall that finds nothing relevant is done, too.",
+    "1": "Failed: not found, a conflict, or not allowed.",
+    "2": "Wrong usage: an unknown command or option, or a value that is not allowed.",
+    "3": "The database is busy, or a model or server cannot be reached. Try again.",
+    "130": "Interrupted by Ctrl-C.",
 }
 
 
@@ -36,37 +38,37 @@ EXIT_STATUS = {
 @click.pass_context
 def man(ctx: click.Context) -> None:
     """Print the manual page in roff; `mnemic man | man -l -` shows it."""
-    root = ctx.find_root()
-    for line in page(root):
+    assert ctx.parent is not None
+    for line in page(ctx.parent):
         click.echo(line)
 
 
 def page(root: click.Context) -> Iterator[str]:
-    """The lines of the manual page of the program that *root* runs."""
-    from mnemic.surfaces.cli.program import Program
-
+    """The lines of the manual page of `mnemic`, or of a group below it, whichever *root* runs."""
     program = root.command
-    assert isinstance(program, Program)
-    yield f'.TH MNEMIC 1 "" "mnemic {escaped(__version__)}" "User Commands"'
-    yield from [
-        ".SH NAME",
-        rf"mnemic \- {escaped('memory for AI agents: keep what is learnt, find it again')}",
-    ]
-    yield from [".SH SYNOPSIS", ".B mnemic", r"[\fIOPTIONS\fR] \fICOMMAND\fR [\fIARGUMENTS\fR]"]
+    assert isinstance(program, LazyGroup)
+    name = root.command_path
+    yield f'.TH {escaped(name.replace(" ", "-").upper())} 1 "" "mnemic {escaped(__version__)}" "User Commands"'
+    yield from [".SH NAME", rf"{escaped(name.replace(' ', '-'))} \- {escaped(_tagline(program))}"]
+    yield from [".SH SYNOPSIS", f".B {escaped(name)}", r"[\fIOPTIONS\fR] \fICOMMAND\fR [\fIARGUMENTS\fR]"]
     yield from [".SH DESCRIPTION", *described(program.help or "")]
     yield from [".SH OPTIONS", "Given before or after the command:", *options(program, root)]
     yield from commands(program, root)
     yield from environment()
     yield from [".SH EXIT STATUS", *(line for code, text in EXIT_STATUS.items() for line in term(code, text))]
-    yield from [".SH SEE ALSO", *described("`mnemic COMMAND --help` says what a command takes.")]
+    yield from [".SH SEE ALSO", *described(f"`{name} COMMAND --help` shows the options of a command.")]
 
 
-def commands(program: click.Group, root: click.Context) -> Iterator[str]:
-    """Every command by what it is for, with its arguments and options."""
-    from mnemic.surfaces.cli.program import sections
+def _tagline(program: click.Command) -> str:
+    """The first sentence of the program's help, without its full stop."""
+    first = (program.help or "").partition("\n")[0]
+    return first.removesuffix(".")
 
+
+def commands(program: LazyGroup, root: click.Context) -> Iterator[str]:
+    """Every command by section, with its arguments and options."""
     yield ".SH COMMANDS"
-    for title, rows in sections().items():
+    for title, rows in program.rows().items():
         yield f".SS {escaped(title)}"
         for name, _ in rows:
             found = program.get_command(root, name)

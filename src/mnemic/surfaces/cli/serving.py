@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from mnemic.app import NATIVE
 from mnemic.surfaces.cli import output
 from mnemic.surfaces.cli.session import Session, Verb, pass_session, tier_option
 from mnemic.surfaces.cli.text import bold, faint
@@ -63,7 +64,7 @@ def greeting(address: str, database: str, needs_token: bool) -> list[str]:
 @click.command(cls=Verb, params=[tier_option()], epilog=LISTED)
 @click.option(
     "--dialect",
-    default="mnemic",
+    default=NATIVE,
     show_default=True,
     metavar="NAME",
     shell_complete=names,
@@ -77,11 +78,16 @@ def greeting(address: str, database: str, needs_token: bool) -> list[str]:
 )
 @pass_session
 def mcp(session: Session, dialect: str) -> None:
-    """Serve MCP over standard input and output. Clients start this; `mnemic install` tells them to."""
+    """Serve MCP over standard input and output. Clients start this; `mnemic install` configures them."""
+    serve_stdio(session, dialect)
+
+
+def serve_stdio(session: Session, dialect: str) -> None:
+    """Serve the tools of *dialect* to one client on standard input and output."""
     from mnemic.app import dialect as known
     from mnemic.surfaces.stdio import run_stdio
 
     vocabulary = known(dialect)
-    opened = session.open_native if dialect == "mnemic" else session.open
+    opened = session.open_native if dialect == NATIVE else session.open
     with opened(**session.database_of(vocabulary)) as app:
         run_stdio(app, vocabulary)

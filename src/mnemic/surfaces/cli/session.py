@@ -1,16 +1,21 @@
-"""What one run of the program carries from its flags to its command: the settings, the way to answer."""
+"""The session of one run: global flags, settings, the open store, and how to answer."""
 
 from __future__ import annotations
 
 import gc
 import os
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from mnemic.errors import NotFound
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    import tempfile
+    from collections.abc import Callable, Iterable, Iterator
 
     from mnemic.app import App
     from mnemic.dialects.operation import Dialect
@@ -22,10 +27,14 @@ ACTOR = "cli"
 
 @dataclass(slots=True)
 class Session:
-    """The flags of one run, given before or after the command's name."""
+    """The flags of one run, given before or after the command's name, and how to answer."""
 
     flags: dict[str, Any] = field(default_factory=dict)
     as_json: bool = False
+    began: tuple[Settings, int] | None = None
+    """The store that was opened first, and its newest change then."""
+    opened: App | None = None
+    """The store that all lines of a shell share."""
 
     def settings(self, **more: Any) -> Settings:
         """The settings in force for this run; *more* are flags of the command itself."""
@@ -33,26 +42,99 @@ class Session:
 
         return load({**self.flags, **more})
 
-    def open(self, **more: Any) -> App:
-        """The store these settings name, open. Use it in a `with` block."""
-        return _opened(self.settings(**more))
+    def open(self, *, reads: bool = False, **more: Any) -> Opened:
+        """The store these settings name, open, for a `with` block.
 
-    def open_native(self, **more: Any) -> App:
+        A command that only *reads* creates no database: one that `--db` names must be there, a missing default
+        reads as empty.
+        """
+        return self._open(self.settings(**more), reads)
+
+    def open_native(self, *, reads: bool = False, **more: Any) -> Opened:
         """The same for a native command: in the namespace of the project, unless another is named."""
-        return _opened(self.settings(**more).for_project())
+        return self._open(self.settings(**more).for_project(), reads)
 
-    def database_of(self, vocabulary: Dialect) -> dict[str, str]:
-        """The database that a vocabulary's own variables name, as a flag; our flag and our variable count before."""
+    def _open(self, settings: Settings, reads: bool) -> Opened:
+        from mnemic.app import open_app
+
+        if self.opened is not None and self.opened.settings == settings:
+            return Opened(self.opened, stays=True)
+        _collect_garbage()
+        scratch = self._scratch(settings) if reads and is_missing(settings.database) else None
+        if scratch is not None:
+            settings = replace(settings, db=str(Path(scratch.name) / "empty.db"))
+        app = open_app(settings, actor=ACTOR)
+        if self.began is None:
+            self.began = settings, app.ctx.store.sequence()
+        return Opened(app, scratch=scratch)
+
+    def _scratch(self, settings: Settings) -> tempfile.TemporaryDirectory[str]:
+        """A folder for an empty database to read from, since there is none; NotFound if `--db` named it."""
+        if self.flags.get("db"):
+            raise NotFound(f"--db: there is no database {settings.database}")
+        import tempfile
+
+        return tempfile.TemporaryDirectory(prefix="mnemic-")
+
+    @contextmanager
+    def kept_open(self) -> Iterator[None]:
+        """Keep one store open for every command that is run inside."""
+        with self.open_native() as app:
+            self.opened = app
+            yield
+
+    def interrupted(self) -> str:
+        """What to say when the user stops the program: what it has changed in the store so far."""
+        number = self._changes()
+        if not number:
+            return "Interrupted. Nothing was changed."
+        told = "1 change was" if number == 1 else f"{number:,} changes were"
+        return f"Interrupted. {told} stored; `mnemic history` lists them."
+
+    def _changes(self) -> int:
+        """How many changes this run has made."""
+        from mnemic.app import open_app
+
+        if self.began is None or is_missing(self.began[0].database):
+            return 0
+        settings, position = self.began
+        with open_app(replace(settings, embedder="none"), actor=ACTOR) as app:
+            return sum(1 for _ in app.ctx.store.read().journal(after=position, actor=ACTOR))
+
+    def for_one_line(self) -> Session:
+        """A session for one line of a shell: the same store and flags, to which the line may add its own."""
+        return Session(flags=dict(self.flags), as_json=self.as_json, opened=self.opened)
+
+    def database_of(self, vocabulary: Dialect) -> dict[str, Any]:
+        """The database that a dialect's own variables name, as a flag; our flag and our variable count before."""
         place = vocabulary.database(os.environ) if vocabulary.database else None
         is_named = self.flags.get("db") or os.environ.get("MNEMIC_DB")
         return {} if place is None or is_named else {"db": str(place)}
 
 
-def _opened(settings: Settings) -> App:
-    from mnemic.app import open_app
+def is_missing(database: str) -> bool:
+    """Whether *database* names a file that is not there."""
+    return "://" not in database and not Path(database).expanduser().exists()
 
-    _collect_garbage()
-    return open_app(settings, actor=ACTOR)
+
+class Opened:
+    """An open store for a `with` block."""
+
+    def __init__(
+        self, app: App, *, stays: bool = False, scratch: tempfile.TemporaryDirectory[str] | None = None
+    ):
+        self.app = app
+        self.stays = stays
+        self.scratch = scratch
+
+    def __enter__(self) -> App:
+        return self.app
+
+    def __exit__(self, *exception: object) -> None:
+        if not self.stays:
+            self.app.close()
+        if self.scratch is not None:
+            self.scratch.cleanup()
 
 
 def _collect_garbage() -> None:

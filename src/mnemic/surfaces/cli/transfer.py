@@ -174,7 +174,7 @@ def _brought(session: Session, system: str, file: Path, dry_run: bool) -> int:
     return 1 if done.errors and not done.imported and not done.skipped else 0
 
 
-def _place_of(session: Session, system: str) -> dict[str, str]:
+def _place_of(session: Session, system: str) -> dict[str, Any]:
     """Where the vocabulary of *system* looks. It is heavy, so it is only asked if there are variables to tell it."""
     is_tuned = any(name.startswith(VARIABLES) for name in os.environ)
     return session.database_of(dialect(system)) if is_tuned and system in SYSTEMS else {}
@@ -223,7 +223,7 @@ def _must_be_text(file: Path, first: bytes) -> None:
 
 
 @contextmanager
-def _target(session: Session, dry_run: bool, **place: str) -> Iterator[Context]:
+def _target(session: Session, dry_run: bool, **place: Any) -> Iterator[Context]:
     """Where memories go; on a dry run a copy, so that what it says is what would happen."""
     if not dry_run:
         with session.open(**place) as app:

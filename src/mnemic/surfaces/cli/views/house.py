@@ -14,6 +14,7 @@ from mnemic.surfaces.cli.text import (
     bad,
     bar,
     bold,
+    columns_of,
     count,
     doubtful,
     excerpt,
@@ -23,21 +24,26 @@ from mnemic.surfaces.cli.text import (
     paragraphs,
     plain,
     safe,
+    size,
     stamp,
     table,
     width,
 )
 
 if TYPE_CHECKING:
+    from mnemic.dialects.mnemic.catalog import ListReply, NamespacesReply
     from mnemic.dialects.mnemic.changing import ChangeShape, HistoryReply, UndoReply
+    from mnemic.dialects.mnemic.counting import StatsReply
     from mnemic.dialects.mnemic.exploring import ExploreReply
-    from mnemic.dialects.mnemic.leaving import RestoreReply
+    from mnemic.dialects.mnemic.finding import RecallReply
+    from mnemic.dialects.mnemic.leaving import ForgetReply, RestoreReply
+    from mnemic.dialects.mnemic.linking import LinkReply
     from mnemic.dialects.mnemic.opening import OpenReply
     from mnemic.dialects.mnemic.rating import RateReply
     from mnemic.dialects.mnemic.reflecting import ReflectReply
     from mnemic.dialects.mnemic.remembering import RememberReply
     from mnemic.dialects.mnemic.revising import ReviseReply
-    from mnemic.dialects.mnemic.shapes import BriefShape, ConflictShape, LinkShape, MemoryShape
+    from mnemic.dialects.mnemic.shapes import BriefShape, ConflictShape, HitShape, LinkShape, MemoryShape
     from mnemic.dialects.mnemic.tidying import DoubleShape, FindingShape, ReportShape, TidyReply
     from mnemic.dialects.mnemic.verifying import VerifyReply
     from mnemic.dialects.mnemic.working import SessionReply
@@ -76,6 +82,111 @@ def origin(memory: MemoryShape) -> str:
         parts.append(", ".join(memory.tags))
     parts.append(age(memory.created_at, wall_clock()))
     return number(memory.id) + faint(" · " + safe(" · ".join(parts)))
+
+
+def recalled(reply: RecallReply) -> Iterator[str]:
+    """The hits, best first, each with a bar for its relevance."""
+    if not reply.memories and not reply.left_out:
+        yield "Nothing relevant is known."
+    for rank, hit in enumerate(reply.memories, 1):
+        yield from one_hit(rank, hit)
+        yield ""
+    if reply.left_out:
+        more = count(reply.left_out, "relevant memory does", "relevant memories do")
+        yield doubtful(f"{more} not fit into the budget; raise --budget-tokens.")
+    if reply.pending:
+        waiting = count(reply.pending, "memory has", "memories have")
+        yield doubtful(
+            f"{waiting} no vectors yet and were searched by words only; `mnemic embed` computes them."
+        )
+
+
+def one_hit(rank: int, hit: HitShape) -> Iterator[str]:
+    """One hit: title and relevance, an excerpt unless the title says it all, and where it comes from."""
+    title = "".join(excerpt(hit.title, 1, width() - 26))
+    score = f"{bar(hit.score)} {hit.score:.2f}"
+    gap = " " * max(2, width() - columns_of(title) - len(score) - 4)
+    yield f"{faint(f'{rank:2}.')} {bold(title)}{gap}{good(score)}"
+    yield from below(hit)
+    if hit.terms:
+        yield INDENT + faint(", ".join(f"{term} {value:.2f}" for term, value in hit.terms.items()))
+
+
+def below(memory: MemoryShape) -> Iterator[str]:
+    """What stands below a title: an excerpt unless the title says it all, and where it comes from."""
+    if not says_the_same(memory.title, memory.content):
+        yield from (INDENT + line for line in excerpt(memory.content, 3, width() - 6))
+    yield INDENT + origin(memory)
+
+
+def says_the_same(title: str, content: str) -> bool:
+    """True when *content* is no more than *title*, give or take the full stop."""
+    return " ".join(content.split()).rstrip(".") == " ".join(title.split()).rstrip(".")
+
+
+def listed(reply: ListReply) -> Iterator[str]:
+    """Memories, each with an excerpt and where it comes from."""
+    if not reply.memories:
+        yield "No memories."
+    for memory in reply.memories:
+        yield bold("".join(excerpt(memory.title, 1, width() - 2)))
+        yield from below(memory)
+        yield ""
+
+
+def spaces(reply: NamespacesReply) -> Iterator[str]:
+    """Namespaces, the largest first, and how many memories each has."""
+    rows = [[name(safe(one.namespace)), f"{one.count:,}"] for one in reply.namespaces]
+    yield from table(rows) if rows else ["No namespaces yet."]
+
+
+def forgotten(reply: ForgetReply) -> Iterator[str]:
+    """How many memories were deleted, or would be, and the first of them."""
+    verb = "Would forget" if reply.dry_run else "Forgot"
+    yield f"{verb} {count(reply.deleted, 'memory', 'memories')}"
+    for memory in reply.memories:
+        yield f"{INDENT}{number(memory.id)} {safe(memory.title)}"
+    if reply.deleted > len(reply.memories):
+        yield faint(f"{INDENT}and {reply.deleted - len(reply.memories):,} more")
+    if reply.dependents:
+        yield f"{count(reply.dependents, 'other memory depends', 'other memories depend')} on it."
+
+
+def linked(reply: LinkReply) -> Iterator[str]:
+    """The link as it now stands, or memories that could be linked."""
+    if reply.link:
+        told = good("Linked") if reply.linked else doubtful("Ended")
+        link = reply.link
+        yield f"{told} {number(link.source)} → {safe(link.type)} → {number(link.target)}{remarks(link)}"
+    elif not reply.suggestions:
+        yield "Nothing to link it to."
+    for one in reply.suggestions or ():
+        yield f"{one.score:.2f} {number(one.id)} {safe(one.title)}"
+
+
+def counted(reply: StatsReply) -> Iterator[str]:
+    """The store in numbers, as a small table."""
+    told = [
+        ("memories", f"{reply.total:,}"),
+        ("by namespace", spread({one.namespace: one.count for one in reply.by_namespace})),
+        ("by tier", spread({one.tier: one.count for one in reply.by_tier})),
+        ("by kind", spread(reply.by_kind)),
+        ("by state", spread(reply.by_state)),
+        ("links", f"{reply.links_count:,}"),
+        ("expiring soon", f"{reply.expiring_soon:,}"),
+        ("changes", f"{reply.changes:,}"),
+        ("model", reply.model or "none"),
+        ("without vectors", f"{reply.pending_vectors:,}"),
+        ("size", size(reply.db_size_bytes)),
+    ]
+    yield from table([[faint(label), value] for label, value in told if value])
+
+
+def spread(counts: Mapping[str, int]) -> str:
+    """Counts by name, the largest first, at most eight."""
+    largest = sorted(counts.items(), key=lambda pair: -pair[1])
+    shown = [f"{safe(label)} {number:,}" for label, number in largest[:8]]
+    return ", ".join(shown) + (f", {len(largest) - 8} more" if len(largest) > 8 else "")
 
 
 def opened(reply: OpenReply) -> Iterator[str]:
@@ -367,14 +478,20 @@ def rated(reply: RateReply) -> Iterator[str]:
 # By name: to import them all would load the parts of the vocabulary that are not needed.
 VIEWS: dict[str, Callable[[Any], Iterator[str]]] = {
     "ExploreReply": explored,
+    "ForgetReply": forgotten,
     "HistoryReply": told,
+    "LinkReply": linked,
+    "ListReply": listed,
+    "NamespacesReply": spaces,
     "OpenReply": opened,
     "RateReply": rated,
+    "RecallReply": recalled,
     "ReflectReply": reflected,
     "RememberReply": remembered,
     "RestoreReply": restored,
     "ReviseReply": revised,
     "SessionReply": session_told,
+    "StatsReply": counted,
     "TidyReply": tidied,
     "UndoReply": undone,
     "VerifyReply": verified,

@@ -1,64 +1,79 @@
-"""`mnemic store`, `update`, `promote` and `delete`: one memory at a time, as ai-memory has it."""
+"""`mnemic ai-memory store`, `update`, `promote` and `delete`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import click
 
 from mnemic.core import memories, storing
-from mnemic.core.context import Context, wall_clock
+from mnemic.core.context import GLOBAL, Context, wall_clock
 from mnemic.core.storing import Stored
 from mnemic.dialects.ai_memory import rules
-from mnemic.surfaces.cli import options, output
-from mnemic.surfaces.cli.memories import entry, one
-from mnemic.surfaces.cli.options import WORDS, id_argument
-from mnemic.surfaces.cli.project import namespace_here
+from mnemic.dialects.ai_memory.cli import options
+from mnemic.dialects.ai_memory.cli.entries import entry, one
+from mnemic.dialects.ai_memory.cli.options import WORDS, id_argument
+from mnemic.dialects.ai_memory.cli.views import short, tier_label
+from mnemic.surfaces.cli import output
 from mnemic.surfaces.cli.session import ACTOR, Session, Verb, pass_session
 from mnemic.surfaces.cli.text import INDENT, doubtful, good, name, safe
-from mnemic.surfaces.cli.views.memories import short, tier_label
 
 DELETED = "delete"
 """The reason the store gives for a memory that was deleted by its id."""
 
-_tags = click.option("--tags", multiple=True, type=WORDS, metavar="TAG,...", help="Its tags.")
-_priority = click.option("-p", "--priority", type=int, metavar="N", help="1 to 10. [default: 5]")
-_confidence = click.option("--confidence", type=float, metavar="X", help="0 to 1. [default: 1]")
-_metadata = click.option("--metadata", type=WORDS, metavar="JSON", help="More about it, as an object.")
+_tags = click.option(
+    "--tags", multiple=True, type=WORDS, metavar="TAG,...", help="Tags, separated by commas."
+)
+_priority = click.option("-p", "--priority", type=int, metavar="N", help="Priority, 1 to 10. [default: 5]")
+_confidence = click.option("--confidence", type=float, metavar="X", help="Confidence, 0 to 1. [default: 1]")
+_metadata = click.option("--metadata", type=WORDS, metavar="JSON", help="Metadata, as a JSON object.")
 
 
 @click.command(cls=Verb)
-@click.option("-T", "--title", type=WORDS, required=True, help="Its title.")
-@click.option("-c", "--content", type=WORDS, required=True, help="What it says; - reads standard input.")
-@click.option("-t", "--tier", type=options.TIER, help="How long it lives. [default: mid]")
-@click.option("-n", "--namespace", type=WORDS, metavar="NAME", help="Where. [default: the project's name]")
+@click.option("-T", "--title", type=WORDS, required=True, help="Title.")
+@click.option("-c", "--content", type=WORDS, required=True, help="Content; - reads standard input.")
+@click.option("-t", "--tier", type=options.TIER, help="Tier, which sets how long it lives. [default: mid]")
+@click.option(
+    "-n", "--namespace", type=WORDS, metavar="NAME", help="Namespace. [default: the project's name]"
+)
 @_tags
 @_priority
 @_confidence
-@click.option("-S", "--source", type=options.OneOf(rules.SOURCES), help="Who says so. [default: cli]")
-@click.option("--expires-at", type=WORDS, metavar="TIME", help="When it ends: 2026-04-15T00:00:00Z.")
-@click.option("--ttl-secs", type=int, metavar="N", help="How many seconds it lives, whatever its tier.")
+@click.option("-S", "--source", type=options.OneOf(rules.SOURCES), help="Source. [default: cli]")
+@click.option("--expires-at", type=WORDS, metavar="TIME", help="When it expires, as 2026-04-15T00:00:00Z.")
+@click.option("--ttl-secs", type=int, metavar="N", help="Seconds until it expires; overrides the tier.")
 @_metadata
 @pass_session
 def store(session: Session, /, **given: Any) -> None:
-    """Keep a memory under a title.
+    """Store a memory, or update the one with the same title in the namespace.
 
-    The memory of that title in the namespace is brought up to date, if there is one. Without --namespace it is
-    the last part of the git remote `origin`, else the folder's name.
+    Without --namespace it is the last part of the git remote `origin`, else the folder's name.
 
     \b
     Examples:
-      mnemic store -T "Deploy day" -c "We deploy on Fridays." --tags deploy --tier long
-      git log -1 | mnemic store -T "Last commit" -c - --ttl-secs 3600
+      mnemic ai-memory store -T "Deploy day" -c "We deploy on Fridays." --tags deploy --tier long
+      git log -1 | mnemic ai-memory store -T "Last commit" -c - --ttl-secs 3600
     """
-    settings = session.settings()
-    if given["namespace"] is None and not settings.namespace:
-        given["namespace"] = namespace_here()
+    if given["namespace"] is None and not session.settings().namespace:
+        given["namespace"] = _namespace_here()
     note = rules.note(_fields(given), wall_clock(), default_source=ACTOR)
     with session.open() as app:
         kept = storing.store(app.ctx, note)
     output.present(session, _stored_facts(kept), _stored(kept))
+
+
+def _namespace_here() -> str:
+    """The namespace of the working folder: its repository, else its name, else `global`."""
+    from mnemic.project import cleaned, namespace_of
+
+    try:
+        folder = Path.cwd()
+    except OSError:  # it was deleted
+        return GLOBAL
+    # ai-memory makes no exception for a home folder that is kept in git.
+    return namespace_of(folder, Path(folder.anchor)) or cleaned(folder.name) or GLOBAL
 
 
 def _fields(given: dict[str, Any]) -> dict[str, Any]:
@@ -87,18 +102,18 @@ def _stored(kept: Stored) -> Iterator[str]:
 
 @click.command(cls=Verb)
 @id_argument
-@click.option("-T", "--title", type=WORDS, help="A new title.")
-@click.option("-c", "--content", type=WORDS, help="What it is to say; - reads standard input.")
-@click.option("-t", "--tier", type=options.TIER, help="A higher tier; a lower one is not taken over.")
-@click.option("-n", "--namespace", type=WORDS, metavar="NAME", help="Another namespace.")
+@click.option("-T", "--title", type=WORDS, help="New title.")
+@click.option("-c", "--content", type=WORDS, help="New content; - reads standard input.")
+@click.option("-t", "--tier", type=options.TIER, help="Higher tier; a lower one is ignored.")
+@click.option("-n", "--namespace", type=WORDS, metavar="NAME", help="New namespace.")
 @_tags
-@click.option("-p", "--priority", type=int, metavar="N", help="1 to 10.")
-@click.option("--confidence", type=float, metavar="X", help="0 to 1.")
-@click.option("--expires-at", type=WORDS, metavar="TIME", help='When it ends; "" takes the end away.')
+@click.option("-p", "--priority", type=int, metavar="N", help="New priority, 1 to 10.")
+@click.option("--confidence", type=float, metavar="X", help="New confidence, 0 to 1.")
+@click.option("--expires-at", type=WORDS, metavar="TIME", help='When it expires; "" means never.')
 @_metadata
 @pass_session
 def update(session: Session, /, id: str, **given: Any) -> None:
-    """Change a memory's text or fields; what is not given stays."""
+    """Update fields of a memory; fields that are not given stay."""
     if all(value in (None, ()) for value in given.values()):
         raise click.UsageError("Nothing to change: give --title, --content, --tags or another field.")
     revision = rules.revision(_fields(given), wall_clock())
@@ -114,7 +129,7 @@ def update(session: Session, /, id: str, **given: Any) -> None:
 @id_argument
 @pass_session
 def promote(session: Session, id: str) -> None:
-    """Make a memory long-term: it no longer expires."""
+    """Promote a memory to long-term and clear its expiry."""
     with session.open() as app:
         memory = memories.promote(app.ctx, one(app.ctx, id).id)
     facts = {"promoted": True, "id": memory.uid, "number": memory.id, "tier": str(memory.tier)}
@@ -125,7 +140,7 @@ def promote(session: Session, id: str) -> None:
 @id_argument
 @pass_session
 def delete(session: Session, id: str) -> None:
-    """Take a memory out of use; `mnemic restore` brings it back."""
+    """Delete a memory (`mnemic restore` brings it back)."""
     with session.open() as app:
         tell_deleted(session, app.ctx, id)
 

@@ -1,4 +1,4 @@
-"""`mnemic mine`: conversations that Claude, ChatGPT or Slack exported, as memories."""
+"""`mnemic ai-memory mine`: conversations that Claude, ChatGPT or Slack exported, as memories."""
 
 from __future__ import annotations
 
@@ -21,18 +21,22 @@ TIERS = ("short", "mid", "long")
 
 @click.command(cls=Verb)
 @click.argument("path", type=click.Path(exists=True, path_type=Path))
-@click.option("-f", "--format", "form", type=click.Choice(FORMATS), required=True, help="Who exported it.")
-@click.option("-n", "--namespace", metavar="NAME", help="Where to. [default: FORMAT-export]")
-@click.option("-t", "--tier", type=click.Choice(TIERS), default="mid", show_default=True)
+@click.option(
+    "-f", "--format", "form", type=click.Choice(FORMATS), required=True, help="Which program exported it."
+)
+@click.option("-n", "--namespace", metavar="NAME", help="Namespace. [default: FORMAT-export]")
+@click.option(
+    "-t", "--tier", type=click.Choice(TIERS), default="mid", show_default=True, help="Tier of the memories."
+)
 @click.option(
     "--min-messages",
     type=click.IntRange(min=0),
     default=3,
     show_default=True,
     metavar="N",
-    help="Leave out what is shorter.",
+    help="Fewest messages of a conversation.",
 )
-@click.option("--dry-run", is_flag=True, help="Only show what would be imported.")
+@click.option("--dry-run", is_flag=True, help="Show what would be imported without doing it.")
 @pass_session
 def mine(session: Session, /, path: Path, form: str, namespace: str | None, tier: str, **given: Any) -> int:
     """Import the conversations of an export: a file, a folder or a zip.

@@ -1,4 +1,4 @@
-"""Which memory a word on the command line means, and a memory as the commands show it in JSON."""
+"""Look-up of a memory by the id given on the command line, and memories as ai-memory's JSON."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from mnemic.core import memories
 from mnemic.dialects.ai_memory.archived import archived_entry
 from mnemic.dialects.ai_memory.naming import meant
 from mnemic.errors import NotFound
@@ -35,28 +34,16 @@ def one(ctx: Context, id: str, *, state: State = State.LIVING, missing: str = "n
         raise Missing(f"{missing}: {id}") from None
 
 
-def one_called(ctx: Context, id: str) -> Memory:
-    """The memory with this uid, beginning of one, number or title; Missing if there is none."""
-    try:
-        return one(ctx, id)
-    except Missing:
-        called = memories.titled(ctx.store.read(), ctx, id)
-        if called is None:
-            raise
-        return called
-
-
 def entry(memory: Memory) -> dict[str, Any]:
-    """A memory in JSON: as ai-memory has it, with the number and the fields that the house adds."""
+    """A memory in ai-memory's JSON, with its native id as `number`, its summary and its session."""
     held: dict[str, Any] = {"id": memory.uid, "number": memory.id, **memory_entry(memory)}
     more = {"summary": memory.summary, "session": memory.session_id}
     return held | {name: value for name, value in more.items() if value is not None}
 
 
-def hit_entry(hit: Hit, *, explain: bool = False) -> dict[str, Any]:
-    """A hit in JSON: the memory with its score and, if wanted, what the score is made of."""
-    terms = {"terms": {name: round(value, 4) for name, value in hit.terms.items()}} if explain else {}
-    return {**entry(hit.memory), "score": round(hit.score, 4), **terms}
+def hit_entry(hit: Hit) -> dict[str, Any]:
+    """A hit in JSON: the memory with its score."""
+    return {**entry(hit.memory), "score": round(hit.score, 4)}
 
 
 def archived(memory: Memory) -> dict[str, Any]:

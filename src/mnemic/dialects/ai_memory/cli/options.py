@@ -42,19 +42,19 @@ WORDS = Words()
 TIER = OneOf([tier.value for tier in Tier])
 
 id_argument = click.argument("id", type=WORDS, metavar="ID")
-in_namespace = click.option("-n", "--namespace", type=WORDS, metavar="NAME", help="In this namespace only.")
-of_tier = click.option("-t", "--tier", type=TIER, help="Of this tier only.")
-of_kinds = click.option("--kinds", multiple=True, type=WORDS, metavar="KIND,...", help="Of these kinds only.")
+in_namespace = click.option("-n", "--namespace", type=WORDS, metavar="NAME", help="Only this namespace.")
+of_tier = click.option("-t", "--tier", type=TIER, help="Only this tier.")
 with_tags = click.option(
-    "--tags", multiple=True, type=WORDS, metavar="TAG,...", help="With any of these tags."
+    "--tags", multiple=True, type=WORDS, metavar="TAG,...", help="Only memories with one of these tags."
 )
-since = click.option("--since", type=WORDS, metavar="TIME", help="From then on: 2026-01-31 or 7d.")
-until = click.option("--until", type=WORDS, metavar="TIME", help="Until then.")
-as_of = click.option("--as-of", type=WORDS, metavar="TIME", help="As the store stood then.")
+since = click.option(
+    "--since", type=WORDS, metavar="TIME", help="Only memories since then, as 2026-01-31 or 7d."
+)
+until = click.option("--until", type=WORDS, metavar="TIME", help="Only memories until then.")
 offset = click.option(
-    "--offset", type=click.IntRange(0, 2**53), default=0, metavar="N", help="Pass over so many."
+    "--offset", type=click.IntRange(0, 2**53), default=0, metavar="N", help="Skip the first N."
 )
-dry_run = click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
+dry_run = click.option("--dry-run", is_flag=True, help="Show what would be done without doing it.")
 
 
 def at_most(default: int, most: int = MOST) -> Callable[[F], F]:
@@ -65,7 +65,7 @@ def at_most(default: int, most: int = MOST) -> Callable[[F], F]:
         default=default,
         show_default=True,
         metavar="N",
-        help="At most so many.",
+        help="Most results.",
     )
 
 
@@ -77,7 +77,6 @@ def several(given: Sequence[str]) -> tuple[str, ...] | None:
 def narrowed(given: Mapping[str, Any], now: Moment) -> Filter:
     """The filter that the options ask for, whatever the namespace."""
     return Filter(
-        kinds=_some(given, "kinds"),
         tags=_some(given, "tags"),
         tier=rules.tier(given["tier"]) if given.get("tier") is not None else None,
         since=rules.moment(given["since"], "since", now) if given.get("since") is not None else None,

@@ -1,4 +1,4 @@
-"""Memories, lists of them and counts as people read them."""
+"""ai-memory's answers on a terminal: memories, lists and counts."""
 
 from __future__ import annotations
 
@@ -66,26 +66,16 @@ def origin(memory: Memory, now: Moment) -> str:
     return f"{short(memory)} {standing} {faint(safe(' · '.join(parts)))}"
 
 
-def recalled(found: Recollection, now: Moment, *, explain: bool = False) -> Iterator[str]:
+def recalled(found: Recollection, now: Moment) -> Iterator[str]:
     """The hits, best first, each with a bar for its score."""
-    if not found.hits and not found.left_out:
-        yield "Nothing relevant is known."
     best = max((hit.score for hit in found.hits), default=0.0)
     for rank, hit in enumerate(found.hits, 1):
         yield from one_hit(rank, hit, max(best, 1.0), now)
-        if explain and hit.terms:
-            yield INDENT + faint(", ".join(f"{term} {value:.2f}" for term, value in hit.terms.items()))
         yield ""
-    if found.hits:
-        yield faint(f"{len(found.hits):,} memory(ies) recalled [{found.mode}]")
-    if found.left_out:
-        more = count(found.left_out, "relevant memory", "relevant memories")
-        yield doubtful(f"{more} did not fit into the budget; give more with --budget-tokens.")
+    yield faint(f"{len(found.hits):,} memory(ies) recalled [{found.mode}]")
     if found.pending:
         waiting = count(found.pending, "memory has", "memories have")
-        yield doubtful(
-            f"{waiting} no vectors yet and could only be found by words; `mnemic embed` computes them."
-        )
+        yield doubtful(f"{waiting} no vectors yet and were searched by words only.")
 
 
 def one_hit(rank: int, hit: Hit, full: float, now: Moment) -> Iterator[str]:
