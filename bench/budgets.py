@@ -57,6 +57,7 @@ BUDGETS: dict[str, Callable[[Bench], Iterator[Figure]]] = {
     "disk": weight.disk,
     "start": starting.start,
     "cli": starting.cli,
+    "fresh": starting.fresh,
     "surface": surfaces.surface,
     "http": serving.http,
     "processes": contention.processes,

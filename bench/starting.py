@@ -6,8 +6,10 @@ import resource
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from bench import texts
 from bench.bench import Bench
@@ -19,6 +21,9 @@ from bench.weight import server
 from mnemic.core.memories import title_of
 
 ROUNDS = 7
+FRESH_STARTS = 200
+FRESH_AT_ONCE = 4  # more than there are cores, so that threads are interrupted anywhere
+LONG_TEXT = " ".join(map(texts.text, range(40)))
 
 
 def start(bench: Bench) -> Iterator[Figure]:
@@ -65,6 +70,25 @@ def _run(path: Path, arguments: tuple[str, ...]) -> None:
     subprocess.run(
         [sys.executable, "-m", "mnemic", *arguments], env=environment, check=True, capture_output=True
     )
+
+
+def fresh(bench: Bench) -> Iterator[Figure]:
+    """Fresh servers that fail when a recall follows a long memory at once, while the embedder is being loaded."""
+    with ThreadPoolExecutor(FRESH_AT_ONCE) as pool:
+        failures = sum(pool.map(_fails, range(FRESH_STARTS)))
+    yield Figure(what=f"failures of {FRESH_STARTS} fresh stdio servers", ours=failures, unit="", budget=0)
+
+
+def _fails(number: int) -> bool:
+    with TemporaryDirectory() as folder, server(Path(folder) / "fresh.db", "local") as client:
+        client.start()
+        try:
+            client.call("remember", text=LONG_TEXT, force=True)
+            client.call("recall", query=texts.question(number))
+        except RuntimeError as error:
+            print(error, file=sys.stderr)
+            return True
+    return False
 
 
 def _children_cpu() -> float:

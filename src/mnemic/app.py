@@ -81,6 +81,10 @@ class App:
 
     def close(self) -> None:
         """Let go of the store, of those that workspaces looked into, and of the servers that were asked."""
+        if self.ctx.deferred.are_waiting.is_set():
+            from mnemic.core.lifecycle import settle
+
+            settle(self.ctx)
         self.ctx.shelf.clear()
         self.ctx.store.close()
         for model in (self.ctx.embedder, self.ctx.language):

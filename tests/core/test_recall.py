@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from mnemic.core.memories import Note, Revision, find, forget, remember, revise
-from mnemic.core.recall import BEST_BY_WORDS, EMBEDDED_ON_THE_WAY, recall
+from mnemic.core.recall import EMBEDDED_ON_THE_WAY, UNATTENDED, recall
 from mnemic.core.upkeep import embed_pending, read_as
 from mnemic.model.access import Grant
 from mnemic.model.search import Filter
@@ -37,23 +37,32 @@ def test_only_what_waits_in_its_scope_is_embedded_on_the_way(ctx, known):
 
 
 def test_a_large_backlog_is_not_waited_for_and_told(ctx):
-    """But for the best by words: what has a vector and none of the words would stand before them."""
+    kept(ctx, "the egret stands in the pond")
+    embed_pending(ctx, 1)
     remember(ctx, [Note(text=f"entry {n} of the log") for n in range(EMBEDDED_ON_THE_WAY)])
     kept(ctx, "the heron stands in the pond")
     woken = []
-    found = recall(replace(ctx, wake=lambda: woken.append(True)), a_query("heron"))
-    assert found.pending == EMBEDDED_ON_THE_WAY and woken == [True]
-    assert found.hits[0].memory.content == "the heron stands in the pond"
-    assert found.hits[0].statement_id is not None and found.hits[0].terms["semantic"] > 0
-    assert embed_pending(ctx, 10) == 10 and embed_pending(ctx, 1000) == EMBEDDED_ON_THE_WAY - 10
+    found = recall(replace(ctx, wake=lambda: woken.append(True)), a_query("heron in the pond"))
+    assert found.pending == EMBEDDED_ON_THE_WAY + 1 and woken == [True]
+    contents = [hit.memory.content for hit in found.hits]
+    assert contents[:2] == ["the heron stands in the pond", "the egret stands in the pond"], (
+        "what has no vector yet is not passed by what has one and fewer of the words"
+    )
+    assert embed_pending(ctx, 1000) == EMBEDDED_ON_THE_WAY + 1
     assert recall(ctx, a_query("heron")).pending == 0
 
 
-def test_of_a_large_backlog_no_more_than_a_few_are_embedded_for_a_question(ctx):
-    remember(ctx, [Note(text=f"entry {n} of the log") for n in range(EMBEDDED_ON_THE_WAY + 1)])
-    assert recall(ctx, a_query("log")).pending == EMBEDDED_ON_THE_WAY + 1 - BEST_BY_WORDS
-    absent = recall(replace(ctx, embedder=AbsentEmbedder()), a_query("entry"))
-    assert absent.hits and absent.pending == EMBEDDED_ON_THE_WAY + 1 - BEST_BY_WORDS
+def test_a_small_backlog_is_left_to_the_worker_if_its_texts_are_long(ctx):
+    kept(ctx, "the heron stands in the pond. " * 30)
+    attended = replace(ctx, wake=lambda: None)
+    assert recall(attended, a_query("heron")).pending == 1
+    assert recall(ctx, a_query("heron")).pending == 0, "without a worker nobody else would embed it"
+
+
+def test_without_a_worker_a_larger_backlog_is_embedded_on_the_way(ctx):
+    remember(ctx, [Note(text=f"entry {n} of the log") for n in range(UNATTENDED)])
+    assert recall(replace(ctx, wake=lambda: None), a_query("log")).pending == UNATTENDED
+    assert recall(ctx, a_query("log")).pending == 0
 
 
 def test_a_long_text_is_not_waited_for_and_told(ctx):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mnemic.core.context import Context
 from mnemic.core.lifecycle import touch
-from mnemic.core.recall import WAITED_FOR, catch_up, vector_of
+from mnemic.core.recall import catch_up, vector_of
 from mnemic.errors import Unavailable
 from mnemic.model.memory import Memory
 from mnemic.model.search import Hit, Query
@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Associations:
-    """The hits, best first, and how they were chosen among the candidates."""
+    """The hits, best first, how they were chosen among the candidates, and how many statements had no vector."""
 
     hits: tuple[Hit, ...]
     strategy: Strategy
+    pending: int = 0
 
 
 def search(ctx: Context, query: Query, weigh: Callable[[Memory], float] | None = None) -> Associations:
@@ -33,13 +34,13 @@ def search(ctx: Context, query: Query, weigh: Callable[[Memory], float] | None =
     Its terms are importance, temporal_factor, cooc_boost, distance and, when words took part, rrf. *weigh* may
     lower the score of what came out. Unavailable without a model.
     """
-    catch_up(ctx, query.filter, WAITED_FOR)
+    pending = catch_up(ctx, query.filter)
     hits = engine.search(ctx.store.read(), query, needed_vector(ctx, query), LIMBIC)
     if weigh:
         weighed = (replace(hit, score=hit.score * weigh(hit.memory)) for hit in hits)
         hits = sorted(weighed, key=lambda hit: -hit.score)
     touch(ctx, [hit.memory for hit in hits], together=True)
-    return Associations(tuple(hits), strategy_for(query.text, query.limit))
+    return Associations(tuple(hits), strategy_for(query.text, query.limit), pending)
 
 
 def needed_vector(ctx: Context, query: Query) -> Embedding:

@@ -63,9 +63,16 @@ class Context:
     shelf: Shelf = field(default_factory=Shelf)
     """The other stores that workspaces looked into lately. Shared by all contexts made from one."""
     uses: Uses | None = None
-    """Where uses wait to be written down together; None writes each at once."""
+    """Where uses wait to be written down together; None writes each at once, unless another is writing."""
+    deferred: Uses = field(default_factory=Uses)
+    """The uses that met a locked store: written with the next one. Shared by all contexts made from one."""
     wake: Callable[[], None] = field(default=_nobody)
     """Tells the background worker that something waits for its vector."""
+
+    @property
+    def has_worker(self) -> bool:
+        """Whether a background worker embeds what is pending."""
+        return self.wake is not _nobody
 
     def write(self, operation: str) -> Writer:
         """A transaction that will stand in the journal as *operation* by this context's actor."""

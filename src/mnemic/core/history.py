@@ -13,6 +13,7 @@ from mnemic.core.context import Context
 from mnemic.core.hidden import free_title
 from mnemic.core.leaving import taken_out
 from mnemic.core.memories import locate
+from mnemic.core.uses import Uses
 from mnemic.errors import Conflict, Denied, NotFound
 from mnemic.model.graph import Edge
 from mnemic.model.hidden import is_hidden
@@ -32,7 +33,9 @@ UNTRACKED = frozenset({"updated_at"})
 def as_of(ctx: Context, moment: Moment) -> Context:
     """A context that reads the store as it stood at *moment*, by the clock of that moment and in no session."""
     sequence = ctx.store.sequence_at(moment)
-    return replace(ctx, store=ctx.store.at(sequence), now=lambda: moment, sessions={}, uses=None)
+    return replace(
+        ctx, store=ctx.store.at(sequence), now=lambda: moment, sessions={}, uses=None, deferred=Uses()
+    )
 
 
 def history(

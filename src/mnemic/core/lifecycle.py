@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
@@ -13,7 +12,8 @@ from typing import Any
 from mnemic.core.archive import purge_archive
 from mnemic.core.context import Context
 from mnemic.core.upkeep import expire
-from mnemic.core.uses import PASSED_OVER, Use
+from mnemic.core.uses import PASSED_OVER, Use, Uses
+from mnemic.errors import Busy
 from mnemic.model.journal import USE
 from mnemic.model.lives import Lives
 from mnemic.model.memory import Memory
@@ -27,6 +27,8 @@ PROMOTED_AT = 5
 RAISED_EVERY = 10
 """Each time it was used so often again, a memory gains in priority."""
 HIGHEST_PRIORITY = 10
+BRIEFLY_SECONDS = 0.02
+"""So long a read waits for another thread that is counting uses."""
 WORTH_WRITING = 10 * SECOND
 """A life is not prolonged by less than this: it would be written down at every recall."""
 
@@ -35,7 +37,7 @@ def touch(ctx: Context, memories: Sequence[Memory], *, together: bool = False) -
     """Count a use of each, in one transaction: it lives longer, is promoted, gains in priority as the rules say.
 
     Used *together*, each pair of them is counted too. A caller who may not write leaves no trace, nor does a look at
-    the past, nor anyone while the disk is full.
+    the past, nor anyone while the disk is full. Nobody waits for it: while another is writing it is counted later.
     """
     if not memories or not ctx.may_write:
         return
@@ -43,8 +45,8 @@ def touch(ctx: Context, memories: Sequence[Memory], *, together: bool = False) -
     if ctx.uses is not None:
         ctx.uses.add(use)
         return
-    with suppress(*PASSED_OVER):
-        _write_down(ctx, [use])
+    ctx.deferred.add(use)
+    _settle(ctx, ctx.deferred, waits=False)
 
 
 def with_uses(ctx: Context, memories: Sequence[Memory]) -> Sequence[Memory]:
@@ -62,21 +64,40 @@ def _used(lives: Lives, memory: Memory, times: int, at: Moment) -> Memory:
     return replace(memory, access_count=uses, accessed_at=at, **rewards)
 
 
-def settle(ctx: Context) -> None:
-    """Write down the uses that wait, and wait for those that are being written down."""
-    if ctx.uses is None:
+def settle(ctx: Context, *, waits: bool = False) -> None:
+    """Write down the uses that wait; without *waits* those that meet a locked store go on waiting."""
+    for uses in (ctx.uses, ctx.deferred):
+        if uses is not None and uses.are_waiting.is_set():
+            _settle(ctx, uses, waits=waits)
+
+
+def _settle(ctx: Context, uses: Uses, *, waits: bool) -> None:
+    # Whoever writes them down just now is over in a moment, unless it waits for another process.
+    if not uses.settling.acquire(timeout=-1 if waits else BRIEFLY_SECONDS):
         return
-    with ctx.uses.settling:
-        for _, together in groupby(ctx.uses.take(), key=lambda use: (use.actor, use.at // DAY)):
-            try:
-                _write_down(ctx, list(together))
-            except PASSED_OVER as error:
-                log.warning("uses were not counted: %s", error)
+    try:
+        for _, together in groupby(uses.take(), key=lambda use: (use.actor, use.at // DAY)):
+            _write_down(ctx, uses, list(together), waits=waits)
+    finally:
+        uses.settling.release()
 
 
-def _write_down(ctx: Context, uses: Sequence[Use]) -> None:
+def _write_down(ctx: Context, waiting: Uses, uses: Sequence[Use], *, waits: bool) -> None:
     """Count *uses* of one caller on one day in a transaction of their own."""
-    with ctx.store.write(operation=USE, actor=uses[0].actor, at=uses[-1].at, durable=False) as tx:
+    try:
+        _count_in_transaction(ctx, uses, waits=waits)
+    except Busy:
+        waiting.add(*uses)
+    except PASSED_OVER as error:
+        # Without a server this is usual: a read-only file, a look at the past.
+        log.log(logging.DEBUG if ctx.uses is None else logging.WARNING, "uses were not counted: %s", error)
+
+
+def _count_in_transaction(ctx: Context, uses: Sequence[Use], *, waits: bool) -> None:
+    transaction = ctx.store.write(
+        operation=USE, actor=uses[0].actor, at=uses[-1].at, durable=False, waits=waits
+    )
+    with transaction as tx:
         count(tx, ctx.lives, uses)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from mnemic.core.context import Context
@@ -18,16 +17,17 @@ from mnemic.model.texts import estimated_tokens
 from mnemic.model.values import Features
 from mnemic.retrieval import engine
 from mnemic.retrieval.profiles import HOUSE, Profile
-from mnemic.retrieval.text import query_terms
 
-EMBEDDED_ON_THE_WAY = 32
-"""So many waiting statements are embedded before a recall; a larger backlog is left to the worker."""
-BEST_BY_WORDS = 8
-"""So many of a larger backlog, if they are among the best by words."""
-WAITED_FOR = 2_048
-"""So many where only vectors can answer."""
+EMBEDDED_ON_THE_WAY = 8
+"""So many pending statements are embedded before a recall; more are left to the background worker."""
+CHARACTERS_ON_THE_WAY = 600
+"""So long may they be together: thirty thousand characters take about a second, these 20 ms."""
+UNATTENDED = 32
+"""So many where there is no background worker, as in a command: nobody else would embed them."""
+ANALYSED = 2_048
+"""So many where only vectors can answer, as for an analysis of a memory's topics."""
 CHARACTERS_EACH = 1_000
-"""So long may they be on average: it is the length that takes time, about a second for thirty thousand."""
+"""So long may these be on average."""
 MOST_CHARACTERS = 256_000
 """So long may they be together."""
 HYBRID, KEYWORD, RERANKED = "hybrid", "keyword", "hybrid+rerank"
@@ -58,7 +58,7 @@ def recall(
 
     A hit of a session brings the *around* turns on either side of it, as far as the budget allows: hits come first.
     """
-    pending = _made_ready(ctx, query)
+    pending = catch_up(ctx, query.filter)
     vector = vector_of(ctx, query.text, query.filter)
     hits = tuple(_ordered(ctx, query, vector, profile))
     found = within(Recollection(hits, KEYWORD if vector is None else HYBRID, pending), budget_tokens)
@@ -76,7 +76,7 @@ def tiered(ctx: Context, query: Query) -> Recollection:
     """
     from mnemic.retrieval import sixfold
 
-    pending = _made_ready(ctx, query)
+    pending = catch_up(ctx, query.filter)
     vector = vector_of(ctx, query.text, query.filter)
     if vector is None:
         found = Recollection(tuple(_ordered(ctx, query, None, sixfold.RECALLED)), KEYWORD)
@@ -110,37 +110,32 @@ def listing(ctx: Context, wanted: Filter, *, limit: int, offset: int = 0) -> lis
     return reader.memories(reader.select(wanted, limit=limit, offset=offset))
 
 
-def catch_up(ctx: Context, wanted: Filter, at_most: int = EMBEDDED_ON_THE_WAY) -> int:
-    """Embed what waits among *wanted* if it is little; how much still waits."""
+def catch_up(ctx: Context, wanted: Filter, at_most: int | None = None) -> int:
+    """Embed what is pending among *wanted* if it is little; how many statements are still pending.
+
+    Unless told *at_most* how many, it takes 20 ms, or longer where there is no background worker. It never waits for a
+    lock.
+    """
     waiting = ctx.store.read().backlog(wanted)
     if not waiting or ctx.embedder is None:
         return 0
     ctx.wake()
-    if waiting > at_most:
+    most, characters = _bounds(ctx, at_most)
+    if waiting > most:
         return waiting
     try:
-        room = min(at_most * CHARACTERS_EACH, MOST_CHARACTERS)
-        done = embed_pending(ctx, at_most, wanted, characters=room)
+        done = embed_pending(ctx, most, wanted, characters=characters, waits=False)
         return max(0, waiting - done)
     except (Unavailable, *PASSED_OVER):  # no model, no room, or a look at the past, which takes no vectors
         return waiting
 
 
-def _made_ready(ctx: Context, query: Query) -> int:
-    """Embed what waits if it is little, else what waits among the best by words; how much still waits.
-
-    Without a vector what holds the very words would stand behind what has one and holds none.
-    """
-    waiting = catch_up(ctx, query.filter)
-    if not waiting:
-        return 0
-    reader = ctx.store.read()
-    terms = query_terms(reader, query.text).all
-    best = reader.words(terms, query.filter, every=False, limit=BEST_BY_WORDS)
-    among = replace(query.filter, ids=tuple(number for number, _ in best))
-    with suppress(Unavailable, *PASSED_OVER):
-        waiting -= embed_pending(ctx, BEST_BY_WORDS, among, characters=BEST_BY_WORDS * CHARACTERS_EACH)
-    return waiting
+def _bounds(ctx: Context, at_most: int | None) -> tuple[int, int]:
+    """How many statements are embedded before an answer, and how many characters they may have together."""
+    if at_most is None and ctx.has_worker:
+        return EMBEDDED_ON_THE_WAY, CHARACTERS_ON_THE_WAY
+    most = at_most or UNATTENDED
+    return most, min(most * CHARACTERS_EACH, MOST_CHARACTERS)
 
 
 def vector_of(ctx: Context, text: str, wanted: Filter) -> Embedding | None:

@@ -12,7 +12,7 @@ from mnemic.core.associate import needed_vector
 from mnemic.core.context import Context
 from mnemic.core.hidden import TARGET
 from mnemic.core.memories import faithful, is_in_use, title_of
-from mnemic.core.recall import WAITED_FOR, catch_up
+from mnemic.core.recall import catch_up
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Invalid
 from mnemic.model.hidden import REFLECTION
@@ -117,7 +117,7 @@ def search(
 ) -> list[Hit]:
     """The reflections nearest to *text* by meaning and by words, recent ones first. Unavailable without a model."""
     wanted = Filter(namespaces=ctx.scope(), kinds=(KIND,), alive_at=ctx.now())
-    catch_up(ctx, wanted, WAITED_FOR)
+    catch_up(ctx, wanted)
     vector = needed_vector(ctx, Query(text=text, filter=wanted, now=ctx.now()))
     asked = {"author": author, "mood": mood, "target_type": target_type}
     depth = DEPTH * limit

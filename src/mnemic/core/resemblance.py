@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mnemic.core.context import Context
-from mnemic.core.recall import WAITED_FOR, catch_up, vector_of
+from mnemic.core.recall import catch_up, vector_of
 from mnemic.embedding.base import Embedding
 from mnemic.errors import Invalid, Unavailable
 from mnemic.model.memory import Memory
@@ -44,7 +44,7 @@ def nearest(ctx: Context, vector: Sequence[float], wanted: Filter, limit: int) -
         raise Invalid(f"query_vec has {len(vector)} numbers; vectors here have {sizes}", "query_vec")
     if not any(vector):
         raise Invalid("query_vec is all zeros, which is near to nothing", "query_vec")
-    catch_up(ctx, wanted, WAITED_FOR)
+    catch_up(ctx, wanted)
     reader = ctx.store.read()
     # Made small before it is made short: the largest doubles are infinite as floats.
     direction = np.asarray(vector) / np.abs(vector).max()

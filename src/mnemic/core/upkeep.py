@@ -19,11 +19,17 @@ READ_UNDER = {"title", "summary"}
 
 
 def embed_pending(
-    ctx: Context, limit: int, wanted: Filter | None = None, *, characters: int | None = None
+    ctx: Context,
+    limit: int,
+    wanted: Filter | None = None,
+    *,
+    characters: int | None = None,
+    waits: bool = True,
 ) -> int:
     """Give vectors to up to *limit* statements that have none, newest first; how many got them.
 
-    With *characters*, only to those that have no more than so many together; what is too long is passed over.
+    With *characters*, only to those that have no more than so many together; what is too long is passed over. Without
+    *waits*, Busy while anybody else is writing.
     """
     if ctx.embedder is None:
         return 0
@@ -34,7 +40,8 @@ def embed_pending(
     if not waiting:
         return 0
     embedded = _passages(ctx.embedder, waiting)
-    with ctx.store.write(operation="embed", actor=ctx.actor, at=ctx.now(), durable=False) as tx:
+    write = ctx.store.write(operation="embed", actor=ctx.actor, at=ctx.now(), durable=False, waits=waits)
+    with write as tx:
         renamed = _renamed(tx, seen)
         misread = {item.statement_id for item in waiting if item.memory_id in renamed}
         return sum(

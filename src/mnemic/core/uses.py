@@ -32,6 +32,8 @@ class Waiting(NamedTuple):
 
 
 NEVER = Waiting(0, 0)
+MOST_WAITING = 1_000
+"""So many uses wait while another process keeps the store locked; each holds the memories that were used."""
 
 
 class Uses:
@@ -49,13 +51,15 @@ class Uses:
         self._waiting: list[Use] = []
         self._of_each: dict[int, Waiting] = {}
 
-    def add(self, use: Use) -> None:
-        """Let *use* wait."""
+    def add(self, *uses: Use) -> None:
+        """Let *uses* wait; while nobody can write, the oldest make room."""
         with self._lock:
-            self._waiting.append(use)
-            for memory in use.memories:
-                times, _ = self._of_each.get(memory.id, NEVER)
-                self._of_each[memory.id] = Waiting(times + 1, use.at)
+            self._waiting += uses
+            del self._waiting[:-MOST_WAITING]
+            for use in uses:
+                for memory in use.memories:
+                    times, _ = self._of_each.get(memory.id, NEVER)
+                    self._of_each[memory.id] = Waiting(times + 1, use.at)
         self.are_waiting.set()
 
     def take(self) -> list[Use]:

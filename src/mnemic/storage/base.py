@@ -633,10 +633,13 @@ class Store(Protocol):
     def snapshot(self) -> AbstractContextManager[Reader]:
         """A Reader whose every answer comes from the same moment, for as long as the block lasts."""
 
-    def write(self, *, operation: str, actor: str, at: Moment, durable: bool = True) -> Writer:
+    def write(
+        self, *, operation: str, actor: str, at: Moment, durable: bool = True, waits: bool = True
+    ) -> Writer:
         """A transaction, to be used in a `with` block.
 
-        Without *durable* a power cut may take it back whole, as if it had not happened.
+        Without *durable* a power cut may take it back whole, as if it had not happened. Without *waits* it is Busy at
+        once while anybody else is writing.
         """
 
     def sequence(self) -> int:

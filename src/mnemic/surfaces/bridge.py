@@ -53,7 +53,7 @@ def _told(dialect: Dialect, ctx: Context, name: str, arguments: Mapping[str, Any
 
 
 def _prepared(ctx: Context, operation: Operation) -> Context:
-    """*ctx* as *operation* needs it: all but those that let their uses wait see every use written down."""
+    """*ctx* as *operation* needs it: all but those that let their uses wait see them written, unless another writes."""
     if ctx.uses is None or operation.gathers_use:
         return ctx
     from mnemic.core.lifecycle import settle

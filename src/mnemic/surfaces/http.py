@@ -52,7 +52,7 @@ def run_http(app: App, host: str, port: int, on_ready: Callable[[str], None] | N
     policy = Policy(host, app.settings.token)
     check_start(policy, app.ctx)
     worker = Worker(app.ctx)
-    ctx = replace(app.ctx, wake=worker.wake, uses=Uses())
+    ctx = replace(app.ctx, wake=worker.wake, uses=(uses := Uses()), deferred=uses)
     settler = Settler(ctx)
     served = http_app(ctx, policy)
     # uvicorn raises the signal that ended it once more; by then it must find a handler that does nothing.

@@ -121,11 +121,11 @@ class Settler:
         """Begin."""
         self._thread.start()
 
-    def stop(self) -> None:
-        """Write down what waits, and end."""
+    def stop(self, seconds: float = 2.0) -> None:
+        """Write down what waits and end, waiting at most so long for another process that is writing."""
         self._stopped.set()
         self._uses.are_waiting.set()
-        self._thread.join()
+        self._thread.join(seconds)
 
     def _run(self) -> None:
         while not self._stopped.is_set():
@@ -137,6 +137,6 @@ class Settler:
         from mnemic.core.lifecycle import settle
 
         try:
-            settle(self._ctx)
+            settle(self._ctx, waits=not self._stopped.is_set())
         except Exception as error:
             log.warning("uses were not counted: %s", error)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from mnemic.core.context import Context
 from mnemic.core.memories import locate, must_live
-from mnemic.core.recall import WAITED_FOR, catch_up
+from mnemic.core.recall import ANALYSED, catch_up
 from mnemic.core.tidying.splitting import meanings
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Conflict, Unavailable
@@ -163,7 +163,7 @@ def flagged(ctx: Context, wanted: Filter, outlines: Sequence[Outline]) -> list[F
     grown = [one.memory_id for one in outlines if one.has_grown]
     if not grown:
         return []
-    catch_up(ctx, wanted, WAITED_FOR)
+    catch_up(ctx, wanted, ANALYSED)
     reader = ctx.store.read()
     vectors, origins = reader.vectors(grown), reader.origins(grown)
     suspects = [one for memory in reader.memories(grown) for one in _suspects(memory, vectors, origins)]

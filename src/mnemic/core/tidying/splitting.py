@@ -10,7 +10,7 @@ from mnemic.core.context import Context
 from mnemic.core.graph import link_once
 from mnemic.core.hidden import bearers
 from mnemic.core.memories import locate, must_live
-from mnemic.core.recall import WAITED_FOR, catch_up
+from mnemic.core.recall import ANALYSED, catch_up
 from mnemic.core.tidying.topics import Topics, topics_of
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Invalid, Unavailable
@@ -119,7 +119,7 @@ def analyses(
     full = [one for one in outlines if one.statements > thresholds.of(one.kind)]
     if not full:
         return []
-    catch_up(ctx, wanted, WAITED_FOR)
+    catch_up(ctx, wanted, ANALYSED)
     reader = ctx.store.read()
     full.sort(key=lambda one: -one.statements / thresholds.of(one.kind))
     found = reader.memories([one.memory_id for one in full])

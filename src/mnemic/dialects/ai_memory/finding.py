@@ -79,7 +79,8 @@ def memory_recall(ctx: Context, request: Recall) -> Answer:
     query = Query(text=request.context, filter=wanted, limit=request.limit, now=now)
     found = core.tiered(ctx, query)
     hits = [{**memory_entry(hit.memory), "score": round(hit.score, PLACES)} for hit in found.hits]
-    return written(request.format, **under_standards(ctx, request.namespace, hits), mode=found.mode)
+    told = {"mode": found.mode, **({"pending": found.pending} if found.pending else {})}
+    return written(request.format, **under_standards(ctx, request.namespace, hits), **told)
 
 
 def under_standards(ctx: Context, namespace: str | None, entries: list[dict[str, Any]]) -> dict[str, Any]:

@@ -42,7 +42,8 @@ def search_semantic(ctx: Context, request: SearchSemantic) -> Reply:
     query = Query(text=request.query, filter=visible(ctx), limit=request.limit, now=ctx.now())
     with model_needed():
         found = associate.search(ctx, query, _weight)
-    return answer(results=[{**_hit(hit), "routing_strategy": found.strategy} for hit in found.hits])
+    results = [{**_hit(hit), "routing_strategy": found.strategy} for hit in found.hits]
+    return answer(results=results, **({"pending": found.pending} if found.pending else {}))
 
 
 def _weight(memory: Memory) -> float:

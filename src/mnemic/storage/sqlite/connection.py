@@ -59,7 +59,7 @@ def ours(error: apsw.Error, where: str) -> Exception:
     """Our error for the driver's, naming the database as *where*; one that is nobody's fault stays as it is."""
     match error:
         case apsw.BusyError() | apsw.LockedError():
-            return Busy("The memory is busy: another process kept it locked. Nothing was written; try again.")
+            return busy()
         case apsw.NotADBError() | apsw.CorruptError():
             return StoreUnusable(
                 f"{where} is damaged. It was not changed. Restore a backup with `mnemic restore --from FILE`, "
@@ -80,6 +80,11 @@ def ours(error: apsw.Error, where: str) -> Exception:
         case apsw.ConstraintError():
             return Conflict("That is there already, or it points at something that is not.")
     return error
+
+
+def busy() -> MnemicError:
+    """The refusal of a write while somebody else is writing."""
+    return Busy("The memory is busy: another process kept it locked. Nothing was written; try again.")
 
 
 def closed() -> MnemicError:

@@ -144,7 +144,9 @@ class _OpenStore(_OneConnection):
     def index_substrings(self) -> None:
         """Not done: what is not indexed is looked through."""
 
-    def write(self, *, operation: str, actor: str, at: Moment, durable: bool = True) -> NoReturn:
+    def write(
+        self, *, operation: str, actor: str, at: Moment, durable: bool = True, waits: bool = True
+    ) -> NoReturn:
         """See Store."""
         raise Denied("A database of someone else's is only read.")
 

@@ -152,11 +152,14 @@ class OpenedStore:
         finally:
             connection.close()
 
-    def write(self, *, operation: str, actor: str, at: Moment, durable: bool = True) -> SqliteWriter:
+    def write(
+        self, *, operation: str, actor: str, at: Moment, durable: bool = True, waits: bool = True
+    ) -> SqliteWriter:
         """See Store."""
         if self._closed:
             raise closed()
-        return SqliteWriter(self, self._writer, operation, actor, at, durable=durable and self._durable)
+        is_durable = durable and self._durable
+        return SqliteWriter(self, self._writer, operation, actor, at, durable=is_durable, waits=waits)
 
     def wait_for_disk(self, is_wanted: bool) -> None:
         """Let transactions end when the disk has them, or before that. Of many alike in a row, the first switches."""
@@ -267,7 +270,7 @@ class OpenedStore:
         """One step of the index, in a transaction of its own so that others come between."""
         # Whoever searches inside a transaction of theirs has it open on this connection.
         if not self._writer.in_transaction:
-            with self.write(operation="index", actor="mnemic", at=0, durable=False):
+            with self.write(operation="index", actor="mnemic", at=0, durable=False, waits=False):
                 substrings.catch_up(self._writer)
 
     def forget_names(self) -> None:

@@ -144,7 +144,9 @@ class PastStore(OpenedStore):
     def _connection(self) -> apsw.Connection:
         return self._writer
 
-    def write(self, *, operation: str, actor: str, at: Moment, durable: bool = True) -> NoReturn:
+    def write(
+        self, *, operation: str, actor: str, at: Moment, durable: bool = True, waits: bool = True
+    ) -> NoReturn:
         """See Store."""
         raise Denied("The past cannot be changed: leave as_of out to write.")
 

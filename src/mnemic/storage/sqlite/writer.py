@@ -38,7 +38,7 @@ from mnemic.storage.sqlite import (
     words,
     workspaces,
 )
-from mnemic.storage.sqlite.connection import in_our_words, patient, translated
+from mnemic.storage.sqlite.connection import busy, in_our_words, patient, translated
 from mnemic.storage.sqlite.memories import as_json
 from mnemic.storage.sqlite.reader import SqliteReader
 from mnemic.storage.sqlite.rows import row, rows, value
@@ -164,9 +164,11 @@ class SqliteWriter(SqliteReader):
         at: Moment,
         *,
         durable: bool,
+        waits: bool,
     ):
         super().__init__(store, connection)
         self._durable = durable
+        self._waits = waits
         self._has_purged = False
         self._marks: list[tuple[int, int]] = []
         self._operation = operation
@@ -174,7 +176,10 @@ class SqliteWriter(SqliteReader):
         self._given_at = at
 
     def __enter__(self) -> Self:
-        self._store.writing.acquire()
+        if self._waits:
+            self._store.writing.acquire()
+        elif not self._store.writing.try_acquire():
+            raise busy()
         try:
             self._begin()
         except BaseException:
@@ -203,7 +208,14 @@ class SqliteWriter(SqliteReader):
     @translated
     def _begin(self) -> None:
         self._store.wait_for_disk(self._durable)
-        self._connection.execute("BEGIN IMMEDIATE")
+        if self._waits:
+            self._connection.execute("BEGIN IMMEDIATE")
+            return
+        self._connection.set_busy_handler(None)
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+        finally:
+            self._connection.set_busy_handler(patient())
 
     @translated
     def _commit(self) -> None:

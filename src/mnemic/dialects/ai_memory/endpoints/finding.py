@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NotRequired
+
 from typing_extensions import TypedDict
 
 from mnemic.core import recall as recalling
@@ -42,11 +44,15 @@ class RecallRequest(Among):
 
 
 class Recalled(TypedDict):
-    """What was recalled, best first, and by what: `keyword`, `hybrid` or `hybrid+rerank`."""
+    """What was recalled, best first, and by what: `keyword`, `hybrid` or `hybrid+rerank`.
+
+    *pending* is there while statements have no vector yet: so many were found by their words at most.
+    """
 
     memories: list[FoundEntry]
     count: int
     mode: str
+    pending: NotRequired[int]
 
 
 @AI_MEMORY.endpoint(
@@ -66,7 +72,10 @@ def recall_memories(ctx: Context, request: RecallRequest) -> Recalled:
     )
     found = recalling.tiered(ctx, query)
     memories = [shown_found(hit.memory, hit.score) for hit in found.hits]
-    return {"memories": memories, "count": len(memories), "mode": found.mode}
+    recalled: Recalled = {"memories": memories, "count": len(memories), "mode": found.mode}
+    if found.pending:
+        recalled["pending"] = found.pending
+    return recalled
 
 
 class SearchRequest(AmongMore):

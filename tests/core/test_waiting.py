@@ -1,0 +1,174 @@
+"""Reads while somebody else is writing: none of them waits, and uses are counted later."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import apsw
+import pytest
+
+from mnemic.app import DIALECTS, App, dialect
+from mnemic.core.lifecycle import settle, touch
+from mnemic.core.memories import find
+from mnemic.core.recall import recall
+from mnemic.core.uses import MOST_WAITING, Use, Uses
+from mnemic.settings import Settings
+from mnemic.storage.sqlite.turns import Turns
+from mnemic.surfaces.bridge import answer
+from support import a_query, kept
+
+READS = {
+    "mnemic": {
+        "recall": {"query": "heron"},
+        "open": {"ids": ["Heron"]},
+        "verify": {"claim": "the heron stands in the pond"},
+        "stats": {},
+        "explore": {"id": "Heron"},
+        "history": {},
+    },
+    "anthropic": {"read_graph": {}, "search_nodes": {"query": "heron"}, "open_nodes": {"names": ["Heron"]}},
+    "simple-memory": {
+        "read_graph": {},
+        "search_nodes": {"query": "heron"},
+        "open_nodes": {"names": ["Heron"]},
+    },
+    "mcp-memory": {
+        "search_nodes": {"query": "heron"},
+        "open_nodes": {"names": ["Heron"]},
+        "search_semantic": {"query": "heron"},
+        "analyze_entity_split": {"entity_name": "Heron"},
+        "propose_entity_split": {"entity_name": "Heron"},
+        "find_split_candidates": {},
+        "find_duplicate_observations": {"entity_name": "Heron"},
+        "consolidation_report": {},
+        "search_reflections": {"query": "heron"},
+    },
+    "ai-memory": {
+        "memory_recall": {"context": "heron"},
+        "memory_search": {"query": "heron"},
+        "memory_list": {},
+        "memory_get": {"id": "{uid}"},
+        "memory_stats": {},
+        "memory_get_links": {"id": "{uid}"},
+        "memory_capabilities": {},
+        "memory_archive_list": {},
+        "memory_archive_stats": {},
+        "memory_session_start": {},
+        "memory_namespace_get_standard": {"namespace": "global"},
+    },
+    "lorekeeper": {
+        "lore_search": {"query": "heron"},
+        "lore_recommend_links": {"lore_id": "{uid}"},
+        "lore_processed_sessions": {},
+    },
+    "agentic-memory": {
+        "memory_query": {},
+        "memory_similar": {"query_text": "heron"},
+        "memory_traverse": {"start_id": "{id}"},
+        "memory_context": {"node_id": "{id}"},
+        "memory_resolve": {"node_id": "{id}"},
+        "memory_causal": {"node_id": "{id}"},
+        "memory_temporal": {
+            "range_a": {"type": "session", "session_id": 1},
+            "range_b": {"type": "session", "session_id": 2},
+        },
+        "memory_quality": {},
+        "memory_stats": {},
+        "memory_ground": {"claim": "the heron stands in the pond"},
+        "memory_evidence": {"query": "heron"},
+        "memory_suggest": {"query": "heron"},
+        "memory_session_resume": {},
+    },
+}
+NEED_MORE = {"memory_expand_query", "memory_detect_contradiction"}
+"""They ask a language model."""
+
+
+@contextmanager
+def somebody_writing(ctx) -> Iterator[None]:
+    """Another program that has the file locked, as SQLite locks it."""
+    other = apsw.Connection(str(ctx.store.path))
+    other.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    finally:
+        other.close()
+
+
+@pytest.fixture
+def waits(monkeypatch) -> list[str]:
+    """Every time somebody got into line to write."""
+    waited: list[str] = []
+    acquire = Turns.acquire
+
+    def told(turns: Turns) -> None:
+        waited.append("waited")
+        acquire(turns)
+
+    monkeypatch.setattr(Turns, "acquire", told)
+    return waited
+
+
+def test_every_tool_that_only_reads_is_called_here():
+    reading = {
+        (name, tool)
+        for name in DIALECTS
+        for tool, operation in dialect(name).operations.items()
+        if operation.read_only and tool not in NEED_MORE and "workspace" not in tool
+    }
+    assert reading == {(name, tool) for name, tools in READS.items() for tool in tools}
+
+
+@pytest.mark.parametrize(("name", "tool"), [(name, tool) for name, tools in READS.items() for tool in tools])
+def test_a_tool_that_only_reads_waits_for_no_writer(ctx, waits, name, tool):
+    memory = kept(ctx, "the heron stands in the pond", title="Heron")
+    kept(ctx, "the pond is pending", title="Pond")
+    told = {"{uid}": memory.uid, "{id}": memory.id}
+    arguments = {key: told.get(str(value), value) for key, value in READS[name][tool].items()}
+    del waits[:]
+    with somebody_writing(ctx):
+        outcome = answer(dialect(name), ctx, tool, arguments)
+    assert outcome.error is None, outcome.rendered.text
+    assert waits == []
+
+
+def test_a_use_that_meets_a_locked_store_is_counted_with_the_next(ctx, waits):
+    memory = kept(ctx, "the heron stands in the pond")
+    del waits[:]
+    with somebody_writing(ctx):
+        assert recall(ctx, a_query("heron")).hits
+        assert find(ctx, memory.id).access_count == 0
+    recall(ctx, a_query("heron"))
+    assert find(ctx, memory.id).access_count == 2
+    assert waits == []
+
+
+def test_a_use_that_met_a_locked_store_is_counted_when_the_store_is_closed(ctx, fresh):
+    memory = kept(ctx, "the heron stands in the pond")
+    with somebody_writing(ctx):
+        touch(ctx, [memory])
+    App(Settings(), ctx).close()
+    assert find(replace(ctx, store=fresh()), memory.id).access_count == 1
+
+
+def test_gathered_uses_go_on_waiting_while_the_store_is_locked(ctx, waits):
+    gathering = replace(ctx, uses=Uses())
+    memory = kept(ctx, "the heron stands in the pond")
+    del waits[:]
+    with somebody_writing(ctx):
+        touch(gathering, [memory])
+        settle(gathering)
+        assert gathering.uses.are_waiting.is_set()
+    settle(gathering)
+    assert find(ctx, memory.id).access_count == 1 and waits == []
+
+
+def test_no_more_uses_wait_than_there_is_room_for(ctx):
+    memory = kept(ctx, "the heron stands in the pond")
+    with somebody_writing(ctx):
+        for _ in range(MOST_WAITING + 5):
+            ctx.deferred.add(Use(ctx.actor, [memory], ctx.now()))
+    settle(ctx)
+    assert find(ctx, memory.id).access_count == MOST_WAITING
