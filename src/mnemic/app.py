@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from mnemic.core.context import EVERYWHERE, Context
 from mnemic.errors import Invalid, NotFound
 from mnemic.model.lives import Lives
+from mnemic.model.time import zone_named
 from mnemic.model.values import SECOND, YEAR, Features, Moment
 from mnemic.project import AUTO, current_namespace
 from mnemic.settings import Settings, data_folder
@@ -103,6 +104,7 @@ def open_app(settings: Settings, *, actor: str = "mnemic") -> App:
         lives=lives(settings),
         features=features(settings),
         language=open_language(settings),
+        zone=zone_named(settings.timezone),
         variables={name: value for name, value in os.environ.items() if name.startswith(VARIABLES)},
     )
     if ctx.embedder is not None:

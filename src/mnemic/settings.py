@@ -44,6 +44,9 @@ class Settings:
     tools: str = _help("core", "native MCP tools offered: core or all")
     tool_prefix: str = _help("", "put before the name of every MCP tool, as in mnemic_")
     structured: bool = _help(False, "send native MCP answers as structured content too")
+    timezone: str = _help(
+        "local", "time zone of times given without one, as Europe/Berlin; local: of the system"
+    )
     embedder: str = _help("local", "local, openai, ollama or none")
     embed_url: str = _help("", "address of the embedding server (openai, ollama)")
     embed_model: str = _help("", "name of the model there")

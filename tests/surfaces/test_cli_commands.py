@@ -268,3 +268,15 @@ def test_any_reply_can_be_shown():
         )
     )
     assert shown == ["a 1", "b 1, 2", "c", "    d yes", "e", "    f x", "", "    f y", "g "]
+
+
+def test_times_are_words_in_the_zone_of_the_setting(cli):
+    cli("remember", "Tea is at four")
+    assert cli.json("recall", "tea", "--since", "yesterday")["count"] == 1
+    assert cli.json("list", "--since", "an hour ago")["count"] == 1
+    assert cli.json("list", "--until", "yesterday")["count"] == 0
+    assert " CE" in cli("open", "1", MNEMIC_TIMEZONE="Europe/Berlin").out
+    assert " UTC " in cli("open", "1", MNEMIC_TIMEZONE="UTC").out
+    refused = cli("list", MNEMIC_TIMEZONE="Mars/Base")
+    assert refused.code == 2 and "timezone: unknown time zone" in refused.err
+    assert "2026-01-31, 2026-01-31T09:00, yesterday" in cli("list", "--since", "someday").err

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, tzinfo
 from pathlib import Path
 from threading import RLock
 
@@ -15,6 +16,7 @@ from mnemic.errors import Denied, Invalid
 from mnemic.language.base import LanguageModel
 from mnemic.model.access import Grant
 from mnemic.model.lives import DEFAULT_LIVES, Lives
+from mnemic.model.time import parse_time
 from mnemic.model.uids import random_uid
 from mnemic.model.values import Features, Moment
 from mnemic.storage.base import Store, Writer
@@ -54,6 +56,8 @@ class Context:
     """The feature tier that was asked for; what is missing of it is left out."""
     language: LanguageModel | None = None
     """The language model of the smart and autonomous tiers."""
+    zone: tzinfo = UTC
+    """The time zone of times that are given without one, for the native tools and commands."""
     variables: Mapping[str, str] = field(default_factory=dict)
     """Variables of the environment by which a vocabulary is tuned."""
     sessions: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -78,6 +82,10 @@ class Context:
         """A transaction that will stand in the journal as *operation* by this context's actor."""
         self.must_write()
         return self.store.write(operation=operation, actor=self.actor, at=self.now())
+
+    def moment(self, text: str, field: str) -> Moment:
+        """The moment *text* means, in the time zone of this context; Invalid, naming *field*, if it is no time."""
+        return parse_time(text, field, self.now(), self.zone)
 
     def on_behalf_of(self, actor: str) -> Context:
         """The same context for another caller."""

@@ -13,7 +13,7 @@ from mnemic.dialects.mnemic.shapes import MemoryShape, Namespace, Request, Tags,
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Example, Shape
 from mnemic.model.search import Filter, Order
-from mnemic.model.values import State, Tier, parse_moment
+from mnemic.model.values import State, Tier
 
 
 class ListRequest(Request):
@@ -58,8 +58,8 @@ def list_(ctx: Context, request: ListRequest) -> ListReply:
         kinds=tuple(request.kinds) if request.kinds else None,
         tags=tuple(request.tags) if request.tags else None,
         tier=request.tier,
-        since=parse_moment(request.since, "since", now) if request.since else None,
-        until=parse_moment(request.until, "until", now) if request.until else None,
+        since=ctx.moment(request.since, "since") if request.since else None,
+        until=ctx.moment(request.until, "until") if request.until else None,
         states=frozenset({request.state}),
         alive_at=now if request.state is State.LIVING else None,
     )

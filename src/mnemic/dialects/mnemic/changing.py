@@ -16,7 +16,7 @@ from mnemic.dialects.mnemic.shapes import MemoryShape, Name, Reference, Request,
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Example, Positional, Shape
 from mnemic.model.journal import Change, Subject
-from mnemic.model.values import iso, parse_moment
+from mnemic.model.values import iso
 
 MOMENTS = ("_at", "valid_from", "valid_to")
 
@@ -119,7 +119,6 @@ class HistoryReply(Shape):
 )
 def history(ctx: Context, request: HistoryRequest) -> HistoryReply:
     """What changed, newest first: of one memory, or everything since a moment."""
-    now = ctx.now()
     if request.view is View.VERSIONS:
         versions = beliefs.history(ctx, request.id or 0)
         return HistoryReply(versions=[shown(memory) for memory in versions], count=len(versions))
@@ -128,8 +127,8 @@ def history(ctx: Context, request: HistoryRequest) -> HistoryReply:
     changes = past.history(
         ctx,
         reference=request.id,
-        since=parse_moment(request.since, "since", now) if request.since else None,
-        until=parse_moment(request.until, "until", now) if request.until else None,
+        since=ctx.moment(request.since, "since") if request.since else None,
+        until=ctx.moment(request.until, "until") if request.until else None,
         actor=request.actor,
         limit=request.limit,
     )
@@ -138,8 +137,8 @@ def history(ctx: Context, request: HistoryRequest) -> HistoryReply:
 
 def _diff(ctx: Context, request: HistoryRequest) -> HistoryReply:
     now = ctx.now()
-    until = parse_moment(request.until, "until", now) if request.until else now
-    found = past.difference(ctx, parse_moment(request.since or "", "since", now), until)
+    until = ctx.moment(request.until, "until") if request.until else now
+    found = past.difference(ctx, ctx.moment(request.since or "", "since"), until)
     return HistoryReply(
         count=len(found.added) + len(found.changed) + len(found.left),
         added=[_shown_diff(one) for one in found.added[: request.limit]],
@@ -187,6 +186,6 @@ def undo(ctx: Context, request: UndoRequest) -> UndoReply:
     if request.change is not None:
         taken_back = past.undo(ctx, request.change, dry_run=request.dry_run)
     else:
-        moment = parse_moment(request.since or "", "since", ctx.now())
+        moment = ctx.moment(request.since or "", "since")
         taken_back = past.undo_since(ctx, moment, dry_run=request.dry_run)
     return UndoReply(undone=taken_back, count=len(taken_back), dry_run=request.dry_run or None)

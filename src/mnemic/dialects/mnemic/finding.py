@@ -14,7 +14,6 @@ from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Example, Positional, Shape
 from mnemic.dialects.texts import Words
 from mnemic.model.search import Filter, Query
-from mnemic.model.values import parse_moment
 
 
 class RecallRequest(Request):
@@ -62,8 +61,8 @@ def recall(ctx: Context, request: RecallRequest) -> RecallReply:
             namespaces=ctx.scope(request.namespace),
             kinds=tuple(request.kinds) if request.kinds else None,
             tags=tuple(request.tags) if request.tags else None,
-            since=parse_moment(request.since, "since", now) if request.since else None,
-            until=parse_moment(request.until, "until", now) if request.until else None,
+            since=ctx.moment(request.since, "since") if request.since else None,
+            until=ctx.moment(request.until, "until") if request.until else None,
             alive_at=now,
         ),
     )

@@ -26,7 +26,7 @@ from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Example, Positional, Shape
 from mnemic.dialects.texts import Words
 from mnemic.model.search import Filter
-from mnemic.model.values import Tier, parse_moment
+from mnemic.model.values import Tier
 
 
 class ForgetRequest(Request):
@@ -84,7 +84,7 @@ def forget(ctx: Context, request: ForgetRequest) -> ForgetReply:
             kinds=tuple(request.kinds) if request.kinds else None,
             tags=tuple(request.tags) if request.tags else None,
             tier=request.tier,
-            until=parse_moment(request.until, "until", ctx.now()) if request.until else None,
+            until=ctx.moment(request.until, "until") if request.until else None,
         )
         gone = memories.forget_matching(
             ctx,

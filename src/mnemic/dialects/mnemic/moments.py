@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from mnemic.core.context import Context
 from mnemic.dialects.mnemic.shapes import When
-from mnemic.model.values import parse_moment
 
 AsOf = When | None
 """The present, unless an earlier moment is named; recall explains it to the model, once for all tools."""
@@ -16,4 +15,4 @@ def at(ctx: Context, as_of: str | None) -> Context:
         return ctx
     from mnemic.core import history
 
-    return history.as_of(ctx, parse_moment(as_of, "as_of", ctx.now()))
+    return history.as_of(ctx, ctx.moment(as_of, "as_of"))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mnemic.errors import NotFound
+from mnemic.surfaces.cli.text import show_times_in
 
 if TYPE_CHECKING:
     import tempfile
@@ -64,6 +65,7 @@ class Session:
         if scratch is not None:
             settings = replace(settings, db=str(Path(scratch.name) / "empty.db"))
         app = open_app(settings, actor=ACTOR)
+        show_times_in(app.ctx.zone)
         if self.began is None:
             self.began = settings, app.ctx.store.sequence()
         return Opened(app, scratch=scratch)

@@ -7,10 +7,13 @@ import shutil
 import textwrap
 import unicodedata
 from collections.abc import Iterator, Sequence
+from contextvars import ContextVar
+from datetime import UTC, tzinfo
 
 import click
 
-from mnemic.model.values import DAY, HOUR, MINUTE, SECOND, YEAR, Moment, iso
+from mnemic.model.time import datetime_of
+from mnemic.model.values import DAY, HOUR, MINUTE, SECOND, YEAR, Moment
 
 INDENT = "    "
 NARROWEST, WIDEST = 60, 110
@@ -71,9 +74,17 @@ def age(moment: Moment, now: Moment) -> str:
     return f"{span} ago" if moment <= now else f"in {span}"
 
 
+_ZONE: ContextVar[tzinfo] = ContextVar("zone", default=UTC)
+
+
+def show_times_in(zone: tzinfo) -> None:
+    """Show dates in this time zone from now on."""
+    _ZONE.set(zone)
+
+
 def stamp(moment: Moment, now: Moment) -> str:
     """A moment as a date and an age."""
-    return f"{iso(moment)[:16].replace('T', ' ')} UTC {faint(age(moment, now))}"
+    return f"{datetime_of(moment, _ZONE.get()):%Y-%m-%d %H:%M %Z} {faint(age(moment, now))}"
 
 
 def bar(share: float, cells: int = 10) -> str:
