@@ -22,6 +22,7 @@ from mnemic.errors import Conflict, Invalid, NotFound
 from mnemic.model.search import Filter
 from mnemic.model.values import HOUR, State
 from mnemic.storage.base import Pending
+from mnemic.storage.sqlite.reader import WHOLE_CHARACTERS
 from support import Clock, Uids, WordEmbedder, everything, living, open_store
 
 MARKERS = ("amber", "birch", "fjord", "heron", "quartz")
@@ -298,12 +299,19 @@ def words_of(memory) -> set[str]:
 
 
 def passages_of(memory, embedder):
-    """What the model was given to read of a memory."""
+    """What the model was given to read of a memory: each statement, and the whole if that is not one statement."""
+    read_under = {
+        "memory_id": memory.id,
+        "title": memory.title,
+        "summary": memory.summary,
+        "kind": memory.kind,
+    }
     for statement in memory.statements:
         for start, end in embedder.windows(statement.text):
-            yield read_as(
-                Pending(statement.id, memory.id, memory.title, statement.text, memory.summary), start, end
-            )
+            yield read_as(Pending(statement_id=statement.id, text=statement.text, **read_under), start, end)
+    if len(memory.statements) != 1:
+        text = memory.content[:WHOLE_CHARACTERS]
+        yield read_as(Pending(statement_id=0, text=text, **read_under), *embedder.windows(text)[0])
 
 
 MemoryMachine.TestCase.settings = settings(

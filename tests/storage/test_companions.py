@@ -106,8 +106,8 @@ def test_the_vectors_of_a_memory_are_those_of_its_statements(store):
     long = change(store, other, texts=("word " * 200,))
     embed_all(store, embedder)
     vectors = store.read().vectors([one.id])
-    assert list(vectors) == [statement.id for statement in one.statements]
-    wanted = embedder.embed(["red fox", "blue heron"])
+    assert list(vectors)[:2] == [statement.id for statement in one.statements]
+    wanted = embedder.embed(["red fox", "blue heron", "red fox\nblue heron"])
     assert np.allclose(np.array([one.vector for one in vectors.values()]), wanted, atol=0.02)
     [vector] = store.read().vectors([long.id]).values()
     assert vector.vector @ embedder.embed(["word"])[0] == pytest.approx(1, abs=0.01), (

@@ -234,10 +234,13 @@ def test_a_session_is_started_once(store):
 def test_what_waits_for_vectors_comes_newest_first(store):
     put(store, a_draft("one", texts=("a", "b")), a_draft("two", namespace="work"))
     waiting = store.read().pending(limit=10)
-    assert [(item.title, item.text) for item in waiting] == [("two", "two"), ("one", "b"), ("one", "a")]
+    told = [("two", "two"), ("one", "a\nb"), ("one", "b"), ("one", "a")]
+    assert [(item.title, item.text) for item in waiting] == told, (
+        "what has two statements waits as a whole too"
+    )
     assert [item.text for item in store.read().pending(limit=1)] == ["two"]
     here = Filter(namespaces=("global",))
-    assert store.read().pending_count() == 3 and store.read().pending_count(here) == 2
+    assert store.read().pending_count() == 4 and store.read().pending_count(here) == 3
     assert {item.title for item in store.read().pending(limit=10, wanted=here)} == {"one"}
 
 

@@ -227,9 +227,11 @@ def test_words_find_what_holds_them_and_passes(library, wanted, terms, every):
 
 
 def vectors_of(memory):
-    """The vectors of all passages of a memory, in float32."""
+    """The vectors of all passages of a memory, in float32; of its whole too, if that is not one statement."""
+    texts = [s.text for s in memory.statements]
+    whole = [] if len(texts) == 1 else [memory.content]
     return EMBEDDER.embed(
-        [s.text[start:end] for s in memory.statements for start, end in EMBEDDER.windows(s.text)]
+        [text[start:end] for text in texts + whole for start, end in EMBEDDER.windows(text)]
     )
 
 
@@ -287,8 +289,11 @@ def test_the_statement_that_matched_is_named(library, embedded):
     [vector] = EMBEDDER.embed(["heron"])
     by_id = {memory.id: memory for memory, _ in embedded}
     for near in store.read().nearest(embedding(EMBEDDER, "heron"), Filter(), limit=20):
-        [statement] = [s for s in by_id[near.memory_id].statements if s.id == near.statement_id]
-        parts = [statement.text[start:end] for start, end in EMBEDDER.windows(statement.text)]
+        memory = by_id[near.memory_id]
+        matched = [s.text for s in memory.statements if s.id == near.statement_id]
+        assert matched or len(memory.statements) != 1, "only the whole of several statements is none of them"
+        [text] = matched or [memory.content]
+        parts = [text[start:end] for start, end in EMBEDDER.windows(text)]
         assert max(float(v @ vector) for v in EMBEDDER.embed(parts)) == pytest.approx(
             near.similarity, abs=0.02
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -9,13 +10,13 @@ from mnemic.core.context import Context
 from mnemic.core.leaving import taken_out
 from mnemic.embedding.base import Embedder
 from mnemic.model.journal import Subject
-from mnemic.model.memory import is_beginning
+from mnemic.model.memory import heading, is_beginning
 from mnemic.model.search import Filter
 from mnemic.model.values import State
 from mnemic.storage.base import Passage, Pending, Reader, Writer
 
 EXPIRED = "expired"
-READ_UNDER = {"title", "summary"}
+READ_UNDER = frozenset({"title", "summary", "kind"})
 
 
 def embed_pending(
@@ -42,8 +43,8 @@ def embed_pending(
     embedded = _passages(ctx.embedder, waiting)
     write = ctx.store.write(operation="embed", actor=ctx.actor, at=ctx.now(), durable=False, waits=waits)
     with write as tx:
-        renamed = _renamed(tx, seen)
-        misread = {item.statement_id for item in waiting if item.memory_id in renamed}
+        changed = _changed_fields(tx, seen)
+        misread = {item.statement_id for item in waiting if _is_misread(item, changed.get(item.memory_id))}
         return sum(
             tx.put_passages(
                 model.name, model.dimension, [one for one in passages if one.statement_id not in misread]
@@ -52,10 +53,17 @@ def embed_pending(
         )
 
 
-def _renamed(reader: Reader, seen: int) -> set[int]:
-    """The memories that bear another title or summary since change *seen*: their texts are read anew."""
-    changes = reader.journal(after=seen, subject=Subject.MEMORY)
-    return {change.subject_id for change in changes if change.after and change.after.keys() & READ_UNDER}
+def _changed_fields(reader: Reader, seen: int) -> dict[int, set[str]]:
+    """The names of the fields changed after change *seen*, by memory."""
+    fields: defaultdict[int, set[str]] = defaultdict(set)
+    for change in reader.journal(after=seen, subject=Subject.MEMORY):
+        fields[change.subject_id] |= (change.after or {}).keys()
+    return fields
+
+
+def _is_misread(item: Pending, changed: set[str] | None) -> bool:
+    """Whether what the model read of a text has changed meanwhile, its title, summary and kind included."""
+    return bool(changed and changed & (READ_UNDER | {"statements"} if item.is_whole else READ_UNDER))
 
 
 def _fitting(waiting: Sequence[Pending], room: int) -> list[Pending]:
@@ -71,13 +79,13 @@ def _passages(embedder: Embedder, waiting: Sequence[Pending]) -> list[tuple[Embe
     """The passages of each model: a text is read by the one for its language."""
     chosen: dict[str, list[Pending]] = {}
     for item in waiting:
-        chosen.setdefault(embedder.model_for(item.text).name, []).append(item)
+        chosen.setdefault(embedder.model_for(item.text or item.title).name, []).append(item)
     models = {model.name: model for model in embedder.models}
     return [(models[name], _read_by(models[name], items)) for name, items in chosen.items()]
 
 
 def _read_by(model: Embedder, waiting: Sequence[Pending]) -> list[Passage]:
-    cut = [(item, start, end) for item in waiting for start, end in model.windows(item.text)]
+    cut = [(item, start, end) for item in waiting for start, end in _windows(model, item)]
     vectors = model.embed([read_as(item, start, end) for item, start, end in cut])
     return [
         Passage(item.statement_id, start, end, vector)
@@ -85,10 +93,16 @@ def _read_by(model: Embedder, waiting: Sequence[Pending]) -> list[Passage]:
     ]
 
 
+def _windows(model: Embedder, item: Pending) -> list[tuple[int, int]]:
+    """The stretches of a text that get a vector; of a whole memory only the first: its statements have their own."""
+    windows = list(model.windows(item.text))
+    return windows[:1] if item.is_whole else windows
+
+
 def read_as(item: Pending, start: int, end: int) -> str:
-    """What the model reads: a stretch of the text, under its title if someone chose one, and its summary."""
-    title = None if is_beginning(item.title, item.text) else item.title
-    return "\n".join(part for part in (title, item.summary, item.text[start:end]) if part is not None)
+    """What the model reads: a stretch of the text, under its title and kind if someone chose them, and its summary."""
+    title = None if is_beginning(item.title, item.text) else heading(item.title, item.kind)
+    return "\n".join(part for part in (title, item.summary, item.text[start:end]) if part)
 
 
 def expire(ctx: Context) -> int:

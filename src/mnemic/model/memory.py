@@ -14,6 +14,8 @@ UNRATED, HIGHEST_QUALITY = 5.0, 10.0
 """How good a memory counts for that nobody has rated, and the most it can."""
 NAMING = frozenset({"title", "namespace", "state"})
 """The fields that say under which title a memory lives: with these it changes who bears one."""
+UNTOLD_KINDS = frozenset({"", "note", "Generic"})
+"""The kinds of memories for which nobody chose one."""
 _NUMBER = re.compile(r" \(\d+\)$")
 
 
@@ -26,6 +28,11 @@ def is_beginning(title: str, body: str) -> bool:
     """Whether *title*, but for a number behind it, only repeats how *body* begins: such a title was made from it."""
     start, words = without_number(title), body.lstrip()
     return words.startswith(start) and not words[len(start) : len(start) + 1].isalnum()
+
+
+def heading(title: str, kind: str) -> str:
+    """What the body of a memory is read under: its title, and its kind if someone chose one."""
+    return title if kind in UNTOLD_KINDS else f"{title} ({kind})"
 
 
 class Statement(NamedTuple):

@@ -48,7 +48,7 @@ def _first(reader: Reader, ordered: Sequence[Scored], limit: int) -> list[tuple[
     """The first *limit* of *ordered* with their memories; of equal texts the first, where relevance is told."""
     chosen: list[tuple[Scored, Memory]] = []
     texts: set[str] = set()
-    for one, memory in _read(reader, ordered, limit):
+    for one, memory in _read(reader, ordered, limit) if limit > 0 else ():
         text = _said(memory)
         if one.relevance is None or text not in texts:
             chosen.append((one, memory))

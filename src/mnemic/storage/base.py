@@ -138,13 +138,16 @@ class Outline(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A statement that waits for its vectors, with the title and the summary it is read under."""
+    """A statement that waits for its vectors, with the title, the summary and the kind it is read under."""
 
     statement_id: int
     memory_id: int
     title: str
     text: str
     summary: str | None = None
+    kind: str = ""
+    is_whole: bool = False
+    """It stands for the whole memory: one vector covers the title, the kind and the beginning of the body."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -475,7 +478,8 @@ class Reader(Protocol):
     def vectors(self, memory_ids: Sequence[int]) -> dict[int, Reading]:
         """The unit vector of each statement of these living memories that has one, by the statement's number.
 
-        It is the one search compares: of the text under its title. A text of several passages has their mean.
+        It is the one search compares: of the text under its title. A text of several passages has their mean. A
+        memory whose body is not a single statement has one more, of the whole of it.
         """
 
     def tokens(self) -> list[Token]:

@@ -16,6 +16,7 @@ from mnemic.model.search import Filter
 from mnemic.storage.base import Reader
 from mnemic.storage.sqlite import connection, elsewhere
 from mnemic.storage.sqlite.elsewhere import MemoryStore, OtherStore
+from mnemic.storage.sqlite.schema import MIGRATIONS
 from mnemic.storage.sqlite.store import SqliteStore
 from support import START, a_draft, put
 
@@ -202,7 +203,7 @@ def test_other_formats_are_refused(theirs: Path, monkeypatch: pytest.MonkeyPatch
     with pytest.raises(StoreUnusable, match="newer Mnemic"):
         OtherStore(newer)
     for module in (elsewhere, connection):
-        monkeypatch.setattr(module, "MIGRATIONS", ("", ""))
+        monkeypatch.setattr(module, "MIGRATIONS", (*MIGRATIONS, ""))
     with pytest.raises(StoreUnusable, match="older Mnemic"):
         OtherStore(theirs)
 

@@ -14,7 +14,7 @@ from mnemic.core.recall import ANALYSED, catch_up
 from mnemic.core.tidying.topics import Topics, topics_of
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Invalid, Unavailable
-from mnemic.model.memory import Draft, Memory
+from mnemic.model.memory import Draft, Memory, heading
 from mnemic.model.search import Filter
 from mnemic.storage.base import Outline, Reader, Writer
 
@@ -149,7 +149,7 @@ def _untitled(model: Embedder, found: Sequence[Memory], vectors: Mapping[int, Ve
     from mnemic.numeric import np
 
     try:
-        titles = model.embed([memory.title for memory in found]) if found else ()
+        titles = model.embed([heading(memory.title, memory.kind) for memory in found]) if found else ()
     except Unavailable:
         return {}
     return {

@@ -40,13 +40,13 @@ FROM memory m WHERE m.id IN (SELECT value FROM json_each(?))
 OUTLINES = """
 SELECT m.id, m.title, m.kind, m.created_at, m.accessed_at, m.access_count,
     count(s.id), coalesce(min(s.since) < max(s.since), FALSE)
-FROM memory m LEFT JOIN statement s ON s.memory_id = m.id AND s.until IS NULL
+FROM memory m LEFT JOIN statement s ON s.memory_id = m.id AND s.until IS NULL AND s.position > 0
 WHERE {conditions}
 GROUP BY m.id ORDER BY m.id
 """
 ORIGINS = """
 SELECT id, since FROM statement
-WHERE memory_id IN (SELECT value FROM json_each(?)) AND until IS NULL
+WHERE memory_id IN (SELECT value FROM json_each(?)) AND until IS NULL AND position > 0
 """
 
 

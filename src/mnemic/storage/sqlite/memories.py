@@ -69,11 +69,11 @@ PAGE = f"""
 SELECT {_LIST} FROM memory m NOT INDEXED WHERE m.id > :after AND {{conditions}} ORDER BY m.id LIMIT :limit
 """
 BODY = """
-SELECT id, text FROM statement WHERE memory_id = ? AND until IS NULL ORDER BY position
+SELECT id, text FROM statement WHERE memory_id = ? AND until IS NULL AND position > 0 ORDER BY position
 """
 BODIES = """
 SELECT memory_id, id, text FROM statement
-WHERE memory_id IN (SELECT value FROM json_each(?)) AND until IS NULL
+WHERE memory_id IN (SELECT value FROM json_each(?)) AND until IS NULL AND position > 0
 ORDER BY memory_id, position
 """
 # The state stands in the text, where SQLite sees which index it may use.

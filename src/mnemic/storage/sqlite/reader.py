@@ -105,10 +105,15 @@ WHERE e.state = 'living' AND e.valid_to IS NULL AND (:namespaces IS NULL
 SIZE = """
 SELECT page_count * page_size FROM pragma_page_count, pragma_page_size
 """
+WHOLE_CHARACTERS = 2_000
+"""So much of a body is read for the vector of a whole memory: more than a model takes in at once."""
 # CROSS: the few that wait are looked up among the memories, never the other way round.
-PENDING = """
-SELECT s.id, s.memory_id, m.title, s.text, m.summary FROM statement s CROSS JOIN memory m ON m.id = s.memory_id
-WHERE s.model_id IS NULL AND s.until IS NULL AND {conditions}
+PENDING = f"""
+SELECT s.id, s.memory_id, m.title, CASE WHEN s.position > 0 THEN s.text ELSE coalesce((
+    SELECT substr(group_concat(b.text, char(10) ORDER BY b.position), 1, {WHOLE_CHARACTERS}) FROM statement b
+    WHERE b.memory_id = m.id AND b.until IS NULL AND b.position > 0), '') END, m.summary, m.kind, s.position = 0
+FROM statement s CROSS JOIN memory m ON m.id = s.memory_id
+WHERE s.model_id IS NULL AND s.until IS NULL AND {{conditions}}
 ORDER BY s.id DESC LIMIT :limit
 """
 PENDING_COUNT = """

@@ -63,7 +63,8 @@ CREATE TABLE tag (
 CREATE INDEX tag_memory ON tag (memory_id);
 
 -- A statement's text never changes. It stands from change `since` until just before change `until`,
--- so the body of a memory can be read as of any moment.
+-- so the body of a memory can be read as of any moment. One at position 0 has no text and is no part of the body: its
+-- passage is the vector of the whole memory (name, kind and body), which one whose body is not a single statement has.
 CREATE TABLE statement (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     memory_id INTEGER NOT NULL REFERENCES memory (id) ON DELETE CASCADE,
@@ -198,5 +199,18 @@ CREATE VIRTUAL TABLE gram USING fts5 (
 );
 """
 
-MIGRATIONS: tuple[str, ...] = (TABLES + WORDS + GRAMS,)
+# Vectors of whole memories; and those of statements read under a name anew, since they are read with the kind now.
+WHOLE_VECTORS = """
+INSERT INTO statement (memory_id, position, text, digest, since)
+SELECT m.id, 0, '', 0, (SELECT coalesce(max(sequence), 0) FROM journal) FROM memory m
+WHERE m.state != 'named'
+  AND (SELECT count(*) FROM statement s WHERE s.memory_id = m.id AND s.until IS NULL) != 1;
+
+UPDATE statement SET model_id = NULL
+FROM memory m
+WHERE m.id = memory_id AND until IS NULL AND model_id IS NOT NULL
+  AND m.kind NOT IN ('', 'note', 'Generic') AND instr(ltrim(text), m.title) != 1;
+"""
+
+MIGRATIONS: tuple[str, ...] = (TABLES + WORDS + GRAMS, WHOLE_VECTORS)
 """Entry n takes a file from version n to n + 1."""

@@ -40,7 +40,8 @@ SELECT sequence, subject, subject_id FROM journal WHERE sequence > ? ORDER BY se
 """
 WHOLE = """
 SELECT m.id, concat_ws(char(10), m.title, m.kind, (
-  SELECT group_concat(s.text, char(10)) FROM statement s WHERE s.memory_id = m.id AND s.until IS NULL))
+  SELECT group_concat(s.text, char(10)) FROM statement s
+  WHERE s.memory_id = m.id AND s.until IS NULL AND s.position > 0))
 FROM memory m WHERE m.id IN (SELECT value FROM json_each(?))
 """
 # NOT INDEXED: by number, so that nothing has to be sorted and whoever stops early has not paid for the rest.
@@ -52,7 +53,7 @@ SELECT rowid FROM gram WHERE gram MATCH ? AND rowid > ? ORDER BY rowid
 """
 TEXTS = """
 SELECT m.id, m.title, m.kind, s.text FROM json_each(:candidates) j CROSS JOIN memory m ON m.id = j.value
-LEFT JOIN statement s ON s.memory_id = m.id AND s.until IS NULL
+LEFT JOIN statement s ON s.memory_id = m.id AND s.until IS NULL AND s.position > 0
 WHERE {conditions}
 ORDER BY m.id
 """

@@ -55,13 +55,20 @@ UPDATE statement SET until = ? WHERE id = ?
 LAST_POSITION = """
 SELECT coalesce(max(position), 0) FROM statement WHERE memory_id = ? AND until IS NULL
 """
-# A vector stands for a text under its title and summary, by one model: others need a new one.
+RENEW_WHOLE = """
+UPDATE statement SET model_id = NULL, since = ? WHERE memory_id = ? AND position = 0
+"""
+DROP_WHOLE = """
+DELETE FROM statement WHERE memory_id = ? AND position = 0
+"""
+# A vector stands for a text under its title, summary and kind, by one model: others need a new one.
 EARLIER_TWIN = """
 SELECT s.id FROM statement s JOIN model d ON d.id = s.model_id AND d.name IN (SELECT value FROM json_each(:models))
 WHERE s.memory_id = :memory AND s.digest = :digest AND s.text = :text AND NOT EXISTS (
   SELECT 1 FROM journal j
   WHERE j.subject_id = s.memory_id AND j.subject = 'memory' AND j.sequence > s.since
-    AND (json_type(j.after, '$.title') IS NOT NULL OR json_type(j.after, '$.summary') IS NOT NULL))
+    AND (json_type(j.after, '$.title') IS NOT NULL OR json_type(j.after, '$.summary') IS NOT NULL
+      OR json_type(j.after, '$.kind') IS NOT NULL))
 ORDER BY s.id DESC LIMIT 1
 """
 COPY_PASSAGES = """
@@ -318,6 +325,8 @@ class SqliteWriter(SqliteReader):
         self._put_tags(number, fields["tags"])
         fields["id"] = number
         kept = Memory(**fields, statements=self._add_statements(number, texts, 0))
+        if len(texts) != 1:
+            self._renew_whole(kept)
         if kept.state is State.LIVING:
             self._connection.execute(words.ADD, self._words_of(kept))
         self._log(Subject.MEMORY, number, None, _born(fields, kept.statements))
@@ -396,8 +405,10 @@ class SqliteWriter(SqliteReader):
         if "tags" in after:
             self._connection.execute(DROP_TAGS, (memory.id,))
             self._put_tags(memory.id, changed.tags)
-        if {"title", "summary"} & after.keys():
+        if {"title", "summary", "kind"} & after.keys():
             self._connection.execute(UNEMBED, (memory.id,))
+        if {"title", "summary", "kind", "statements"} & after.keys():
+            self._renew_whole(changed)
         if "statements" in after or INDEXED & after.keys():
             self._index(changed)
         if "statements" in after or "state" in after:
@@ -448,6 +459,15 @@ class SqliteWriter(SqliteReader):
             )
             made.append(Statement(self._connection.last_insert_rowid(), body))
         return tuple(made)
+
+    def _renew_whole(self, memory: Memory) -> None:
+        """Let the vector of the whole of *memory* be made anew; one whose body is a single statement has none."""
+        if len(memory.statements) == 1 or memory.state is State.NAMED:
+            self._connection.execute(DROP_WHOLE, (memory.id,))
+            return
+        self._connection.execute(RENEW_WHOLE, (self._place.next, memory.id))
+        if not self._connection.changes():
+            self._connection.execute(ADD_STATEMENT, (memory.id, 0, "", 0, self._place.next))
 
     def _replace_body(self, memory: Memory, texts: Sequence[str]) -> tuple[Statement, ...]:
         """End the statements that go, keep those that stay in order, add the rest behind them."""
