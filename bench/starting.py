@@ -81,8 +81,8 @@ def fresh(bench: Bench) -> Iterator[Figure]:
 
 def _fails(number: int) -> bool:
     with TemporaryDirectory() as folder, server(Path(folder) / "fresh.db", "local") as client:
-        client.start()
         try:
+            client.start()
             client.call("remember", text=LONG_TEXT, force=True)
             client.call("recall", query=texts.question(number))
         except RuntimeError as error:

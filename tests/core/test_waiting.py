@@ -1,4 +1,4 @@
-"""Reads while somebody else is writing: none of them waits, and uses are counted later."""
+"""The write lock: reads do not wait for it, and nothing slow is done while it is held."""
 
 from __future__ import annotations
 
@@ -10,11 +10,17 @@ import apsw
 import pytest
 
 from mnemic.app import DIALECTS, App, dialect
+from mnemic.core import known
+from mnemic.core.known import Gate, take_in
 from mnemic.core.lifecycle import settle, touch
-from mnemic.core.memories import find
+from mnemic.core.memories import Note, Revision, find, forget_matching, revise
 from mnemic.core.recall import recall
 from mnemic.core.uses import MOST_WAITING, Use, Uses
+from mnemic.errors import Invalid
+from mnemic.model.limits import MAX_PATTERN_WORDS, MAX_QUERY_CHARACTERS
+from mnemic.model.search import Filter
 from mnemic.settings import Settings
+from mnemic.storage.sqlite.reader import SqliteReader
 from mnemic.storage.sqlite.turns import Turns
 from mnemic.surfaces.bridge import answer
 from support import a_query, kept
@@ -172,3 +178,71 @@ def test_no_more_uses_wait_than_there_is_room_for(ctx):
             ctx.deferred.add(Use(ctx.actor, [memory], ctx.now()))
     settle(ctx)
     assert find(ctx, memory.id).access_count == MOST_WAITING
+
+
+# -- what is done before the transaction
+
+
+def test_what_is_to_be_forgotten_is_looked_for_before_the_transaction(ctx, monkeypatch):
+    kept(ctx, "the heron stands in the pond")
+    in_transaction = []
+    words = SqliteReader.words
+
+    def watched(reader, *args, **kwargs):
+        in_transaction.append(reader._connection.in_transaction)
+        return words(reader, *args, **kwargs)
+
+    monkeypatch.setattr(SqliteReader, "words", watched)
+    assert len(forget_matching(ctx, Filter(), pattern="heron pond")) == 1
+    assert in_transaction == [False]
+
+
+def test_what_is_changed_while_it_is_looked_for_is_not_forgotten(ctx, monkeypatch):
+    changed, left = kept(ctx, "the heron stands in the pond"), kept(ctx, "another heron in a pond")
+    memories = SqliteReader.memories
+
+    def slowly(reader, numbers):
+        found = memories(reader, numbers)
+        if not reader._connection.in_transaction:
+            monkeypatch.undo()
+            revise(ctx, changed.id, Revision(text="the swan stands in the pond"))
+        return found
+
+    monkeypatch.setattr(SqliteReader, "memories", slowly)
+    assert [memory.id for memory in forget_matching(ctx, Filter(), pattern="heron")] == [left.id]
+    assert find(ctx, changed.id).content == "the swan stands in the pond"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "said"),
+    [
+        ("heron " * MAX_QUERY_CHARACTERS, "longer than 10,000 characters"),
+        (" ".join(f"w{number}" for number in range(MAX_PATTERN_WORDS + 1)), "more than 256 different words"),
+        ("?!", "has no words"),
+    ],
+)
+def test_a_pattern_is_bounded(ctx, waits, pattern, said):
+    with pytest.raises(Invalid, match=f"pattern: {said}"):
+        forget_matching(ctx, Filter(), pattern=pattern)
+    assert waits == []
+
+
+def test_the_notes_of_one_call_are_compared_before_the_transaction(ctx, monkeypatch):
+    depths = []
+    likeness = known.likeness
+
+    def watched(*texts):
+        depths.append(ctx.store.writing._depth)
+        return likeness(*texts)
+
+    monkeypatch.setattr(known, "likeness", watched)
+    text = "the heron stands in the pond"
+    notes = [
+        Note(text=text, title="one"),
+        Note(text=text, title="two"),
+        Note(text="rain falls", title="three"),
+    ]
+    taken = take_in(ctx, notes, Gate(namespaces=None, threshold=0.6))
+    assert [one.memory is not None for one in taken.notes] == [True, False, True]
+    assert taken.notes[1].twin and taken.notes[1].twin.memory.id == taken.notes[0].memory.id
+    assert depths and set(depths) == {0}

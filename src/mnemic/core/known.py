@@ -8,7 +8,7 @@ that two texts have in common decides alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -68,6 +68,8 @@ class Weighed:
     near: tuple[tuple[int, float], ...] = ()
     """The nearest memories with their similarities, nearest first; of a short note only those near enough to matter."""
     twin: Twin | None = None
+    earlier: tuple[tuple[int, float], ...] = ()
+    """The earlier notes of the call that say the same, by their places, and how alike each is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,11 @@ def weigh(ctx: Context, notes: Sequence[Note], gate: Gate, likely: Likely | None
     reader = ctx.store.read()
     # What the words could add at most is known before they are read.
     least = min((gate.threshold - KEYWORD) / SEMANTIC, likely.threshold if likely else 1.0)
-    return [_weighed(reader, one, wanted, gate.threshold, least) for one in _read(ctx, notes)]
+    weighed = [_weighed(reader, one, wanted, gate.threshold, least) for one in _read(ctx, notes)]
+    return [
+        replace(one, earlier=_earlier(weighed[:place], one, gate.threshold))
+        for place, one in enumerate(weighed)
+    ]
 
 
 def _read(ctx: Context, notes: Sequence[Note]) -> list[Weighed]:
@@ -230,6 +236,23 @@ def _words_of(title: str | None, summary: str | None, text: str) -> str:
     return "\n".join(part for part in (title, summary, text) if part)
 
 
+def _earlier(before: Sequence[Weighed], one: Weighed, threshold: float) -> tuple[tuple[int, float], ...]:
+    """The places of the notes *before* that say what *one* does, and how alike each is."""
+    alike = ((place, _alike(one, other, threshold)) for place, other in enumerate(before))
+    return tuple(found for found in alike if found[1] >= threshold)
+
+
+def _alike(one: Weighed, other: Weighed, threshold: float) -> float:
+    """How alike two notes of the same call are, of which neither is in the index; 0 if below *threshold* anyway."""
+    if one.vectors is None or other.vectors is None or one.model is not other.model:
+        return 0.0
+    semantic = float((one.vectors @ other.vectors.T).max(axis=1).mean())
+    if SEMANTIC * semantic + KEYWORD < threshold:
+        return 0.0
+    words = [_words_of(each.note.title, each.note.summary, each.note.text) for each in (one, other)]
+    return SEMANTIC * max(0.0, semantic) + KEYWORD * likeness(*words)
+
+
 # -- in the transaction
 
 
@@ -238,21 +261,22 @@ def admit(
 ) -> list[Admitted]:
     """Keep what is new of *weighed*, as a part of a transaction. Among themselves they are compared too."""
     admitted: list[Admitted] = []
-    fresh: list[tuple[Weighed, Memory]] = []
-    for one in weighed:
+    fresh: dict[int, Memory] = {}
+    for place, one in enumerate(weighed):
         twin = None if force else _known(tx, ctx, one, gate, fresh)
         memory = None if twin else _added(tx, ctx, one.note)
         if memory is not None:
-            fresh.append((one, memory))
+            fresh[place] = memory
         admitted.append(Admitted(memory, twin))
-    _put_vectors(tx, ctx, fresh)
+    _put_vectors(tx, ctx, [(weighed[place], memory) for place, memory in fresh.items()])
     return admitted
 
 
-def _known(
-    tx: Writer, ctx: Context, one: Weighed, gate: Gate, fresh: Sequence[tuple[Weighed, Memory]]
-) -> Twin | None:
-    """The memory that *one* repeats: by its title, by what was found before, or one that came just now."""
+def _known(tx: Writer, ctx: Context, one: Weighed, gate: Gate, fresh: Mapping[int, Memory]) -> Twin | None:
+    """The memory that *one* repeats: by its title, by what was found before, or one that came just now.
+
+    What is *fresh* was made of the earlier notes of the call, by their places.
+    """
     for memory in bearers(tx, one.note.title or "", gate.namespaces):
         return Twin(memory, 1.0)
     if one.twin is not None:
@@ -263,24 +287,8 @@ def _known(
     if one.vectors is None:
         alike = near_duplicates(tx, one.note.text, gate.wanted(ctx)) if one.note.text else ()
         return next((Twin(memory, near) for memory, near in alike if near >= gate.threshold), None)
-    twins = (Twin(memory, _alike(one, other)) for other, memory in fresh)
-    best = max(twins, key=lambda twin: twin.similarity, default=None)
-    return best if best is not None and best.similarity >= gate.threshold else None
-
-
-def _alike(one: Weighed, other: Weighed) -> float:
-    """How alike two notes of the same call are, of which neither is in the index."""
-    assert one.vectors is not None
-    if (
-        other.vectors is None
-        or one.model is None
-        or other.model is None
-        or one.model.name != other.model.name
-    ):
-        return 0.0
-    semantic = float((one.vectors @ other.vectors.T).max(axis=1).mean())
-    words = [_words_of(each.note.title, each.note.summary, each.note.text) for each in (one, other)]
-    return SEMANTIC * max(0.0, semantic) + KEYWORD * likeness(*words)
+    twins = (Twin(fresh[place], similarity) for place, similarity in one.earlier if place in fresh)
+    return max(twins, key=lambda twin: twin.similarity, default=None)
 
 
 def _added(tx: Writer, ctx: Context, note: Note) -> Memory | None:

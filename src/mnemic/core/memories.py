@@ -18,6 +18,8 @@ from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Conflict, Invalid, NotFound
 from mnemic.model.graph import Direction, Edge
 from mnemic.model.hidden import is_hidden
+from mnemic.model.journal import USE, Subject
+from mnemic.model.limits import MAX_PATTERN_WORDS, MAX_QUERY_CHARACTERS
 from mnemic.model.memory import Draft, Memory
 from mnemic.model.search import Filter
 from mnemic.model.values import DAY, Moment, State, Tier
@@ -454,7 +456,7 @@ def forget(
         affected = [
             memory for memory in meant.values() if fate is Fate.PURGED or memory.state is State.LIVING
         ]
-        return _let_go(tx, ctx, affected, reason, dry_run, fate)
+        return affected if dry_run else _let_go(tx, ctx, affected, reason, fate)
 
 
 def forget_matching(
@@ -466,9 +468,24 @@ def forget_matching(
     dry_run: bool = False,
     fate: Fate = Fate.FORGOTTEN,
 ) -> list[Memory]:
-    """Let go of every memory that passes *wanted* and, if given, holds all words of *pattern*."""
+    """Let go of every memory that passes *wanted* and, if given, holds all words of *pattern*.
+
+    They are looked for before the transaction; what somebody changes meanwhile is left alone.
+    """
+    ctx.must_write()
+    seen = ctx.store.sequence()
+    found = matching(ctx.store.read(), ctx, wanted, pattern)
+    if dry_run:
+        return found
     with ctx.write(fate) as tx:
-        return _let_go(tx, ctx, matching(tx, ctx, wanted, pattern), reason, dry_run, fate)
+        changed = _changed(tx, seen)
+        return _let_go(tx, ctx, [memory for memory in found if memory.id not in changed], reason, fate)
+
+
+def _changed(reader: Reader, seen: int) -> set[int]:
+    """The memories that somebody changed since change *seen*; to use one is not to change it."""
+    changes = reader.journal(after=seen, subject=Subject.MEMORY)
+    return {change.subject_id for change in changes if change.operation != USE}
 
 
 def matching(reader: Reader, ctx: Context, wanted: Filter, pattern: str | None) -> list[Memory]:
@@ -477,18 +494,24 @@ def matching(reader: Reader, ctx: Context, wanted: Filter, pattern: str | None) 
     if pattern is None:
         numbers = reader.select(wanted, limit=everything)
     else:
-        terms = tuple(dict.fromkeys(words(pattern)))
-        if not terms:
-            raise Invalid("pattern: has no words", "pattern")
+        terms = _terms(pattern)
         numbers = [number for number, _ in reader.words(terms, wanted, every=True, limit=everything)]
     return [memory for memory in reader.memories(numbers) if ctx.may_see(memory.namespace)]
 
 
-def _let_go(
-    tx: Writer, ctx: Context, affected: list[Memory], reason: str | None, dry_run: bool, fate: Fate
-) -> list[Memory]:
-    if dry_run:
-        return affected
+def _terms(pattern: str) -> tuple[str, ...]:
+    """The different words of *pattern*."""
+    if len(pattern) > MAX_QUERY_CHARACTERS:
+        raise Invalid(f"pattern: longer than {MAX_QUERY_CHARACTERS:,} characters", "pattern")
+    terms = tuple(dict.fromkeys(words(pattern)))
+    if not terms:
+        raise Invalid("pattern: has no words", "pattern")
+    if len(terms) > MAX_PATTERN_WORDS:
+        raise Invalid(f"pattern: more than {MAX_PATTERN_WORDS} different words", "pattern")
+    return terms
+
+
+def _let_go(tx: Writer, ctx: Context, affected: list[Memory], reason: str | None, fate: Fate) -> list[Memory]:
     if fate is Fate.PURGED:
         tx.purge([memory.id for memory in affected])
         return affected
