@@ -1,39 +1,104 @@
-"""The memory from Python: `with mnemic.open("notes.db") as memory: memory.remember("…")`."""
+"""The Python API: `with mnemic.open("notes.db") as memory: memory.remember("…")`."""
 
 from __future__ import annotations
 
+import builtins
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from datetime import datetime
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Literal
 
 from mnemic.app import App, dialect, open_app
-from mnemic.core import graph, history, memories, overview, recall, sessions, upkeep
+from mnemic.core import graph, history, memories, metadata, overview, recall, sessions, storing, upkeep
 from mnemic.core.context import Context
 from mnemic.core.judging import feedback, grounding
-from mnemic.core.judging.feedback import Rated
-from mnemic.core.judging.grounding import Verdict
-from mnemic.core.memories import Fate, Kept, Note, Outcome, Revision
+from mnemic.core.memories import NEVER, Fate
 from mnemic.core.overview import Overview
-from mnemic.core.recall import Recollection
-from mnemic.core.sessions import Ended, Resumed, Started
 from mnemic.errors import Duplicate, Invalid
-from mnemic.model.graph import Direction, Edge, Neighbourhood
-from mnemic.model.journal import Change
-from mnemic.model.memory import Memory
-from mnemic.model.search import Filter, Query
-from mnemic.model.values import Moment, Tier, parse_moment, parse_span
+from mnemic.exchange import Format
+from mnemic.model.graph import Direction
+from mnemic.model.search import Filter, Order, Query
+from mnemic.model.time import moment_of
+from mnemic.model.values import Moment, State, Tier, parse_span
+from mnemic.results import (
+    Change,
+    EndedSession,
+    Hit,
+    ImportReport,
+    Link,
+    Memory,
+    Neighbourhood,
+    Outcome,
+    Rated,
+    Recollection,
+    Refusal,
+    ResumedSession,
+    Session,
+    StartedSession,
+    Verdict,
+    memories_of,
+)
 from mnemic.settings import load
 
-__all__ = ["Direction", "Fate", "Memories", "Note", "Revision", "Tier"]
+__all__ = [
+    "Change",
+    "Direction",
+    "EndedSession",
+    "Fate",
+    "Format",
+    "Hit",
+    "ImportReport",
+    "Link",
+    "Memories",
+    "Memory",
+    "Neighbourhood",
+    "Note",
+    "Order",
+    "Outcome",
+    "Rated",
+    "Recollection",
+    "Refusal",
+    "ResumedSession",
+    "Session",
+    "StartedSession",
+    "State",
+    "Tier",
+    "Verdict",
+]
+
+When = str | datetime
+"""A time: a datetime, or a text such as `2026-01-31`, `yesterday`, `3 days ago` or `7d`."""
+Span = str | timedelta
+"""A length of time: a timedelta, or a text such as `6h`, `7d` or `1y`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """Something to remember, for `remember_all`."""
+
+    text: str
+    name: str | None = None
+    kind: str = "note"
+    tags: Sequence[str] = ()
+    namespace: str | None = None
+    tier: Tier | None = None
+    ttl: Span | None = None
+    occurred_at: When | None = None
+    confidence: float = 1.0
+    priority: int = 5
+    source: str | None = None
+    session: int | str | None = None
+    metadata: Mapping[str, object] = field(default_factory=dict)
 
 
 class Memories:
-    """An open memory. Every method is one of the core's verbs; values come back as the model's classes.
+    """An open memory. The methods are the native verbs; values come back as the classes of `mnemic.results`.
 
-    A reference is a number, a uid, the beginning of one, or a title. Times are given as `2026-01-31`,
-    `2026-01-31T09:00Z`, as a datetime (in UTC if it has no zone) or as a span before now such as `7d`. What the
-    house's tools would refuse is Invalid here too, and every error is a MnemicError (`mnemic.errors`).
+    A reference is an id, a uid, the beginning of one, or a name. A time is a datetime or a text such as `2026-01-31`,
+    `yesterday` or `7d`; without an offset it is in the time zone of the setting `timezone`, by default that of the
+    system. What the native tools would refuse is Invalid here too; every error is a MnemicError (`mnemic.errors`).
     """
 
     def __init__(self, ctx: Context, app: App | None = None):
@@ -47,59 +112,134 @@ class Memories:
         self.close()
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
         if self._app:
             self._app.close()
 
     @property
     def context(self) -> Context:
-        """What the core's functions take, for those who call them directly."""
+        """What the functions of the core take, for those who call them directly."""
         return self._ctx
 
     def remember(
         self,
         text: str,
         *,
-        title: str | None = None,
+        name: str | None = None,
         kind: str = "note",
         tags: Sequence[str] = (),
         namespace: str | None = None,
         tier: Tier | None = None,
-        ttl: str | None = None,
+        ttl: Span | None = None,
+        occurred_at: When | None = None,
         confidence: float = 1.0,
         priority: int = 5,
+        source: str | None = None,
         session: int | str | None = None,
         metadata: Mapping[str, object] | None = None,
         force: bool = False,
     ) -> Memory:
-        """Keep *text*. Duplicate if the same is known and it is not *force*d."""
-        must_fit("remember", text=text, tags=tags, ttl=ttl)  # a text for `tags` would become its letters
+        """Store *text* and return the memory. Duplicate if the same text or name is known, unless *force*d."""
         note = Note(
             text=text,
-            title=title,
+            name=name,
             kind=kind,
-            tags=tuple(tags),
+            tags=tags,
             namespace=namespace,
             tier=tier,
-            ttl=parse_span(ttl, "ttl") if ttl else None,
+            ttl=ttl,
+            occurred_at=occurred_at,
             confidence=confidence,
             priority=priority,
+            source=source,
             session=session,
-            session_id=now_in.id if (now_in := sessions.enter(self._ctx)) else None,
-            metadata=metadata or {},
+            metadata={} if metadata is None else metadata,
         )
-        return self._only(self.remember_all([note], force=force)).memory
-
-    def _only(self, outcome: Outcome) -> Kept:
+        outcome = self.remember_all([note], force=force)
         for refusal in outcome.refused:
             raise Duplicate(f"{refusal.reason} (memory {refusal.known.id})")
-        return outcome.kept[0]
+        return outcome.stored[0]
 
     def remember_all(self, notes: Sequence[Note], *, force: bool = False) -> Outcome:
-        """Keep many notes in one transaction."""
-        for note in notes:
-            must_fit("remember", **{name: getattr(note, name) for name in LIMITED})
-        return memories.remember(self._ctx, notes, force=force)
+        """Store many notes in one transaction; what is known already is refused unless *force*d."""
+        core = [self._note(note) for note in notes]
+        outcome = memories.remember(self._ctx, core, force=force)
+        return Outcome(
+            stored=memories_of([kept.memory for kept in outcome.kept]),
+            refused=tuple(
+                Refusal(index=one.index, reason=one.reason, known=Memory.of(one.known))
+                for one in outcome.refused
+            ),
+        )
+
+    def upsert(
+        self,
+        name: str,
+        text: str,
+        *,
+        kind: str = "note",
+        tags: Sequence[str] = (),
+        namespace: str | None = None,
+        tier: Tier | None = None,
+        ttl: Span | None = None,
+        occurred_at: When | None = None,
+        confidence: float = 1.0,
+        priority: int = 5,
+        source: str | None = None,
+        metadata: Mapping[str, object] | None = None,
+    ) -> Memory:
+        """Store *text* under *name*, or update the memory of that name in the namespace.
+
+        An update replaces text, tags, source and metadata, and never lowers priority, confidence or tier.
+        """
+        note = Note(
+            text=text,
+            name=name,
+            kind=kind,
+            tags=tags,
+            namespace=namespace,
+            tier=tier,
+            ttl=ttl,
+            occurred_at=occurred_at,
+            confidence=confidence,
+            priority=priority,
+            source=source,
+            metadata={} if metadata is None else metadata,
+        )
+        return Memory.of(storing.store(self._ctx, self._note(note)).memory)
+
+    def _note(self, note: Note) -> memories.Note:
+        """*note* as the core takes it, checked as the tool `remember` checks it."""
+        must_fit(
+            "remember",
+            text=note.text,
+            title=note.name,
+            kind=note.kind,
+            tags=note.tags,  # a text for `tags` would become its letters
+            namespace=note.namespace,
+            tier=note.tier,
+            confidence=note.confidence,
+            priority=note.priority,
+            source=note.source,
+            session=note.session,
+        )
+        now_in = sessions.enter(self._ctx)
+        return memories.Note(
+            text=note.text,
+            title=note.name,
+            kind=note.kind,
+            tags=tuple(note.tags),
+            namespace=note.namespace,
+            tier=note.tier,
+            ttl=_span(note.ttl),
+            occurred_at=self._optional(note.occurred_at, "occurred_at"),
+            confidence=note.confidence,
+            priority=note.priority,
+            source=note.source,
+            session=note.session,
+            session_id=now_in.id if now_in else None,
+            metadata=note.metadata,
+        )
 
     def recall(
         self,
@@ -109,11 +249,20 @@ class Memories:
         namespace: str | None = None,
         kinds: Sequence[str] | None = None,
         tags: Sequence[str] | None = None,
-        since: str | datetime | None = None,
-        until: str | datetime | None = None,
+        since: When | None = None,
+        until: When | None = None,
+        metadata: Mapping[str, object] | None = None,
+        min_relevance: float | None = None,
+        around: int = 0,
         budget_tokens: int | None = None,
+        explain: bool = False,
     ) -> Recollection:
-        """What is known about *query*, best first."""
+        """Find what is known about *query*, best first; empty if nothing relevant is known.
+
+        *min_relevance* replaces the usual floor (0 shows everything that was found). *around* brings so many turns of
+        the session on either side of a hit. *metadata* finds only memories that hold these values. With *explain* the
+        hits carry what their score and relevance are made of.
+        """
         must_fit(
             "recall",
             query=query,
@@ -123,48 +272,167 @@ class Memories:
             tags=tags,
             budget_tokens=budget_tokens,
         )
-        now = self._ctx.now()
+        must_lie_within("min_relevance", min_relevance, 0, 1)
+        must_lie_within("around", around, 0, 10)
+        wanted = self._filter(
+            namespace=namespace, kinds=kinds, tags=tags, since=since, until=until, pairs=metadata
+        )
+        asked = Query(
+            text=query, filter=wanted, limit=limit, now=self._ctx.now(), min_relevance=min_relevance
+        )
+        found = recall.recall(self._ctx, asked, budget_tokens=budget_tokens, around=around)
+        return Recollection.of(found, explain=explain)
+
+    def list(
+        self,
+        *,
+        namespace: str | None = None,
+        kinds: Sequence[str] | None = None,
+        tags: Sequence[str] | None = None,
+        tier: Tier | None = None,
+        state: State = State.LIVING,
+        since: When | None = None,
+        until: When | None = None,
+        metadata: Mapping[str, object] | None = None,
+        order: Order = Order.NEWEST,
+        limit: int = 100,
+        offset: int = 0,
+    ) -> builtins.list[Memory]:
+        """List memories that pass the filters, newest first unless another *order* is asked for."""
+        must_fit(
+            "list",
+            namespace=namespace,
+            kinds=kinds,
+            tags=tags,
+            tier=tier,
+            state=state,
+            order=order,
+            limit=limit,
+            offset=offset,
+        )
+        wanted = self._filter(
+            namespace=namespace,
+            kinds=kinds,
+            tags=tags,
+            tier=tier,
+            state=state,
+            since=since,
+            until=until,
+            pairs=metadata,
+        )
+        reader = self._ctx.store.read()
+        numbers = reader.select(wanted, limit=limit, offset=offset, order=order)
+        return [Memory.of(held) for held in reader.memories(numbers)]
+
+    def _filter(
+        self,
+        *,
+        namespace: str | None,
+        kinds: Sequence[str] | None,
+        tags: Sequence[str] | None,
+        since: When | None,
+        until: When | None,
+        pairs: Mapping[str, object] | None,
+        tier: Tier | None = None,
+        state: State = State.LIVING,
+    ) -> Filter:
         wanted = Filter(
             namespaces=self._ctx.scope(namespace),
             kinds=tuple(kinds) if kinds else None,
             tags=tuple(tags) if tags else None,
-            since=self._moment(since, "since") if since else None,
-            until=self._moment(until, "until") if until else None,
-            alive_at=now,
+            tier=tier,
+            since=self._optional(since, "since"),
+            until=self._optional(until, "until"),
+            states=frozenset({state}),
+            alive_at=self._ctx.now() if state is State.LIVING else None,
         )
-        asked = Query(text=query, filter=wanted, limit=limit, now=now)
-        return recall.recall(self._ctx, asked, budget_tokens=budget_tokens)
+        return metadata.with_metadata(self._ctx, wanted, pairs) if pairs else wanted
+
+    def namespaces(self) -> dict[str, int]:
+        """The namespaces with their memory counts, the largest first."""
+        return dict(overview.overview(self._ctx).by_namespace)
 
     def open(self, reference: int | str) -> Memory:
-        """The memory meant, whole."""
+        """The memory *reference* means, whole; NotFound if there is none. Counts as a use."""
         must_fit("open", ids=[reference])
-        return memories.open_all(self._ctx, [reference])[0][0]
+        return Memory.of(memories.open_all(self._ctx, [reference])[0][0])
 
-    def revise(self, reference: int | str, revision: Revision) -> Memory:
-        """Change a memory's text or fields."""
-        given = {name: value for name, value in asdict(revision).items() if name not in ("ttl", "expires_at")}
-        if any(value is not None for value in given.values()):
+    def get(self, namespace: str, name: str) -> Memory | None:
+        """The memory called *name* in *namespace*, or None."""
+        must_fit("open", ids=[name], namespace=namespace)
+        found = memories.titled(self._ctx.store.read(), self._ctx, name, namespace)
+        return None if found is None else Memory.of(found)
+
+    def revise(
+        self,
+        reference: int | str,
+        *,
+        text: str | None = None,
+        append: str | None = None,
+        name: str | None = None,
+        kind: str | None = None,
+        summary: str | None = None,
+        tags: Sequence[str] | None = None,
+        namespace: str | None = None,
+        tier: Tier | None = None,
+        ttl: Span | None = None,
+        expires_at: When | Literal["never"] | None = None,
+        confidence: float | None = None,
+        priority: int | None = None,
+        metadata: Mapping[str, object] | None = None,
+    ) -> Memory:
+        """Change a memory's text or fields; what is not given stays."""
+        given: dict[str, object] = {
+            "text": text,
+            "append": append,
+            "title": name,
+            "kind": kind,
+            "summary": summary,
+            "tags": tags,
+            "namespace": namespace,
+            "tier": tier,
+            "confidence": confidence,
+            "priority": priority,
+            "metadata": metadata,
+        }
+        if any(value is not None for value in given.values()) or (ttl is None and expires_at is None):
             must_fit("revise", id=reference, **given)
-        return memories.revise(self._ctx, reference, revision)
+        revision = memories.Revision(
+            text=text,
+            append=append,
+            title=name,
+            kind=kind,
+            summary=summary,
+            tags=None if tags is None else tuple(tags),
+            namespace=namespace,
+            tier=tier,
+            ttl=_span(ttl),
+            expires_at=NEVER if expires_at == "never" else self._optional(expires_at, "expires_at"),
+            confidence=confidence,
+            priority=priority,
+            metadata=metadata,
+        )
+        return Memory.of(memories.revise(self._ctx, reference, revision))
 
     def supersede(self, reference: int | str, text: str, reason: str | None = None) -> Memory:
-        """Put a correction in the place of a memory, which stays readable."""
+        """Replace a memory by a correction; the old one stays readable as superseded."""
         must_fit("revise", id=reference, text=text, supersede=True, reason=reason)
-        return memories.supersede(self._ctx, reference, text, reason)[0]
+        return Memory.of(memories.supersede(self._ctx, reference, text, reason)[0])
 
     def forget(
         self, *references: int | str, reason: str | None = None, fate: Fate = Fate.FORGOTTEN
-    ) -> list[Memory]:
-        """Take memories out of use, move them into the archive, or delete them for good."""
+    ) -> builtins.list[Memory]:
+        """Delete memories (restorable), move them to the archive, or purge them for good; those affected."""
         if not references:
             return []
         must_fit("forget", ids=references, reason=reason)
-        return memories.forget(self._ctx, references, reason=reason, fate=fate)
+        gone = memories.forget(self._ctx, references, reason=reason, fate=fate)
+        return [Memory.of(held) for held in gone]
 
-    def restore(self, *references: int | str) -> list[Memory]:
-        """Bring memories back."""
+    def restore(self, *references: int | str) -> builtins.list[Memory]:
+        """Restore deleted, archived or superseded memories."""
         must_fit("restore", ids=references)
-        return memories.restore(self._ctx, references)
+        return [Memory.of(held) for held in memories.restore(self._ctx, references)]
 
     def link(
         self,
@@ -174,15 +442,15 @@ class Memories:
         *,
         weight: float = 1.0,
         reason: str | None = None,
-    ) -> Edge:
-        """Relate two memories."""
+    ) -> Link:
+        """Link two memories, or change the weight and reason of that link."""
         must_fit("link", source=source, target=target, type=type, weight=weight, reason=reason)
-        return graph.link(self._ctx, source, target, type, weight, reason)
+        return Link.of(graph.link(self._ctx, source, target, type, weight, reason))
 
-    def end_link(self, source: int | str, target: int | str, type: str = "related_to") -> Edge:
+    def end_link(self, source: int | str, target: int | str, type: str = "related_to") -> Link:
         """End a link."""
         must_fit("link", source=source, target=target, type=type, end=True)
-        return graph.end_link(self._ctx, source, target, type)
+        return Link.of(graph.end_link(self._ctx, source, target, type))
 
     def explore(
         self,
@@ -193,38 +461,38 @@ class Memories:
         depth: int = 1,
         limit: int = 50,
     ) -> Neighbourhood:
-        """The memories around one."""
+        """Walk the links around a memory."""
         must_fit("explore", id=reference, direction=direction, types=types, depth=depth, limit=limit)
-        return graph.explore(self._ctx, reference, direction, types, depth, limit)
+        return Neighbourhood.of(graph.explore(self._ctx, reference, direction, types, depth, limit))
 
     def path(self, source: int | str, target: int | str) -> Neighbourhood:
-        """The shortest way between two memories."""
+        """The shortest path between two memories; empty if there is none."""
         must_fit("explore", id=source, to=target)
-        return graph.path(self._ctx, source, target)
+        return Neighbourhood.of(graph.path(self._ctx, source, target))
 
-    def start_session(self, topic: str | None = None) -> Started:
-        """Begin a session; what is remembered from now on belongs to it."""
+    def start_session(self, topic: str | None = None) -> StartedSession:
+        """Start a session; what is remembered from now on belongs to it."""
         must_fit("session", action="start", topic=topic)
-        return sessions.begin(self._ctx, topic)
+        return StartedSession.of(sessions.begin(self._ctx, topic))
 
-    def end_session(self, summary: str | None = None, *, number: int | None = None) -> Ended:
-        """End the session that is open, or that of this *number*; its memories become part of an episode."""
+    def end_session(self, summary: str | None = None, *, number: int | None = None) -> EndedSession:
+        """End the open session, or that of this *number*; its memories become part of an episode."""
         must_fit("session", action="end", id=number, summary=summary)
-        return sessions.end_open(self._ctx, number, summary)
+        return EndedSession.of(sessions.end_open(self._ctx, number, summary))
 
-    def resume_session(self, number: int | None = None, *, limit: int = 15) -> Resumed:
+    def resume_session(self, number: int | None = None, *, limit: int = 15) -> ResumedSession:
         """What there is to go on with; the session of this *number*, if one is given, is open again."""
         must_fit("session", action="resume", id=number, limit=limit)
         if number is not None:
             sessions.take_up(self._ctx, number)
-        return sessions.resume(self._ctx, limit, others=None)
+        return ResumedSession.of(sessions.resume(self._ctx, limit, others=None))
 
     def log_turn(
         self, user: str | None = None, agent: str | None = None, *, topic: str | None = None
     ) -> Memory:
-        """Keep what was said in the open session, which begins if there is none."""
+        """Store what was said in the open session, which is started if there is none."""
         must_fit("session", action="log", user=user, agent=agent, topic=topic)
-        return sessions.log(self._ctx, user, agent, topic=topic)[1]
+        return Memory.of(sessions.log(self._ctx, user, agent, topic=topic)[1])
 
     def rate(
         self,
@@ -233,56 +501,123 @@ class Memories:
         confidence: float | None = None,
         links: Sequence[int] = (),
     ) -> Rated:
-        """Say whether memories and links (by number) helped, and how sure you are, 1 to 10."""
+        """Say whether memories and links (by id) helped, and how sure you are, 1 to 10."""
         must_fit("rate", ids=references, links=links, useful=useful, confidence=confidence)
-        return feedback.rate_named(self._ctx, references, links, useful, confidence)
+        return Rated.of(feedback.rate_named(self._ctx, references, links, useful, confidence))
 
     def verify(self, claim: str, *, namespace: str | None = None) -> Verdict:
-        """Whether memory backs *claim*."""
+        """Check a claim against what is known."""
         must_fit("verify", claim=claim, namespace=namespace)
-        return grounding.verify(self._ctx, claim, namespace)
+        return Verdict.of(grounding.verify(self._ctx, claim, namespace))
 
-    def history(self, reference: int | str | None = None, *, limit: int = 20) -> list[Change]:
-        """What changed, newest first."""
+    def history(
+        self,
+        reference: int | str | None = None,
+        *,
+        since: When | None = None,
+        until: When | None = None,
+        limit: int = 20,
+    ) -> builtins.list[Change]:
+        """What changed, newest first: of one memory, or everything."""
         must_fit("history", id=reference, limit=limit)
-        return history.history(self._ctx, reference=reference, limit=limit)
+        changes = history.history(
+            self._ctx,
+            reference=reference,
+            since=self._optional(since, "since"),
+            until=self._optional(until, "until"),
+            limit=limit,
+        )
+        return [Change.of(change) for change in changes]
 
-    def undo(self, change: int) -> list[int]:
-        """Take back a change and what was done together with it."""
+    def undo(self, change: int) -> builtins.list[int]:
+        """Undo a change and what was done together with it; the numbers of the changes undone."""
         must_fit("undo", change=change)
         return history.undo(self._ctx, change)
 
-    def undo_since(self, when: str | datetime) -> list[int]:
-        """Take back everything since a moment."""
-        must_fit("undo", since=when)
+    def undo_since(self, when: When) -> builtins.list[int]:
+        """Undo everything since a moment; the numbers of the changes undone."""
         return history.undo_since(self._ctx, self._moment(when, "when"))
 
-    def as_of(self, when: str | datetime) -> Memories:
-        """The memory as it stood at a moment, to read from."""
+    def as_of(self, when: When) -> Memories:
+        """The memory as it was at a moment, to read from."""
         return Memories(history.as_of(self._ctx, self._moment(when, "when")))
 
     def stats(self) -> Overview:
-        """The memory in numbers."""
+        """The store in numbers."""
         return overview.overview(self._ctx)
 
     def embed(self, limit: int = 1000) -> int:
-        """Give vectors to what has none yet; how many statements got them."""
+        """Compute missing vectors; how many statements got one."""
         return upkeep.embed_pending(self._ctx, limit)
 
-    def _moment(self, when: str | datetime, field: str) -> Moment:
-        text = when.isoformat() if isinstance(when, datetime) else when
-        if not isinstance(text, str):
+    def export_file(
+        self, path: str | os.PathLike[str], *, format: Format = Format.JSONL, journal: bool = False
+    ) -> Path:
+        """Write all memories and links to *path*, lossless as lines, and with the whole *journal* if it is asked for.
+
+        As `Format.JSON` it is one document of the living memories. A failure leaves the old file.
+        """
+        from mnemic import exchange
+        from mnemic.surfaces.files import written_whole
+
+        if journal and format is Format.JSON:
+            raise Invalid("journal: only lines can hold it; use Format.JSONL", "journal")
+        target = Path(path)
+        with written_whole(target) as stream:
+            for piece in exchange.export(self._ctx, Format(format), journal=journal):
+                stream.write(piece)
+        return target
+
+    def import_file(self, path: str | os.PathLike[str], *, system: str | None = None) -> ImportReport:
+        """Import a file of ours, or what another *system* keeps at *path*: `anthropic`, `markdown`, `claude`, ….
+
+        What is known by the same id or a chosen name is updated; importing twice changes nothing.
+        """
+        from mnemic import exchange
+        from mnemic.app import SOURCES, bring
+
+        if system is not None and system not in SOURCES:
+            raise Invalid(f"system: must be one of {', '.join(SOURCES)}, not {system!r}", "system")
+        if system is not None:
+            done = bring(self._ctx, system, Path(path))
+        else:
+            with Path(path).open("rb") as stream:
+                first = exchange.first_line(stream)
+                if exchange.is_database(first):
+                    raise Invalid(f"path: {path} is a database; name its system", "path")
+                done = exchange.take_in(self._ctx, first, stream, exchange.looks_like(first))
+        return ImportReport(imported=done.imported, skipped=done.skipped, errors=tuple(done.errors))
+
+    def _optional(self, when: When | None, field: str) -> Moment | None:
+        return None if when is None else self._moment(when, field)
+
+    def _moment(self, when: When, field: str) -> Moment:
+        if isinstance(when, datetime):
+            return moment_of(when, self._ctx.zone)
+        if not isinstance(when, str):
             raise Invalid(f"{field}: must be a text or a datetime, not {type(when).__name__}", field)
-        return parse_moment(text, field, self._ctx.now())
+        return self._ctx.moment(when, field)
 
 
-LIMITED = ("text", "title", "kind", "tags", "namespace", "tier", "confidence", "priority", "session")
-"""The fields of a note that the house's `remember` has limits for."""
+def _span(ttl: Span | None) -> Moment | None:
+    if ttl is None:
+        return None
+    if isinstance(ttl, timedelta):
+        span = ttl // timedelta(microseconds=1)
+        if span <= 0:
+            raise Invalid("ttl: must be longer than nothing", "ttl")
+        return span
+    if not isinstance(ttl, str):
+        raise Invalid(f"ttl: must be a text or a timedelta, not {type(ttl).__name__}", "ttl")
+    return parse_span(ttl, "ttl")
+
+
 PARTS = {
     "explore": "exploring",
     "forget": "leaving",
     "history": "changing",
     "link": "linking",
+    "list": "catalog",
     "open": "opening",
     "rate": "rating",
     "recall": "finding",
@@ -293,17 +628,14 @@ PARTS = {
     "undo": "changing",
     "verify": "verifying",
 }
-"""Where the house declares the tools whose limits hold here too: only what is called is loaded."""
+"""Where the native operations are declared whose limits hold here too: only what is called is loaded."""
 
 
 def must_fit(tool: str, **given: object) -> None:
-    """Invalid, with the field's name, if the house's *tool* would refuse what was *given*; None was not."""
-    arguments = {
-        name: value.isoformat() if isinstance(value, datetime) else value
-        for name, value in given.items()
-        if value is not None
-    }
-    request = dialect("mnemic", PARTS[tool]).operations[tool].parse(arguments)
+    """Invalid, with the field's name, if the native *tool* would refuse what was *given*; None was not given."""
+    arguments = {name: value for name, value in given.items() if value is not None}
+    native = dialect("mnemic", PARTS[tool])
+    request = {**native.operations, **native.commands}[tool].parse(arguments)
     for name, value in arguments.items():
         must_be_alike(name, value, getattr(request, name))
 
@@ -314,6 +646,14 @@ def must_be_alike(name: str, given: object, taken: object) -> None:
     if kind is None or isinstance(given, kind) or (kind is float and isinstance(given, int)):
         return
     raise Invalid(f"{name}: must be of type {kind.__name__}, not {type(given).__name__}", name)
+
+
+def must_lie_within(name: str, given: object, least: float, most: float) -> None:
+    """Invalid unless *given* is a number from *least* to *most*, or None."""
+    if given is None:
+        return
+    if isinstance(given, bool) or not isinstance(given, int | float) or not least <= given <= most:
+        raise Invalid(f"{name}: must be a number from {least:g} to {most:g}", name)
 
 
 def open_memories(

@@ -209,6 +209,9 @@ class Reader(Protocol):
     ) -> list[int]:
         """The numbers of the memories that pass *wanted*, in this order."""
 
+    def ids_with_metadata(self, pairs: Mapping[str, object]) -> list[int]:
+        """The memories, in whatever state, whose metadata holds every one of *pairs* at its top level."""
+
     def passing(self, memory_ids: Sequence[int], wanted: Filter) -> set[int]:
         """Those of these memories that pass *wanted*."""
 

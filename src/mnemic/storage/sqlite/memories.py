@@ -118,6 +118,12 @@ WHERE s.digest = ? AND s.until IS NULL AND m.state = 'living'
 KNOWN_DIGESTS = """
 SELECT digest FROM statement WHERE digest IN (SELECT value FROM json_each(?)) AND until IS NULL
 """
+WITH_METADATA = """
+SELECT m.id FROM memory m WHERE m.metadata IS NOT NULL AND NOT EXISTS (
+  SELECT 1 FROM json_each(:pairs) w WHERE NOT EXISTS (
+    SELECT 1 FROM json_each(m.metadata) k WHERE k.key = w.key AND k.type = w.type AND k.value IS w.value))
+ORDER BY m.id
+"""
 CONDITIONS = {
     "ids": "m.id IN (SELECT value FROM json_each(:ids))",
     "namespaces": "m.namespace IN (SELECT value FROM json_each(:namespaces))",

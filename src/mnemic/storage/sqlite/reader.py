@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
@@ -232,6 +232,10 @@ class SqliteReader:
         conditions, values = self._where(wanted)
         sql = SELECT_IDS.format(conditions=conditions, order=ORDERS[order])
         return column(self._connection, sql, {**values, "limit": limit, "offset": offset})
+
+    def ids_with_metadata(self, pairs: Mapping[str, object]) -> list[int]:
+        """See Reader."""
+        return column(self._connection, memories.WITH_METADATA, {"pairs": as_json(dict(pairs))})
 
     def passing(self, memory_ids: Sequence[int], wanted: Filter) -> set[int]:
         """See Reader."""

@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from codecs import BOM_UTF8
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import click
-import orjson
 
+from mnemic import exchange
 from mnemic.app import SOURCES, SYSTEMS, VARIABLES, dialect
+from mnemic.exchange import Format
 from mnemic.surfaces.cli import output
 from mnemic.surfaces.cli.progress import progress
 from mnemic.surfaces.cli.session import Session, Verb, pass_session
@@ -25,17 +24,9 @@ from mnemic.surfaces.files import written_whole
 if TYPE_CHECKING:
     from mnemic.core.context import Context
     from mnemic.core.moving.arrivals import Imported
-    from mnemic.storage.base import Progress
 
 MOST_ERRORS = 20
 STANDARD_INPUT = "standard input"
-
-
-class Format(StrEnum):
-    """How memories are written down."""
-
-    JSON = "json"
-    JSONL = "jsonl"
 
 
 @click.command(cls=Verb)
@@ -72,7 +63,8 @@ def export(
         _sent(session, system, target)
         return
     with session.open() as app, _sink(target) as stream:
-        for piece in _pieces(app.ctx, Format.JSONL if journal else Format(form or Format.JSON), journal):
+        chosen = Format.JSONL if journal else Format(form or Format.JSON)
+        for piece in exchange.export(app.ctx, chosen, journal=journal):
             stream.write(piece)
     _tell_written(session, target)
 
@@ -99,18 +91,6 @@ def _sent(session: Session, system: str, target: Path | None) -> None:
     if sent.lost:
         told = ", ".join(f"{what} ({count:,})" for what, count in sent.lost.items())
         print(f"{system} has no place for: {told}.", file=sys.stderr)
-
-
-def _pieces(ctx: Context, form: Format, journal: bool) -> Iterator[bytes]:
-    if form is Format.JSON:
-        from mnemic.core.moving.documents import export_json
-
-        yield orjson.dumps(export_json(ctx), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-    else:
-        from mnemic.core.moving.lines import export_lines
-
-        for line in export_lines(ctx, journal=journal):
-            yield line.rstrip("\n").encode() + b"\n"
 
 
 @contextmanager
@@ -152,11 +132,11 @@ def import_(session: Session, file: Path, system: str | None, form: str | None, 
     if system is not None:
         return _brought(session, system, file, dry_run)
     with _source(file) as stream:
-        first = stream.readline().removeprefix(BOM_UTF8)
+        first = exchange.first_line(stream)
         _must_be_text(file, first)
         with _target(session, dry_run) as ctx, progress("Importing") as told:
-            chosen = Format(form) if form else _looks_like(first)
-            done = _taken_in(ctx, first, stream, chosen, told)
+            chosen = Format(form) if form else exchange.looks_like(first)
+            done = exchange.take_in(ctx, first, stream, chosen, told)
     _report(session, done, dry_run)
     return 1 if done.errors and not done.imported else 0
 
@@ -191,7 +171,7 @@ def _named(file: Path, system: str) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="mnemic-") as folder:
         path = Path(folder) / STANDARD_INPUT
         path.write_bytes(sys.stdin.buffer.read())
-        if _is_database(path.read_bytes()):
+        if exchange.is_database(path.read_bytes()):
             raise click.UsageError("A database cannot be read from standard input; name its file.")
         yield path
 
@@ -207,15 +187,9 @@ def _source(file: Path) -> Iterator[IO[bytes]]:
             yield stream
 
 
-def _is_database(head: bytes) -> bool:
-    from mnemic.core.files import SQLITE
-
-    return head.startswith(SQLITE)
-
-
 def _must_be_text(file: Path, first: bytes) -> None:
     """Refuse a database."""
-    if _is_database(first):
+    if exchange.is_database(first):
         raise click.UsageError(
             f"{file.name} is a database. --from ai-memory, lorekeeper or mcp-memory reads one of theirs; "
             "`mnemic sync` one of ours."
@@ -236,35 +210,6 @@ def _target(session: Session, dry_run: bool, **place: Any) -> Iterator[Context]:
                 app.ctx.store.backup(copy)
         with session.open(db=str(copy), embedder="none", fast_writes=True) as app:
             yield app.ctx
-
-
-def _looks_like(first: bytes) -> Format:
-    """Lines, if the first one is a whole JSON object that is no document of memories."""
-    try:
-        record = orjson.loads(first)
-    except orjson.JSONDecodeError:
-        return Format.JSON
-    return Format.JSON if isinstance(record, dict) and "memories" in record else Format.JSONL
-
-
-def _taken_in(ctx: Context, first: bytes, rest: IO[bytes], form: Format, told: Progress) -> Imported:
-    """A document of no known origin has to keep ai-memory's rules."""
-    if form is Format.JSON:
-        from mnemic.core.moving.documents import import_json
-        from mnemic.dialects.ai_memory import rules
-        from mnemic.formats.document import loaded
-
-        document = loaded(first + rest.read())
-        return import_json(ctx, document, check=rules.entry, check_link=rules.link, progress=told)
-    from mnemic.core.moving.lines import import_lines
-
-    return import_lines(ctx, _texts(first, rest), told)
-
-
-def _texts(first: bytes, rest: Iterable[bytes]) -> Iterator[str]:
-    yield first.decode(errors="replace")
-    for line in rest:
-        yield line.decode(errors="replace")
 
 
 def _report(session: Session, done: Imported, dry_run: bool, more: Mapping[str, Any] | None = None) -> None:

@@ -1,0 +1,432 @@
+"""What the Python API returns: memories, hits, links, changes and sessions, with datetimes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from html import escape
+from typing import overload
+
+from mnemic.core.judging import grounding
+from mnemic.core.judging.feedback import Rated as CoreRated
+from mnemic.core.recall import Recollection as CoreRecollection
+from mnemic.core.sessions import Ended as CoreEnded
+from mnemic.core.sessions import Resumed as CoreResumed
+from mnemic.core.sessions import Started as CoreStarted
+from mnemic.model import graph, journal, memory, search, session
+from mnemic.model.journal import Subject
+from mnemic.model.time import datetime_of
+from mnemic.model.values import Moment, State, Tier
+
+
+def _when(moment: Moment | None) -> datetime | None:
+    return None if moment is None else datetime_of(moment)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """One thing worth knowing. Times are aware datetimes in UTC."""
+
+    id: int
+    uid: str
+    namespace: str
+    title: str
+    """The chosen name, or the beginning of the text."""
+    text: str
+    kind: str
+    tags: tuple[str, ...]
+    summary: str | None
+    tier: Tier
+    priority: int
+    confidence: float
+    quality: float | None
+    source: str | None
+    session: int | None
+    metadata: Mapping[str, object]
+    created_at: datetime
+    updated_at: datetime
+    occurred_at: datetime
+    """When it happened, as far as somebody said; else when it was stored."""
+    accessed_at: datetime | None
+    access_count: int
+    expires_at: datetime | None
+    state: State
+    state_reason: str | None
+
+    @classmethod
+    def of(cls, held: memory.Memory) -> Memory:
+        """The memory as the API returns it."""
+        return cls(
+            id=held.id,
+            uid=held.uid,
+            namespace=held.namespace,
+            title=held.title,
+            text=held.content,
+            kind=held.kind,
+            tags=held.tags,
+            summary=held.summary,
+            tier=held.tier,
+            priority=held.priority,
+            confidence=held.confidence,
+            quality=held.quality,
+            source=held.source,
+            session=held.session_id,
+            metadata=held.metadata,
+            created_at=datetime_of(held.created_at),
+            updated_at=datetime_of(held.updated_at),
+            occurred_at=datetime_of(held.occurred_at),
+            accessed_at=_when(held.accessed_at),
+            access_count=held.access_count,
+            expires_at=_when(held.expires_at),
+            state=held.state,
+            state_reason=held.state_reason,
+        )
+
+    def _repr_html_(self) -> str:
+        return _table([self._row()])
+
+    def _row(self, relevance: float | None = None) -> list[str]:
+        shown = "" if relevance is None else f"{relevance:.2f}"
+        about = " · ".join((self.namespace, *self.tags))
+        return [str(self.id), shown, self.text, about, f"{self.created_at:%Y-%m-%d}"]
+
+
+def memories_of(held: Sequence[memory.Memory]) -> tuple[Memory, ...]:
+    """Memories as the API returns them."""
+    return tuple(map(Memory.of, held))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A memory that answers a question."""
+
+    memory: Memory
+    relevance: float | None
+    """How likely it bears on the question, 0 to 1."""
+    score: float
+    before: tuple[Memory, ...] = ()
+    after: tuple[Memory, ...] = ()
+    """The turns around it in its session, if they were asked for with `around`."""
+    terms: Mapping[str, float] = field(default_factory=dict)
+    signals: Mapping[str, float] = field(default_factory=dict)
+    """With `explain`: what the score and the relevance are made of."""
+
+    @classmethod
+    def of(cls, hit: search.Hit, *, explain: bool) -> Hit:
+        """The hit as the API returns it."""
+        return cls(
+            memory=Memory.of(hit.memory),
+            relevance=hit.relevance,
+            score=hit.score,
+            before=memories_of(hit.before),
+            after=memories_of(hit.after),
+            terms=dict(hit.terms) if explain else {},
+            signals=dict(hit.signals) if explain else {},
+        )
+
+    @property
+    def id(self) -> int:
+        """The id of the memory."""
+        return self.memory.id
+
+    @property
+    def text(self) -> str:
+        """The text of the memory."""
+        return self.memory.text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recollection(Sequence[Hit]):
+    """The hits of a recall, best first. Empty, and so false, if nothing relevant is known."""
+
+    hits: tuple[Hit, ...]
+    mode: str
+    """`hybrid` by words and meaning, `keyword` by words alone."""
+    pending: int = 0
+    """How many statements had no vector yet and were searched by words only."""
+    left_out: int = 0
+    """How many relevant memories did not fit into the budget."""
+
+    @classmethod
+    def of(cls, found: CoreRecollection, *, explain: bool) -> Recollection:
+        """The answer as the API returns it."""
+        hits = tuple(Hit.of(hit, explain=explain) for hit in found.hits)
+        return cls(hits=hits, mode=found.mode, pending=found.pending, left_out=found.left_out)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    @overload
+    def __getitem__(self, index: int) -> Hit: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Hit, ...]: ...
+    def __getitem__(self, index: int | slice) -> Hit | tuple[Hit, ...]:
+        return self.hits[index]
+
+    def __str__(self) -> str:
+        if not self.hits:
+            return "Nothing relevant is known."
+        return "\n".join(f"{_share(hit)} {hit.id} {hit.text}" for hit in self.hits)
+
+    def _repr_html_(self) -> str:
+        if not self.hits:
+            return "<em>Nothing relevant is known.</em>"
+        return _table([hit.memory._row(hit.relevance) for hit in self.hits])
+
+
+def _share(hit: Hit) -> str:
+    return f"{hit.score if hit.relevance is None else hit.relevance:.2f}"
+
+
+def _table(rows: Sequence[Sequence[str]]) -> str:
+    head = "".join(f"<th>{name}</th>" for name in ("id", "relevance", "memory", "where", "stored"))
+    body = "".join(
+        "<tr>" + "".join(f"<td style='text-align:left'>{escape(cell)}</td>" for cell in row) + "</tr>"
+        for row in rows
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A typed, directed, weighted link between two memories."""
+
+    id: int
+    source: int
+    target: int
+    type: str
+    weight: float
+    reason: str | None
+    quality: float | None
+    created_at: datetime
+    ended_at: datetime | None
+
+    @classmethod
+    def of(cls, edge: graph.Edge) -> Link:
+        """The link as the API returns it."""
+        return cls(
+            id=edge.id,
+            source=edge.source_id,
+            target=edge.target_id,
+            type=edge.type,
+            weight=edge.weight,
+            reason=edge.reason,
+            quality=edge.quality,
+            created_at=datetime_of(edge.created_at),
+            ended_at=_when(edge.valid_to),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbourhood:
+    """The memories reached from a start, each with its distance, and the links walked."""
+
+    memories: tuple[tuple[Memory, int], ...]
+    links: tuple[Link, ...]
+
+    @classmethod
+    def of(cls, found: graph.Neighbourhood) -> Neighbourhood:
+        """The neighbourhood as the API returns it."""
+        reached = tuple((Memory.of(held), distance) for held, distance in found.memories)
+        return cls(memories=reached, links=tuple(map(Link.of, found.edges)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One change in the journal, with the fields that differ before and after it."""
+
+    number: int
+    at: datetime
+    actor: str
+    operation: str
+    subject: Subject
+    id: int
+    """The id of the memory, link or session that was changed."""
+    before: Mapping[str, object] | None
+    after: Mapping[str, object] | None
+
+    @classmethod
+    def of(cls, change: journal.Change) -> Change:
+        """The change as the API returns it."""
+        return cls(
+            number=change.sequence,
+            at=datetime_of(change.at),
+            actor=change.actor,
+            operation=change.operation,
+            subject=change.subject,
+            id=change.subject_id,
+            before=change.before,
+            after=change.after,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """A memory that bears on a claim, and how much of the claim it backs."""
+
+    memory: Memory
+    support: float
+    is_outdated: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """Whether memory backs a claim, and on what that rests."""
+
+    status: str
+    confidence: float
+    evidence: tuple[Evidence, ...]
+    missing: tuple[str, ...]
+    """Words of the claim that nothing backs."""
+
+    @classmethod
+    def of(cls, verdict: grounding.Verdict) -> Verdict:
+        """The verdict as the API returns it."""
+        return cls(
+            status=verdict.status,
+            confidence=verdict.confidence,
+            evidence=tuple(
+                Evidence(memory=Memory.of(one.memory), support=one.support, is_outdated=one.is_outdated)
+                for one in verdict.evidence
+            ),
+            missing=tuple(verdict.missing),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """A stretch of work that memories belong to."""
+
+    id: int
+    namespace: str
+    name: str
+    topic: str | None
+    summary: str | None
+    started_at: datetime
+    ended_at: datetime | None
+
+    @classmethod
+    def of(cls, held: session.Session) -> Session:
+        """The session as the API returns it."""
+        return cls(
+            id=held.id,
+            namespace=held.namespace,
+            name=held.name,
+            topic=held.topic,
+            summary=held.summary,
+            started_at=datetime_of(held.started_at),
+            ended_at=_when(held.ended_at),
+        )
+
+
+def _memory(held: memory.Memory | None) -> Memory | None:
+    return None if held is None else Memory.of(held)
+
+
+def _session(held: session.Session | None) -> Session | None:
+    return None if held is None else Session.of(held)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartedSession:
+    """A session that has begun, the one before it, and the last episode."""
+
+    session: Session
+    previous: Session | None
+    last_episode: Memory | None
+
+    @classmethod
+    def of(cls, started: CoreStarted) -> StartedSession:
+        """The answer as the API returns it."""
+        return cls(
+            session=Session.of(started.session),
+            previous=_session(started.previous),
+            last_episode=_memory(started.last_episode),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndedSession:
+    """A session that has ended, and its episode if one was written."""
+
+    session: Session
+    episode: Memory | None
+
+    @classmethod
+    def of(cls, ended: CoreEnded) -> EndedSession:
+        """The answer as the API returns it."""
+        return cls(session=Session.of(ended.session), episode=_memory(ended.episode))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResumedSession:
+    """What there is to go on with: the last episode, and recent decisions, facts, inferences and the rest."""
+
+    current: int | None
+    previous: Session | None
+    last_episode: Memory | None
+    decisions: tuple[Memory, ...]
+    facts: tuple[Memory, ...]
+    inferences: tuple[Memory, ...]
+    other: tuple[Memory, ...]
+
+    @classmethod
+    def of(cls, resumed: CoreResumed) -> ResumedSession:
+        """The answer as the API returns it."""
+        return cls(
+            current=resumed.current,
+            previous=_session(resumed.previous),
+            last_episode=_memory(resumed.last_episode),
+            decisions=memories_of(resumed.decisions),
+            facts=memories_of(resumed.facts),
+            inferences=memories_of(resumed.inferences),
+            other=memories_of(resumed.other),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rated:
+    """The memories and links that were rated, and those memories that were deleted for it."""
+
+    memories: tuple[Memory, ...]
+    links: tuple[Link, ...]
+    forgotten: tuple[Memory, ...]
+
+    @classmethod
+    def of(cls, rated: CoreRated) -> Rated:
+        """The answer as the API returns it."""
+        return cls(
+            memories=memories_of(rated.memories),
+            links=tuple(map(Link.of, rated.links)),
+            forgotten=memories_of(rated.forgotten),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """A note that was not stored, and the known memory that stands in its way."""
+
+    index: int
+    reason: str
+    known: Memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What became of several notes."""
+
+    stored: tuple[Memory, ...]
+    refused: tuple[Refusal, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportReport:
+    """How many memories were imported, how many were known already, and what could not be taken."""
+
+    imported: int
+    skipped: int
+    errors: tuple[str, ...]
