@@ -429,10 +429,10 @@ class Memories:
         gone = memories.forget(self._ctx, references, reason=reason, fate=fate)
         return [Memory.of(held) for held in gone]
 
-    def restore(self, *references: int | str) -> builtins.list[Memory]:
-        """Restore deleted, archived or superseded memories."""
-        must_fit("restore", ids=references)
-        return [Memory.of(held) for held in memories.restore(self._ctx, references)]
+    def restore(self, *references: int | str, name: str | None = None) -> builtins.list[Memory]:
+        """Restore deleted, archived or superseded memories; one under another *name* if its own is taken."""
+        must_fit("restore", ids=references, name=name)
+        return [Memory.of(held) for held in memories.restore(self._ctx, references, name=name)]
 
     def link(
         self,

@@ -280,3 +280,24 @@ def test_times_are_words_in_the_zone_of_the_setting(cli):
     refused = cli("list", MNEMIC_TIMEZONE="Mars/Base")
     assert refused.code == 2 and "timezone: unknown time zone" in refused.err
     assert "2026-01-31, 2026-01-31T09:00, yesterday" in cli("list", "--since", "someday").err
+
+
+def test_restore_works_by_name_and_resolves_a_clash(cli):
+    cli("remember", "Tea is at four", "--title", "Tea")
+    cli("forget", "Tea")
+    assert cli("restore", "Tea").out == "Restored 1 Tea\n"
+    cli("forget", "Tea")
+    cli("remember", "Tea is at five", "--title", "Tea")
+    clash = cli("restore", "Tea")
+    assert clash.code == 1 and "'Tea' is taken in namespace 'global'; give --name" in clash.err
+    assert cli("restore", "Tea", "--name", "Old tea").out == "Restored 1 Old tea\n"
+    assert cli.json("open", "Tea")["memories"][0]["id"] == 2
+    refused = cli("restore", "1", "2", "--name", "Both")
+    assert refused.code == 2 and "--name: goes with one memory" in refused.err
+
+
+def test_of_several_deleted_memories_of_a_name_the_last_is_restored(cli):
+    for hour in ("four", "five"):
+        cli("remember", f"Tea is at {hour}", "--title", "Tea")
+        cli("forget", "Tea")
+    assert cli.json("restore", "Tea")["memories"][0]["id"] == 2

@@ -519,14 +519,36 @@ def _let_go(tx: Writer, ctx: Context, affected: list[Memory], reason: str | None
     return [taken_out(tx, memory, state, reason, ctx.now()) for memory in affected]
 
 
-def restore(ctx: Context, references: Sequence[int | str]) -> list[Memory]:
-    """Bring back memories that have left. Conflict if another bears the title now."""
+def restore(ctx: Context, references: Sequence[int | str], *, name: str | None = None) -> list[Memory]:
+    """Restore memories that were deleted, archived or superseded, a single one under another *name* if that is given.
+
+    Of several that had the same name the last to leave is meant. Conflict if the name belongs to another memory now.
+    """
+    if name is not None and len(references) != 1:
+        raise Invalid("name: goes with one memory", "name")
     with write_after_expiry(ctx, "restore") as tx:
-        back = [_bring_back(tx, ctx, locate(tx, ctx, reference)) for reference in references]
+        back = [_bring_back(tx, ctx, _left(tx, ctx, reference), name) for reference in references]
     ctx.wake()
     return back
 
 
-def _bring_back(tx: Writer, ctx: Context, memory: Memory) -> Memory:
+def _left(reader: Reader, ctx: Context, reference: int | str) -> Memory:
+    """The memory *reference* means to restore: one that has left comes before a living one of the same name."""
+    if isinstance(reference, str) and _number(reference) is None:
+        found = [
+            memory for memory in reader.memories(reader.ids_left(reference)) if ctx.may_see(memory.namespace)
+        ]
+        scope = ctx.scope() or ()
+        found.sort(key=lambda memory: memory.namespace not in scope)  # stable: the last to leave stays first
+        if found:
+            return found[0]
+    return locate(reader, ctx, reference)
+
+
+def _bring_back(tx: Writer, ctx: Context, memory: Memory, name: str | None) -> Memory:
     end = None if memory.has_expired(ctx.now()) else memory.expires_at
-    return brought_back(tx, memory, expires_at=end)
+    title = memory.title if name is None else name
+    try:
+        return brought_back(tx, memory, expires_at=end, title=title)
+    except Conflict as error:
+        raise Conflict(f"{error}; give `name` to restore it under another") from None

@@ -204,6 +204,9 @@ class Reader(Protocol):
     ) -> list[int]:
         """The living memories (or the names) called *title* exactly, in the order of *namespaces* (None: in all)."""
 
+    def ids_left(self, title: str) -> list[int]:
+        """The deleted, archived and superseded memories called *title* exactly, the last to leave first."""
+
     def select(
         self, wanted: Filter, *, limit: int, offset: int = 0, order: Order = Order.PRIORITY
     ) -> list[int]:

@@ -18,6 +18,7 @@ from mnemic.dialects.mnemic.shapes import (
     Reference,
     Request,
     Tags,
+    Title,
     When,
     brief,
     shown,
@@ -107,6 +108,7 @@ class RestoreRequest(Request):
     """Which forgotten, archived or superseded memories to bring back."""
 
     ids: Annotated[list[Reference], Field(min_length=1, max_length=MAX_ITEMS), Positional("MEMORY")]
+    name: Annotated[Title | None, Field(description="a new name, where the old one is taken")] = None
 
 
 class RestoreReply(Shape):
@@ -119,5 +121,5 @@ class RestoreReply(Shape):
 @MNEMIC.operation(title="Restore", idempotent=True, cli="restore", examples=[Example("", {"ids": [12]})])
 def restore(ctx: Context, request: RestoreRequest) -> RestoreReply:
     """Bring back forgotten, archived, expired or superseded memories."""
-    back = memories.restore(ctx, request.ids)
+    back = memories.restore(ctx, request.ids, name=request.name)
     return RestoreReply(memories=[shown(memory) for memory in back], count=len(back))

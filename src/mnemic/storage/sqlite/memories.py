@@ -83,6 +83,10 @@ SELECT id FROM memory WHERE namespace = ? AND title = ? AND state = '{state}'
 """
     for state in (State.LIVING, State.NAMED)
 }
+LEFT_TITLED = """
+SELECT id FROM memory WHERE title = ? AND state IN ('forgotten', 'archived', 'superseded')
+ORDER BY state_at DESC, id DESC
+"""
 ENTITIES = """
 SELECT id, title, kind FROM memory WHERE id IN (SELECT value FROM json_each(?))
 """

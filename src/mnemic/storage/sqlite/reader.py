@@ -220,6 +220,10 @@ class SqliteReader:
         found = (row(self._connection, memories.TITLED[state], (name, title)) for name in namespaces)
         return [one[0] for one in found if one]
 
+    def ids_left(self, title: str) -> list[int]:
+        """See Reader."""
+        return column(self._connection, memories.LEFT_TITLED, (title,))
+
     def select(
         self, wanted: Filter, *, limit: int, offset: int = 0, order: Order = Order.PRIORITY
     ) -> list[int]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from mnemic.errors import Invalid
+from mnemic.errors import MnemicError
 from mnemic.surfaces.cli.fields import Written, written_fields
 from mnemic.surfaces.cli.reading import read_stdin
 from mnemic.surfaces.cli.session import Session, Verb
@@ -68,18 +68,20 @@ def perform(session: Session, operation: Operation, given: dict[str, Any], field
         request = operation.parse(given)  # before the store is opened: bad input must not create one
         with session.open_native(reads=operation.read_only) as app:
             reply = operation.function(app.ctx, request)
-    except Invalid as error:
-        raise named_as_written(error, fields) from None
+    except MnemicError as error:
+        error.args = (named_as_written(error, fields),)
+        raise
     return output.answer(session, reply)
 
 
-def named_as_written(error: Invalid, fields: Sequence[Written]) -> Invalid:
-    """*error* with the names of fields as the command line has them: at the beginning, or `in backticks`."""
+def named_as_written(error: MnemicError, fields: Sequence[Written]) -> str:
+    """The message of *error* with fields named as on the command line: the first word, and words in backticks."""
     labels = {field.name: field.label for field in fields}
     message = _QUOTED.sub(lambda found: labels.get(found[1], found[0]), str(error))
-    if error.field in labels and message.startswith(f"{error.field}:"):
-        message = labels[error.field] + message.removeprefix(error.field)
-    return Invalid(message, error.field)
+    name = getattr(error, "field", None)
+    if name in labels and message.startswith(f"{name}:"):
+        return labels[name] + message.removeprefix(name)
+    return message
 
 
 def examples(operation: Operation, fields: Sequence[Written]) -> str | None:
