@@ -8,7 +8,6 @@ is kept, and the limits that one of them sets to a batch are not asked. What is 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import orjson
@@ -33,7 +32,7 @@ from mnemic.dialects.mcp_memory.vocabulary import (
 )
 from mnemic.dialects.objects import ObjectDialect, Reply, answer
 from mnemic.dialects.operation import Rendered, Shape
-from mnemic.dialects.pages import After, Limit, note_on
+from mnemic.dialects.pages import After, Limit, with_note
 from mnemic.dialects.texts import Words
 from mnemic.errors import Invalid, MnemicError, NotFound
 from mnemic.formats.graphs import linked, shown
@@ -47,7 +46,9 @@ class Shared(ObjectDialect):
     def render(self, reply: BaseModel) -> Rendered:
         """See Dialect."""
         told = super().render(reply)
-        return replace(told, note=note_on(told.text)) if isinstance(reply, WholeGraph) else told
+        if isinstance(reply, WholeGraph):
+            return super().render(answer(**with_note(reply.root, told.text)))
+        return told
 
     def render_error(self, name: str, error: MnemicError) -> Rendered:
         """See Dialect."""
