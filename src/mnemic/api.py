@@ -13,9 +13,10 @@ from typing import Literal
 from mnemic.app import App, dialect, open_app
 from mnemic.core import graph, history, memories, metadata, overview, recall, sessions, storing, upkeep
 from mnemic.core.context import Context
-from mnemic.core.judging import feedback, grounding
+from mnemic.core.judging import feedback
 from mnemic.core.memories import NEVER, Fate
 from mnemic.core.overview import Overview
+from mnemic.core.trust import verify as verification
 from mnemic.errors import Duplicate, Invalid
 from mnemic.exchange import Format
 from mnemic.model.graph import Direction
@@ -508,7 +509,7 @@ class Memories:
     def verify(self, claim: str, *, namespace: str | None = None) -> Verdict:
         """Check a claim against what is known."""
         must_fit("verify", claim=claim, namespace=namespace)
-        return Verdict.of(grounding.verify(self._ctx, claim, namespace))
+        return Verdict.of(verification.verify(self._ctx, claim, namespace))
 
     def history(
         self,

@@ -8,12 +8,12 @@ from datetime import datetime
 from html import escape
 from typing import overload
 
-from mnemic.core.judging import grounding
 from mnemic.core.judging.feedback import Rated as CoreRated
 from mnemic.core.recall import Recollection as CoreRecollection
 from mnemic.core.sessions import Ended as CoreEnded
 from mnemic.core.sessions import Resumed as CoreResumed
 from mnemic.core.sessions import Started as CoreStarted
+from mnemic.core.trust import verify as verification
 from mnemic.model import graph, journal, memory, search, session
 from mnemic.model.journal import Subject
 from mnemic.model.time import datetime_of
@@ -271,26 +271,35 @@ class Evidence:
     memory: Memory
     support: float
     is_outdated: bool
+    contradicts: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """Whether memory backs a claim, and on what that rests."""
+    """Whether memory backs a claim or contradicts it, why, and on what that rests, the decisive memory first."""
 
     status: str
+    """verified, contradicted, partial or ungrounded"""
     confidence: float
+    because: str | None
     evidence: tuple[Evidence, ...]
     missing: tuple[str, ...]
     """Words of the claim that nothing backs."""
 
     @classmethod
-    def of(cls, verdict: grounding.Verdict) -> Verdict:
+    def of(cls, verdict: verification.Verdict) -> Verdict:
         """The verdict as the API returns it."""
         return cls(
             status=verdict.status,
             confidence=verdict.confidence,
+            because=verdict.because,
             evidence=tuple(
-                Evidence(memory=Memory.of(one.memory), support=one.support, is_outdated=one.is_outdated)
+                Evidence(
+                    memory=Memory.of(one.memory),
+                    support=one.support,
+                    is_outdated=one.is_outdated,
+                    contradicts=one.contradicts,
+                )
                 for one in verdict.evidence
             ),
             missing=tuple(verdict.missing),

@@ -9,7 +9,6 @@ import pytest
 from mnemic.core import access
 from mnemic.core.graph import end_link, explore, link, path
 from mnemic.core.history import as_of, difference, history, undo, undo_since
-from mnemic.core.judging.grounding import verify
 from mnemic.core.memories import (
     Fate,
     Note,
@@ -25,6 +24,7 @@ from mnemic.core.memories import (
 )
 from mnemic.core.overview import overview
 from mnemic.core.recall import recall
+from mnemic.core.trust.verify import verify
 from mnemic.errors import Conflict, Denied, NotFound
 from mnemic.model.access import Grant
 from mnemic.model.search import Filter

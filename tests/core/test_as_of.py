@@ -7,10 +7,10 @@ import pytest
 from mnemic.core import sessions
 from mnemic.core.graph import end_link, explore, link, path
 from mnemic.core.history import as_of
-from mnemic.core.judging.grounding import verify
 from mnemic.core.memories import Note, Revision, find, forget, open_all, remember, revise, supersede
 from mnemic.core.overview import overview
 from mnemic.core.recall import recall
+from mnemic.core.trust.verify import verify
 from mnemic.core.upkeep import embed_pending, expire
 from mnemic.errors import Denied, NotFound
 from mnemic.model.values import DAY, HOUR
@@ -99,7 +99,9 @@ def test_verify_checks_against_what_was_known(ctx, moments):
     claim = "The heron stands in the pond"
     assert verify(first, claim).status == "verified"
     assert verify(second, claim).status == "partial"
-    assert verify(third, "The heron sits on the roof").evidence[0].is_outdated
+    verdict = verify(third, "The heron sits on the roof")
+    assert verdict.status == "contradicted"
+    assert [item.is_outdated for item in verdict.evidence[:2]] == [False, True]
     assert verify(second, "The heron sits on the roof").status == "verified"
 
 

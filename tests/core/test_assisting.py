@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from mnemic.core.assisting import Author, contradiction, expand, summarise, tags_for
-from mnemic.core.unassisted import contradict
 from mnemic.errors import Unavailable
 from mnemic.language.ollama import Ollama
 from mnemic.model.values import Features
@@ -130,50 +129,6 @@ def test_without_an_answer_rules_tell_a_contradiction(alone):
     assert contradiction(alone, one, other) == contradiction(alone, other, one)
     assert contradiction(alone, one, other).contradicts
     assert contradiction(alone, one, other).author is Author.RULES
-
-
-@pytest.mark.parametrize(
-    "one, other",
-    [
-        ("We ship on Monday.", "We ship on Friday."),
-        ("It is fast. The API listens on 8080.", "The API is old.\nThe API listens on 9090!"),
-        ("We always deploy by hand", "We never deploy by hand"),
-        ("Deploys run on Friday.", "Deploys do not run on Friday!"),
-        ("The team deploys the API on Fridays", "The team never deploys the API on Fridays"),
-        ("The cache is enabled.", "The cache is disabled."),
-        ("Feature flags are on", "Feature flags are off"),
-        ("The timeout is 30 seconds", "The timeout is 45 seconds"),
-        ("The capital is Paris", "the capital is Lyon"),
-        ("The service uses PostgreSQL", "The service uses MySQL"),
-        ("The meeting starts at 10:30", "The meeting starts at 10:45"),
-        ("Version 2.0 is supported", "Version 2.0 isn't supported"),
-    ],
-)
-def test_these_are_contradictions_by_rule(ctx, one, other):
-    reader = ctx.store.read()
-    assert contradict(reader, one, other) and contradict(reader, other, one)
-
-
-@pytest.mark.parametrize(
-    "one, other",
-    [
-        ("We ship on Monday.", "We ship on Monday."),
-        ("Room 5 is blue", "Room 6 is blue"),
-        ("Alice likes tea", "Bob likes tea"),
-        ("Tokens are JWT.", "Sessions live in Redis."),
-        ("The cache is enabled.", "The proxy is disabled."),
-        ("The cache is not disabled", "The cache is enabled"),
-        ("The cache is enabled on Fridays for logged-in users", "The cache is disabled at night"),
-        ("Deploys run on Friday", "Nobody reads the log"),
-        ("Yes", "No"),
-        ("Monday", "Friday"),
-        ("", "We ship"),
-        ("I know this", "I do not know this"),
-    ],
-)
-def test_these_are_none_by_rule(ctx, one, other):
-    reader = ctx.store.read()
-    assert not contradict(reader, one, other) and not contradict(reader, other, one)
 
 
 def test_a_summary_is_the_models_paragraph(smart, server):

@@ -404,7 +404,9 @@ def test_only_outdated_evidence_grounds_nothing_and_says_so(facts):
     facts.ok("memory_correct", old_node_id=1, new_content="Bruno took over")
     told = facts.ok("memory_ground", claim="Marta leads payments")
     assert (told["status"], told["reason"]) == ("ungrounded", "Only outdated memory nodes match this claim")
-    assert [(one["node_id"], one["outdated"]) for one in told["evidence"]] == [(1, True)]
+    successor, old = told["evidence"]
+    assert successor["contradicts"] is True and "outdated" not in successor
+    assert (old["node_id"], old["outdated"]) == (1, True)
 
 
 def test_what_a_new_node_supersedes_verifies_no_more(facts):

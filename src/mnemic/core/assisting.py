@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from mnemic.core.context import Context
-from mnemic.core.unassisted import contradict, joined, key_terms
+from mnemic.core.trust.contradiction import contradiction_between
+from mnemic.core.unassisted import joined, key_terms
 from mnemic.errors import Unavailable
 from mnemic.formats.document import CONTROL
 from mnemic.model.memory import Memory
@@ -133,7 +134,7 @@ def contradiction(ctx: Context, one: Memory, other: Memory) -> Verdict:
     answer = _tried(ctx, COMPARISON.format(data=DATA, one=_quoted(told[0]), other=_quoted(told[1])))
     if answer:
         return Verdict(answer.lstrip(_WRAPPING).lower().startswith("yes"), Author.MODEL)
-    return Verdict(contradict(ctx.store.read(), one.content, other.content), Author.RULES)
+    return Verdict(contradiction_between(one.content, other.content) is not None, Author.RULES)
 
 
 def summarise(ctx: Context, memories: Sequence[Memory]) -> Summary:

@@ -6,7 +6,8 @@ import pytest
 
 from mnemic.core.memories import find as find_memory
 from mnemic.core.memories import open_all
-from mnemic.core.tidying.doubles import apply, find, opposed
+from mnemic.core.tidying.doubles import apply, find
+from mnemic.core.trust import conflicts
 from mnemic.core.upkeep import embed_pending
 from mnemic.model.access import Grant
 from mnemic.model.values import State
@@ -99,5 +100,5 @@ def test_opposites_in_nearly_the_same_words_are_told(ctx):
     kept(ctx, "Secrets of the shop are shared with contractors")
     kept(ctx, "Secrets of the shop are not shared with contractors")
     kept(ctx, "Secrets of the shop are shared with contractors.")
-    found = {(one.id, other.id) for one, other in opposed(ctx)}
+    found = {(one.one.id, one.other.id) for one in conflicts.find(ctx)}
     assert (1, 2) in found and (1, 3) not in found

@@ -14,7 +14,7 @@ from mnemic.core.batches import batches
 from mnemic.core.context import Context
 from mnemic.core.judging.signs import Sign, enough, inspect, stretch
 from mnemic.core.memories import Fate, forget, is_in_use, locate
-from mnemic.core.unassisted import contradict
+from mnemic.core.trust.contradiction import contradiction_between
 from mnemic.model.graph import Direction
 from mnemic.model.memory import Memory
 from mnemic.model.search import Filter, Order
@@ -76,7 +76,7 @@ def _against_rules(reader: Reader, ctx: Context, namespace: str | None) -> dict[
     signs: dict[int, Sign] = {}
     for rule in _standing_rules(reader, ctx, namespace):
         for other in _near(reader, ctx, rule):
-            if contradict(reader, rule.content, other.content):
+            if contradiction_between(rule.content, other.content):
                 signs.setdefault(other.id, Sign("standing rule", 2, stretch(f"{rule.id}: {rule.title}")))
     return signs
 

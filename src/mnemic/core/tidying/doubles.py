@@ -16,7 +16,7 @@ from mnemic.core.batches import batches
 from mnemic.core.context import Context
 from mnemic.core.tidying.duplicates import chains
 from mnemic.core.tidying.merging import merge
-from mnemic.core.unassisted import contradict, may_contradict
+from mnemic.core.trust.contradiction import contradiction_between
 from mnemic.model.hidden import HIDDEN
 from mnemic.model.memory import Memory
 from mnemic.model.search import Filter, Order
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 CLOSE = 0.93
 """From this cosine on, two memories say the same in other words."""
-SAME_SUBJECT = 0.5
-"""From this share of common words on, two texts may speak of the same and against each other."""
 MOST_PAIRS, MOST_NEWEST, MOST_GROUPS = 200_000, 2_000, 200
 READ_AT_ONCE = 5_000
 
@@ -75,31 +73,18 @@ def apply(ctx: Context, groups: Sequence[Group]) -> int:
     return sum(len(group.others) for group in groups)
 
 
-def opposed(ctx: Context, namespace: str | None = None) -> list[tuple[Memory, Memory]]:
-    """The living memories that speak against each other in nearly the same words, the older of each two first."""
-    reader = ctx.store.read()
-    suspects = _suspects(reader, _looked_at(ctx, namespace))
-    found = [pair for pair, texts in suspects if _are_opposed(reader, *texts)][:MOST_GROUPS]
-    known = {memory.id: memory for memory in reader.memories(sorted({end for pair in found for end in pair}))}
-    return [(known[one], known[other]) for one, other in found]
-
-
 def _looked_at(ctx: Context, namespace: str | None) -> Filter:
     return Filter(namespaces=ctx.scope(namespace), without=HIDDEN, alive_at=ctx.now())
 
 
-def _are_opposed(reader: Reader, one: str, other: str) -> bool:
-    return likeness(one, other) >= SAME_SUBJECT and _speak_against(reader, one, other)
-
-
-def _speak_against(reader: Reader, one: str, other: str) -> bool:
-    return may_contradict(one, other) and contradict(reader, one, other)
+def _speak_against(one: str, other: str) -> bool:
+    return contradiction_between(one, other) is not None
 
 
 def _by_words(reader: Reader, wanted: Filter) -> Iterator[Double]:
     for (one, other), texts in _suspects(reader, wanted):
         alike = likeness(*texts)
-        if alike >= NEAR and _agree(reader, *texts):
+        if alike >= NEAR and _agree(*texts):
             yield Double(one, other, alike)
 
 
@@ -114,9 +99,9 @@ def _suspects(reader: Reader, wanted: Filter) -> Iterator[tuple[tuple[int, int],
             yield (one, other), (texts[one], texts[other])
 
 
-def _agree(reader: Reader, one: str, other: str) -> bool:
+def _agree(one: str, other: str) -> bool:
     """Whether two texts name the same numbers and none speaks against the other."""
-    return one == other or (_numbers(one) == _numbers(other) and not _speak_against(reader, one, other))
+    return one == other or (_numbers(one) == _numbers(other) and not _speak_against(one, other))
 
 
 def _numbers(text: str) -> set[str]:
@@ -141,7 +126,7 @@ def _close(reader: Reader, known: Sequence[tuple[Memory, Vectors]]) -> Iterator[
     close = np.argwhere(np.triu(matrix @ matrix.T, 1) >= CLOSE).tolist()
     for left, right in close:
         one, other = sorted((known[left][0], known[right][0]), key=lambda memory: memory.id)
-        if one.namespace == other.namespace and _agree(reader, one.content, other.content):
+        if one.namespace == other.namespace and _agree(one.content, other.content):
             yield Double(one.id, other.id, min(1.0, float(matrix[left] @ matrix[right])))
 
 

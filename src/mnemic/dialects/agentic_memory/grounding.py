@@ -8,9 +8,9 @@ from pydantic import Field
 
 from mnemic.core import resemblance
 from mnemic.core.context import Context
-from mnemic.core.judging import grounding
-from mnemic.core.judging.grounding import PARTIAL, UNGROUNDED, VERIFIED, Evidence, Verdict
 from mnemic.core.lifecycle import touch
+from mnemic.core.trust import verify as verification
+from mnemic.core.trust.verify import CONTRADICTED, PARTIAL, UNGROUNDED, VERIFIED, Evidence, Verdict
 from mnemic.core.walking import links_at
 from mnemic.dialects.agentic_memory.events import written
 from mnemic.dialects.agentic_memory.shapes import (
@@ -59,7 +59,7 @@ def memory_ground(ctx: Context, request: MemoryGround) -> Reply:
     if not request.claim.strip():
         empty: dict[str, Any] = {"evidence_count": 0, "evidence": [], "suggestions": []}
         return answer(status=UNGROUNDED, claim=request.claim, confidence=0.0, reason="Empty claim", **empty)
-    verdict = grounding.verify(ctx, request.claim, limit=MOST_EVIDENCE)
+    verdict = verification.verify(ctx, request.claim, limit=MOST_EVIDENCE)
     evidence = sorted(verdict.evidence, key=lambda one: one.is_outdated)
     shown = [_backing(ctx, one) for one in evidence]
     touch(ctx, [one.memory for one in evidence])
@@ -70,12 +70,18 @@ def memory_ground(ctx: Context, request: MemoryGround) -> Reply:
         reason = f"{'Only outdated' if shown else 'No'} memory nodes match this claim"
         return answer(status=status, confidence=0.0, reason=reason, suggestions=suggestions, **told)
     confidence = round(verdict.confidence, 4)
-    return answer(status=status, confidence=confidence, unsupported_terms=list(verdict.missing), **told)
+    unsupported = [word.lower() for word in verdict.missing]
+    return answer(status=status, confidence=confidence, unsupported_terms=unsupported, **told)
 
 
 def _status(verdict: Verdict, threshold: float) -> str:
-    """The core's verdict; but what is verified must reach the threshold as well."""
+    """The core's verdict in the three words of this system; what is verified must reach the threshold as well.
+
+    A contradicted claim is partial if a memory still in force says some of it, else ungrounded.
+    """
     best = max((one.support for one in verdict.evidence if not one.is_outdated), default=0.0)
+    if verdict.status == CONTRADICTED:
+        return PARTIAL if best > 0 else UNGROUNDED
     return PARTIAL if verdict.status == VERIFIED and best < threshold else verdict.status
 
 
@@ -83,8 +89,9 @@ def _backing(ctx: Context, evidence: Evidence) -> dict[str, Any]:
     return {
         **by_node_id(node(evidence.memory, ctx.now())),
         "score": round(evidence.support, 4),
-        "matched_terms": list(evidence.words),
+        "matched_terms": [word.lower() for word in evidence.words],
         **({"outdated": True} if evidence.is_outdated else {}),
+        **({"contradicts": True} if evidence.contradicts else {}),
     }
 
 

@@ -14,7 +14,7 @@ from mnemic.model.search import Hit
 from mnemic.model.values import Moment, State, Tier, iso
 
 if TYPE_CHECKING:
-    from mnemic.core.judging.conflicts import Conflict
+    from mnemic.core.trust.conflicts import Conflict
 
 MAX_TEXT = 65_536
 MAX_ITEMS = 1_000

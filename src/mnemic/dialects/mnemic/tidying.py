@@ -9,10 +9,10 @@ from pydantic import model_validator
 
 from mnemic.core import lifecycle
 from mnemic.core.context import Context
-from mnemic.core.judging import conflicts
 from mnemic.core.tidying import condensing, doubles, duplicates, merging, splitting
 from mnemic.core.tidying.report import look_over
 from mnemic.core.tidying.splitting import Thresholds
+from mnemic.core.trust import conflicts
 from mnemic.dialects.mnemic.shapes import (
     BriefShape,
     ConflictShape,

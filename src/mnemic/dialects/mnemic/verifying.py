@@ -7,9 +7,11 @@ from typing import Annotated
 from pydantic import Field
 
 from mnemic.core.context import Context
-from mnemic.core.judging import conflicts, grounding
+from mnemic.core.trust import conflicts
+from mnemic.core.trust import verify as verification
+from mnemic.core.trust.verify import Evidence
 from mnemic.dialects.mnemic.moments import AsOf, at
-from mnemic.dialects.mnemic.shapes import ConflictShape, Namespace, Request, Text, shown_conflict
+from mnemic.dialects.mnemic.shapes import ConflictShape, Namespace, Request, Text, Time, shown_conflict
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Example, Positional, Shape
 
@@ -24,20 +26,22 @@ class VerifyRequest(Request):
 
 
 class EvidenceShape(Shape):
-    """A memory that bears on the claim, and how much of the claim it backs."""
+    """A memory that bears on the claim: what it says, since when, and how much of the claim it backs."""
 
     id: int
-    title: str
-    content: str
+    text: str
+    when: Time
     support: float
+    contradicts: bool | None = None
     outdated: bool | None = None
 
 
 class VerifyReply(Shape):
-    """The verdict, what it rests on, and what in memory stands against that."""
+    """The verdict, why, what it rests on (the decisive memory first), and which memories disagree with each other."""
 
     status: str
     confidence: float
+    because: str | None = None
     evidence: list[EvidenceShape]
     missing: list[str] | None = None
     conflicts: list[ConflictShape] | None = None
@@ -51,23 +55,26 @@ class VerifyReply(Shape):
     examples=[Example("", {"claim": "We deploy on Fridays"})],
 )
 def verify(ctx: Context, request: VerifyRequest) -> VerifyReply:
-    """Check a claim against memory: verified, partial or ungrounded, with evidence."""
+    """Check a claim against memory: verified, contradicted, partial or ungrounded, with evidence."""
     ctx = at(ctx, request.as_of)
-    verdict = grounding.verify(ctx, request.claim, request.namespace, request.limit)
+    verdict = verification.verify(ctx, request.claim, request.namespace, request.limit)
     against = conflicts.among(ctx, [item.memory for item in verdict.evidence])
     return VerifyReply(
         status=verdict.status,
         confidence=round(verdict.confidence, 3),
-        evidence=[
-            EvidenceShape(
-                id=item.memory.id,
-                title=item.memory.title,
-                content=item.memory.content,
-                support=round(item.support, 3),
-                outdated=item.is_outdated or None,
-            )
-            for item in verdict.evidence
-        ],
+        because=verdict.because,
+        evidence=[_shown(item) for item in verdict.evidence],
         missing=list(verdict.missing) or None,
         conflicts=[shown_conflict(one) for one in against] or None,
+    )
+
+
+def _shown(item: Evidence) -> EvidenceShape:
+    return EvidenceShape(
+        id=item.memory.id,
+        text=item.excerpt,
+        when=item.memory.created_at,
+        support=round(item.support, 3),
+        contradicts=item.contradicts or None,
+        outdated=item.is_outdated or None,
     )

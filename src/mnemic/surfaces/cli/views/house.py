@@ -280,12 +280,15 @@ def explored(reply: ExploreReply) -> Iterator[str]:
 
 
 def verified(reply: VerifyReply) -> Iterator[str]:
-    """The verdict, the evidence, and what nothing backs."""
+    """The verdict, the reason, the evidence, and what nothing backs."""
     colours: dict[str, Callable[[str], str]] = {"verified": good, "partial": doubtful}
     yield f"{colours.get(reply.status, bad)(reply.status)} {faint(f'confidence {reply.confidence:.2f}')}"
+    if reply.because:
+        yield f"{INDENT}because {safe(reply.because)}"
     for item in reply.evidence:
-        outdated = doubtful(" outdated") if item.outdated else ""
-        yield f"{INDENT}{bar(item.support)} {number(item.id)} {safe(item.title)}{outdated}"
+        remark = doubtful(" outdated") if item.outdated else bad(" contradicts") if item.contradicts else ""
+        since = faint(f" {iso(item.when)[:10]}")
+        yield f"{INDENT}{bar(item.support)} {number(item.id)} {safe(' '.join(item.text.split()))}{since}{remark}"
     if reply.missing:
         yield f"{INDENT}not backed: {safe(', '.join(reply.missing))}"
     for conflict in reply.conflicts or ():

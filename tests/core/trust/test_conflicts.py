@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from mnemic.core.graph import end_link, link
 from mnemic.core.judging.beliefs import correct
-from mnemic.core.judging.conflicts import among, find
 from mnemic.core.memories import find as find_memory
 from mnemic.core.memories import forget
+from mnemic.core.trust.conflicts import among, find
 from mnemic.model.access import Grant
 from support import kept
 
 
 def told(conflicts):
-    return [(one.one.id, one.other.id, one.is_linked, one.reason) for one in conflicts]
+    return [
+        (one.one.id, one.other.id, one.is_linked, one.reason if one.is_linked else None) for one in conflicts
+    ]
 
 
 def test_links_and_texts_tell_conflicts_each_once(ctx):

@@ -1,0 +1,602 @@
+"""Comparing a claim with what a memory says: entailed, contradicted, related, or neither."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from mnemic.core.trust.lexicon import SPACELESS, Lexicon, are_opposite, lexicon, mean_the_same
+from mnemic.core.trust.propositions import Clause, Kind, Term, subject
+from mnemic.core.trust.spaceless import aligned
+from mnemic.core.trust.values import Fit, fit
+
+WEIGHTS = {Kind.NAME: 2.0, Kind.VALUE: 1.5, Kind.WORD: 1.0, Kind.LIGHT: 0.25}
+FRAME = 0.7
+"""Share of a claim, beside the value in question, that memory must say too before the two can contradict."""
+
+
+class Relation(Enum):
+    """How a memory stands to a claim."""
+
+    ENTAILS = "entails"
+    CONTRADICTS = "contradicts"
+    RELATED = "related"
+    NONE = "none"
+
+
+class How(Enum):
+    """How a term of the claim is met by a term of the memory."""
+
+    SAME = "same"
+    NEAR = "near"
+    OPPOSITE = "opposite"
+    CONFLICT = "conflict"
+    MISSING = "missing"
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A term of the claim and the term of the memory that meets it."""
+
+    term: Term
+    how: How
+    known: Term | None = None
+    is_own: bool = True
+    """Whether it stands in the very clause, not in what the clause takes over."""
+    is_elsewhere: bool = False
+    """Whether it stands in another clause of the sentence only, so that nothing ties it to this one."""
+
+    @property
+    def is_met(self) -> bool:
+        """Whether the memory says it too."""
+        return self.how in (How.SAME, How.NEAR)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The outcome for one clause of a claim, with the reason in plain words where there is one."""
+
+    relation: Relation
+    coverage: float
+    pairs: tuple[Pair, ...]
+    fact: Clause
+    reason: str = ""
+
+    @property
+    def missing(self) -> list[Term]:
+        """Terms of the claim that the memory does not have."""
+        return [pair.term for pair in self.pairs if not pair.is_met and pair.term.kind is not Kind.LIGHT]
+
+
+def compare(claim: Clause, fact: Clause, context: Sequence[Term] = (), titled: int = 0) -> Comparison:
+    """How *fact*, a clause of a memory, stands to *claim*, a clause of a claim.
+
+    *context* are terms around it: first *titled* ones of the memory's title, then those of the sentence before.
+    """
+    words = lexicon(claim.language if claim.language == fact.language else "en")
+    if words.language in SPACELESS:
+        claim, fact = aligned(claim, fact)
+    pairs = _paired(claim, fact, context, titled, words)
+    coverage = _coverage(pairs)
+    if coverage == 0:
+        return Comparison(Relation.NONE, 0.0, pairs, fact)
+    view = _View(claim, fact, pairs, words)
+    if (
+        claim.order == fact.order
+        and claim.denials == fact.denials
+        and claim.marks - fact.marks <= {"question"}
+    ):
+        return Comparison(Relation.ENTAILS, 1.0, pairs, fact)
+    reason = view.contradiction()
+    if reason:
+        return Comparison(Relation.CONTRADICTS, coverage, pairs, fact, reason)
+    if view.entails():
+        return Comparison(Relation.ENTAILS, coverage, pairs, fact)
+    return Comparison(Relation.RELATED, coverage, pairs, fact)
+
+
+def _weight(pairs: Sequence[Pair]) -> float:
+    return sum(WEIGHTS[pair.term.kind] for pair in pairs)
+
+
+def _coverage(pairs: Sequence[Pair]) -> float:
+    total = _weight(pairs)
+    return _weight([pair for pair in pairs if pair.is_met]) / total if total else 0.0
+
+
+def _paired(
+    claim: Clause, fact: Clause, context: Sequence[Term], titled: int, words: Lexicon
+) -> tuple[Pair, ...]:
+    pairs: list[Pair] = []
+    for term in claim.terms:
+        pairs.append(_pair(term, fact, context, words, pairs[-1] if pairs else None))
+    taken = {pair.known for pair in pairs if pair.how is How.SAME}
+    # A value that another one of the claim equals is no rival: "5 mg every morning and a pill at night".
+    pairs = [
+        Pair(pair.term, How.MISSING) if pair.how is How.CONFLICT and pair.known in taken else pair
+        for pair in pairs
+    ]
+    first = subject(claim)
+    return tuple(
+        pair
+        if pair.is_own or pair.known in context[:titled] or _may_inherit(pair, fact, pair.term in first)
+        else _parted(pair)
+        for pair in pairs
+    )
+
+
+def _may_inherit(pair: Pair, fact: Clause, is_subject: bool) -> bool:
+    """Whether a clause takes over what it does not say itself: its subject, or the object of which it has a pronoun."""
+    if pair.known is None or pair.known in fact.inherited[: fact.leading]:
+        return True
+    if pair.known in fact.inherited and fact.is_verbless:
+        return fact.is_contrast or not is_subject or not fact.has_subject
+    if is_subject and not fact.has_subject:
+        return True
+    return fact.has_pronoun and not pair.term.is_verb
+
+
+def _parted(pair: Pair) -> Pair:
+    return Pair(pair.term, How.MISSING, pair.known, is_own=False, is_elsewhere=True)
+
+
+def _pair(term: Term, fact: Clause, context: Sequence[Term], words: Lexicon, last: Pair | None) -> Pair:
+    """The best counterpart of *term*: in the clause, then in what it takes over."""
+    around = (*fact.inherited, *context)
+    own = [_meet(term, known, words) for known in fact.terms]
+    others = [_meet(term, known, words) for known in around]
+    looked_at = (
+        (How.SAME, fact.terms, own, True),
+        (How.NEAR, fact.terms, own, True),
+        (How.OPPOSITE, fact.terms, own, True),
+        (How.CONFLICT, fact.terms, own, True),
+        (How.SAME, around, others, False),
+        (How.NEAR, around, others, False),
+    )
+    for how, terms, found, is_own in looked_at:
+        places = [place for place, one in enumerate(found) if one is how]
+        if places:
+            return Pair(
+                term, how, terms[min(places, key=lambda at: _distance(term, terms[at], last))], is_own
+            )
+    rest = [
+        known
+        for known in fact.elsewhere
+        if _meet(term, known, words) in (How.SAME, How.NEAR) or _holds(known, term, words)
+    ]
+    return Pair(term, How.MISSING, rest[0] if rest else None, is_own=False, is_elsewhere=bool(rest))
+
+
+def _distance(term: Term, known: Term, last: Pair | None) -> tuple[bool, int]:
+    """Of several counterparts the one behind the same preposition, then the one next to the last pair."""
+    near = (
+        abs(known.place - last.known.place - 1)
+        if last is not None and last.known is not None
+        else known.place
+    )
+    return known.before != term.before, near
+
+
+def _holds(known: Term, term: Term, words: Lexicon) -> bool:
+    return words.language in SPACELESS and known.value is None and term.key in known.key
+
+
+def _meet(term: Term, known: Term, words: Lexicon) -> How:
+    if term.value is not None and known.value is not None:
+        return _VALUES[fit(term.value, known.value)]
+    if term.key == known.key or term.text.lower() == known.text.lower():
+        return How.SAME
+    if term.value is not None or known.value is not None:
+        return How.MISSING
+    if Kind.NAME in (term.kind, known.kind):
+        return How.MISSING
+    if are_opposite(term.key, known.key, words):
+        return How.OPPOSITE
+    return How.NEAR if mean_the_same(term.key, known.key, words) else How.MISSING
+
+
+_VALUES = {Fit.SAME: How.SAME, Fit.WITHIN: How.NEAR, Fit.CONFLICT: How.CONFLICT, Fit.APART: How.MISSING}
+
+
+class _View:
+    """Both clauses with their pairs, as the rules look at them."""
+
+    def __init__(self, claim: Clause, fact: Clause, pairs: Sequence[Pair], words: Lexicon) -> None:
+        self.claim, self.fact, self.pairs, self.words = claim, fact, pairs, words
+        self.met = [pair for pair in pairs if pair.is_met]
+        self.own = [pair for pair in self.met if pair.is_own]
+        self.missing = [
+            pair for pair in pairs if pair.how is How.MISSING and pair.term.kind is not Kind.LIGHT
+        ]
+        self.conflicts = [pair for pair in pairs if pair.how is How.CONFLICT]
+        self.opposites = [pair for pair in pairs if pair.how is How.OPPOSITE]
+        used = {pair.known.place for pair in pairs if pair.known is not None and pair.is_own}
+        self.free = [term for term in fact.terms if term.place not in used]
+        """Terms of the memory's clause that the claim does not mention."""
+
+    # --- what both speak of
+
+    def shares_frame(self) -> bool:
+        """Whether the memory speaks of the same: its subject, its names, and most of the other words."""
+        if (
+            not any(pair.term.kind is not Kind.LIGHT for pair in self.own)
+            and not self.opposites
+            and not self.conflicts
+        ):
+            return False
+        if (
+            not self.own
+            or any(pair.term.kind is Kind.VALUE for pair in self.missing)
+            or self._misses_subject()
+        ):
+            return False
+        return self._frame([pair for pair in self.pairs if pair.how not in (How.CONFLICT, How.OPPOSITE)])
+
+    def _frame(self, rest: Sequence[Pair]) -> bool:
+        return bool(rest) and _weight([pair for pair in rest if pair.is_met]) >= FRAME * _weight(rest)
+
+    def shares_frame_but_one(self) -> bool:
+        """The same, but for one expression that the memory does not have in this clause."""
+        slot = self._slot()
+        if not slot or len(slot) < len(self.missing) or any(pair.term.kind is Kind.VALUE for pair in slot):
+            return False
+        met = [pair for pair in self.met if pair.term.kind is not Kind.LIGHT]
+        return bool(met) and bool(self.own) and self._frame([pair for pair in self.pairs if pair not in slot])
+
+    def _slot(self) -> list[Pair]:
+        """What is missing if it stands together: "in New Delhi"."""
+        return [
+            pair
+            for at, pair in enumerate(self.missing)
+            if at == 0 or (pair.term.place - self.missing[at - 1].term.place == 1 and at < 3)
+        ]
+
+    def _misses_subject(self) -> bool:
+        return any(pair in self.missing for pair in self.subject())
+
+    def subject(self) -> list[Pair]:
+        """The pairs of the claim's subject."""
+        first = subject(self.claim)
+        return [pair for pair in self.pairs if pair.term in first]
+
+    def predicate_is_met(self) -> bool:
+        """Whether what the claim says of its subject stands in this very clause."""
+        firm = [pair for pair in self.pairs if pair.term.kind is not Kind.LIGHT]
+        if len(firm) < 2:
+            return False
+        if self.fact.is_verbless:
+            return bool(self.own)
+        about = self.subject()
+        told = [pair for pair in self.pairs if pair not in about] or (about if len(about) > 2 else [])
+        return any(pair.is_own and pair.is_met for pair in told)
+
+    # --- contradiction
+
+    def contradiction(self) -> str:
+        """Why the two exclude each other, or nothing."""
+        if excluded := self._only():
+            return excluded
+        if self.shares_frame() and not any(pair.term.kind is Kind.NAME for pair in self.missing):
+            found = self._order() or self._values() or self._polarity() or self._ended()
+            if found:
+                return found
+        return self._substitution() if self.shares_frame_but_one() else ""
+
+    def _only(self) -> str:
+        is_wide = "all" in self.claim.marks and not self.claim.is_denied and "all" not in self.fact.marks
+        if not is_wide or "only" not in self.fact.marks or self.fact.is_denied:
+            return ""
+        verbs = [pair for pair in self.pairs if pair.term.is_verb or self.fact.language != "en"]
+        enough = sum(pair.is_met for pair in self.pairs) >= 0.6 * len(self.pairs)
+        return (
+            f"memory says only: {_quoted(self.fact)}" if enough and any(pair.is_own for pair in verbs) else ""
+        )
+
+    def _values(self) -> str:
+        if not self.conflicts or len(self.conflicts) > 2 or self._is_flipped():
+            return ""
+        return _differs(self.conflicts[0])
+
+    def _is_flipped(self) -> bool:
+        """Whether one of the two denies what the other says."""
+        hidden = sum(self._is_denying(pair.term) for pair in self.missing)
+        hidden += sum(self._is_denying(term) for term in self.free)
+        hidden += sum(
+            (pair.term.before == "without") != (pair.known.before == "without")
+            for pair in self.own
+            if pair.known
+        )
+        ends = (
+            "ended" in self.fact.marks
+            and bool(self.claim.marks & {"no more", "still"})
+            and "ended" not in self.claim.marks
+        )
+        return (self.claim.denials + self.fact.denials + len(self.opposites) + hidden + ends) % 2 == 1
+
+    def _is_denying(self, term: Term) -> bool:
+        return self.words.is_one(term.key, "denying") or self.words.is_one(term.text.lower(), "denying")
+
+    def _polarity(self) -> str:
+        if self.conflicts or not self._is_flipped() or not (self.predicate_is_met() or self.opposites):
+            return ""
+        if self.claim.is_denied and "all" in self.claim.marks:  # "not every": an exception agrees with it
+            return (
+                ""
+                if "all" not in self.fact.marks or self.fact.elsewhere
+                else _denial(self.fact, self.opposites)
+            )
+        if len(self.missing) > (len(self.pairs) >= 5 and self.fact.language == "en"):
+            return ""
+        if any(pair.term.is_verb for pair in self.missing if pair not in self.subject()):
+            return ""
+        return _denial(self.fact, self.opposites)
+
+    def _ended(self) -> str:
+        if (
+            "still" in self.claim.marks
+            and self.fact.marks & {"ended", "no more", "moved"}
+            and "still" not in self.fact.marks
+        ):
+            return f"memory says that it ended: {_quoted(self.fact)}"
+        return ""
+
+    def _order(self) -> str:
+        """Arguments on the other side of a verb, behind each other's preposition, or the other way round in time."""
+        temporal = self._temporal()
+        if temporal is not None:
+            return temporal
+        arguments = [pair for pair in self.own if pair.term.kind is not Kind.LIGHT]
+        is_reversed = any(
+            self._is_reversed(one, other) for at, one in enumerate(arguments) for other in arguments[at + 1 :]
+        )
+        if is_reversed or self._changes_voice() or self._changes_sides():
+            return f"memory has them the other way round: {_quoted(self.fact)}"
+        return ""
+
+    def _temporal(self) -> str | None:
+        """Before and after: None if the claim has neither, else the reason or nothing."""
+        if not self.claim.marks & {"before", "after"}:
+            return None
+        if self._agrees_in_time() is False:
+            return f"memory has them the other way round in time: {_quoted(self.fact)}"
+        return ""
+
+    def _agrees_in_time(self) -> bool | None:
+        """Whether both say the same of what came first; None if that cannot be told."""
+        told, known = self.claim.marks & {"before", "after"}, self.fact.marks & {"before", "after"}
+        crossed = self._is_crossed()
+        if len(told) != 1 or len(known) != 1 or crossed is None:
+            return None
+        return (told == known) != crossed
+
+    def _is_crossed(self) -> bool | None:
+        """Whether what the claim has behind "before" or "after" stands in front of it in the memory."""
+        turn = [
+            next(
+                (
+                    at
+                    for at, word in enumerate(clause.order)
+                    if self.words.is_one(word, "before") or self.words.is_one(word, "after")
+                ),
+                None,
+            )
+            for clause in (self.claim, self.fact)
+        ]
+        if turn[0] is None or turn[1] is None:
+            return None
+        sides = {
+            (pair.term.place > turn[0], pair.known.place > turn[1])
+            for pair in self.own
+            if pair.known is not None and pair.term.kind is not Kind.LIGHT
+        }
+        straight, cross = sides & {(True, True), (False, False)}, sides & {(True, False), (False, True)}
+        if (True, True) in straight:
+            return False
+        return True if len(cross) == 2 or (cross and not straight) else None
+
+    def _is_reversed(self, one: Pair, other: Pair) -> bool:
+        """Whether two arguments have changed places: by their prepositions, or around the same verb."""
+        first, second = one.known, other.known
+        if first is None or second is None or first.place == second.place:
+            return False
+        crossed = first.place > second.place
+        befores, kinds = (one.term.before, other.term.before), {one.term.kind, other.term.kind}
+        is_exchanged = crossed and befores[0] != befores[1] and befores == (second.before, first.before)
+        if is_exchanged and (all(befores) or kinds in ({Kind.NAME}, {Kind.VALUE})):
+            return True
+        roles = (one.term.role, other.term.role)
+        if all(roles) and roles[0] != roles[1] and roles == (second.role, first.role):
+            return True
+        if Kind.VALUE in kinds:
+            return False
+        verb = self._between(one, other)
+        if verb is None or verb.known is None or verb.how is not How.SAME:
+            return False
+        behind = first if crossed else second
+        is_passive = self.words.is_one(other.term.before, "passive") or verb.term.is_passive
+        was_passive = self.words.is_one(behind.before, "passive") or verb.known.is_passive
+        if is_passive != was_passive and behind.before and not self.words.is_one(behind.before, "passive"):
+            return False
+        return crossed ^ (is_passive != was_passive)
+
+    def _changes_sides(self) -> bool:
+        """Whether an argument stands on the other side of the same verb while the claim names another subject."""
+        for verb in self.own:
+            if not verb.term.is_verb or verb.known is None or not verb.known.is_verb or verb.term.place == 0:
+                continue
+            if verb.term.is_passive != verb.known.is_passive:
+                continue
+            for pair in self.own:
+                if pair.term.kind is not Kind.NAME or pair.known is None or pair.known.before or pair is verb:
+                    continue
+                went_behind = pair.term.place > verb.term.place and pair.known.place < verb.known.place
+                if went_behind and any(
+                    one.term.kind is Kind.NAME and one.term.place < verb.term.place and not one.is_own
+                    for one in self.pairs
+                ):
+                    return True
+        return False
+
+    def _changes_voice(self) -> bool:
+        """What the memory has behind "by" is an object in the claim, or the other way round, of the same verb."""
+        for at, verb in enumerate(self.own):
+            for pair in self.own[at + 1 :]:
+                if (
+                    verb.known is None
+                    or pair.known is None
+                    or not verb.term.is_verb
+                    or pair.known.place < verb.known.place
+                ):
+                    continue
+                by = [self.words.is_one(term.before, "passive") for term in (pair.term, pair.known)]
+                if by[0] != by[1] and verb.term.key == verb.known.key and pair.term.kind is not Kind.VALUE:
+                    return True
+        return False
+
+    def _between(self, one: Pair, other: Pair) -> Pair | None:
+        """The verb that stands between both in the claim and in the memory."""
+        if one.known is None or other.known is None:
+            return None
+        low, high = sorted((one.known.place, other.known.place))
+        names = (one.term.kind is Kind.NAME and other.term.kind is Kind.NAME) or self.fact.language not in (
+            "en",
+            "de",
+        )
+        for pair in self.own:
+            if pair.known is None or pair.term.kind not in (Kind.WORD, Kind.LIGHT):
+                continue
+            if (
+                one.term.place < pair.term.place < other.term.place
+                and low < pair.known.place < high
+                and (pair.term.is_verb or names)
+            ):
+                return pair
+        return None
+
+    # --- something else in the same place
+
+    def _verb_is_own(self) -> bool:
+        """Whether the claim's verb stands in this very clause; True where verbs are not known."""
+        verbs = [pair for pair in self.pairs if pair.term.is_verb and pair not in self.subject()]
+        return not verbs or any(pair.is_own and pair.how is not How.MISSING for pair in verbs)
+
+    def _substitution(self) -> str:
+        """One expression of the claim is another one in the memory, in the same place.
+
+        If the memory has it in another clause, the two were exchanged; else names and places exclude each other.
+        """
+        if self.conflicts or self.opposites or self._is_flipped() or not self._verb_is_own():
+            return ""
+        first = self.missing[0]
+        if first in self.subject() and not first.is_elsewhere and self.fact.language == "en":
+            return ""
+        if first in self.subject() and first.is_elsewhere and self._changes_sides():
+            return f"memory has them the other way round: {_quoted(self.fact)}"
+        rival = self._rival(first)
+        is_alike = rival is not None and (
+            rival.kind is first.term.kind or first.is_elsewhere or self.fact.language != "en"
+        )
+        if rival is None or not is_alike:
+            return ""
+        return f"memory says {_word(rival)}, the claim says {_word(first.term)}"
+
+    def _rival(self, pair: Pair) -> Term | None:
+        """What stands in the memory's clause where the claim has the term of *pair*."""
+        term = pair.term
+        prior = [one for one in self.own if one.term.place < term.place]
+        after = [one for one in self.own if one.term.place > term.place]
+        low = max((one.known.place for one in prior if one.known), default=-1)
+        high = min((one.known.place for one in after if one.known and one.known.place > low), default=999)
+        for other in self.free:
+            if (
+                other.kind is Kind.LIGHT
+                or Kind.VALUE in (other.kind, term.kind)
+                or self._is_part_of_name(other)
+            ):
+                continue
+            if low < other.place < high and self._same_place(pair, other, bool(prior), bool(after)):
+                return other
+        return None
+
+    def _same_place(self, pair: Pair, other: Term, has_prior: bool, has_after: bool) -> bool:
+        term = pair.term
+        if not has_prior:  # the subject
+            is_subject = term.place == self.claim.terms[0].place and self.fact.has_subject
+            return is_subject and self._is_head(other) and pair.is_elsewhere
+        if self.fact.language in SPACELESS:
+            return bool(term.before and term.before == other.before) or has_after
+        if term.before != other.before or not self._follows(term, other):
+            return False
+        if term.before:
+            return pair.is_elsewhere or other.kind is Kind.NAME or self.words.is_one(term.before, "places")
+        return other.kind is Kind.NAME and term.kind is Kind.NAME
+
+    def _follows(self, term: Term, other: Term) -> bool:
+        """Whether both stand behind the same term."""
+        before = [pair for pair in self.pairs if pair.term.place < term.place]
+        known = [one for one in self.fact.terms if one.place < other.place]
+        return bool(before and known) and before[-1].is_own and before[-1].known == known[-1]
+
+    def _is_head(self, other: Term) -> bool:
+        """Whether *other* begins its clause."""
+        return other.place == self.fact.terms[0].place
+
+    def _is_part_of_name(self, other: Term) -> bool:
+        """Whether *other* is a part of a name that is met: "Ruiz" behind "Mateo"."""
+        return other.kind is Kind.NAME and any(
+            pair.known is not None
+            and pair.known.kind is Kind.NAME
+            and abs(pair.known.place - other.place) == 1
+            for pair in self.own
+        )
+
+    # --- entailment
+
+    def entails(self) -> bool:
+        """Whether everything the claim says stands in the memory, in the same sense."""
+        if (
+            self.missing
+            or self.conflicts
+            or self.opposites
+            or self._is_flipped()
+            or not self.predicate_is_met()
+        ):
+            return False
+        claim, fact = self.claim.marks, self.fact.marks
+        if claim & {"before", "after"} and self._agrees_in_time() is not True:
+            return False
+        if ("hedged" in fact and "hedged" not in claim) or ("only" in claim and "only" not in fact):
+            return False
+        if "still" in claim and fact & {"ended", "no more", "moved"}:
+            return False
+        if "all" in claim and "all" not in fact and not self.claim.is_denied:
+            return False
+        return not ("obliged" in claim and "permitted" in fact and "obliged" not in fact)
+
+
+QUOTED = 120
+
+
+def _quoted(fact: Clause) -> str:
+    text = " ".join(fact.text.split())
+    return f"“{text}”" if len(text) <= QUOTED else f"“{text[:QUOTED].rsplit(' ', 1)[0]} …”"
+
+
+def _word(term: Term | None) -> str:
+    """A term as written; the words of a phrase were joined by underscores."""
+    if term is None:
+        return ""
+    return term.text if term.kind is Kind.NAME else term.text.replace("_", " ")
+
+
+def _differs(pair: Pair) -> str:
+    return f"memory says {_word(pair.known)}, the claim says {_word(pair.term)}"
+
+
+def _denial(fact: Clause, opposites: Sequence[Pair]) -> str:
+    if opposites and opposites[0].known:
+        return _differs(opposites[0])
+    if fact.is_denied:
+        return f"memory denies it: {_quoted(fact)}"
+    return f"the claim denies what memory says: {_quoted(fact)}"

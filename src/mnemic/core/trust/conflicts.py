@@ -1,0 +1,135 @@
+"""Conflicts: living memories of which one contradicts the other, by a link that says so or by what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, islice
+
+from mnemic.core.batches import batches
+from mnemic.core.context import Context
+from mnemic.core.judging.beliefs import CONTRADICTS
+from mnemic.core.memories import is_in_use
+from mnemic.core.trust.contradiction import contradiction_between
+from mnemic.model.graph import Direction
+from mnemic.model.hidden import HIDDEN
+from mnemic.model.memory import Memory
+from mnemic.model.search import Filter, Order
+from mnemic.retrieval.similarity import likeness
+from mnemic.storage.base import Reader
+
+MOST_COMPARED = 20
+ALIKE_IN_WORDS = 0.35
+"""From this share of common words on, two texts may be about the same."""
+ALIKE_IN_MEANING = 0.55
+"""From this similarity of their vectors on, too."""
+MOST_PAIRS, MOST_NEWEST, MOST_CLOSE, MOST_FOUND = 200_000, 2_000, 4_000, 200
+"""Bounds: pairs by words, memories compared by vectors, pairs of these that are read, conflicts answered."""
+READ_AT_ONCE = 5_000
+
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two memories that cannot both be true, and why; a link says so, or their texts do."""
+
+    one: Memory
+    other: Memory
+    is_linked: bool
+    reason: str | None = None
+
+
+def find(ctx: Context, namespace: str | None = None) -> list[Conflict]:
+    """The conflicts between living memories: first those that links tell, then those of their texts."""
+    linked = _linked(ctx, namespace)
+    told = {frozenset((conflict.one.id, conflict.other.id)) for conflict in linked}
+    read = (one for one in _read(ctx, namespace) if frozenset((one.one.id, one.other.id)) not in told)
+    return linked + list(islice(read, MOST_FOUND))
+
+
+def _linked(ctx: Context, namespace: str | None) -> list[Conflict]:
+    """The living memories that were said to contradict each other, by the number of the link that says so."""
+    reader = ctx.store.read()
+    living = Filter(namespaces=ctx.scope(namespace), alive_at=ctx.now())
+    edges = reader.edges_typed(CONTRADICTS, living)
+    ends = {end for edge in edges for end in (edge.source_id, edge.target_id)}
+    memories = {memory.id: memory for memory in reader.memories(sorted(ends))}
+    return [Conflict(memories[edge.source_id], memories[edge.target_id], True, edge.reason) for edge in edges]
+
+
+def _read(ctx: Context, namespace: str | None) -> Iterator[Conflict]:
+    """Pairs of one namespace whose texts exclude each other, the older of each two first."""
+    reader = ctx.store.read()
+    wanted = Filter(namespaces=ctx.scope(namespace), without=HIDDEN, alive_at=ctx.now())
+    for one, other, reason in _opposed(
+        reader, dict.fromkeys((*_by_words(reader, wanted), *_by_meaning(reader, wanted)))
+    ):
+        pair = reader.memories([one, other])
+        if len(pair) == 2 and pair[0].namespace == pair[1].namespace:
+            older, newer = sorted(pair, key=lambda memory: memory.id)
+            yield Conflict(older, newer, is_linked=False, reason=reason)
+
+
+def _opposed(reader: Reader, pairs: dict[Pair, None]) -> Iterator[tuple[int, int, str]]:
+    texts: dict[int, str] = {}
+    for some in batches(sorted({number for pair in pairs for number in pair}), READ_AT_ONCE):
+        texts |= reader.contents(some)
+    for one, other in pairs:
+        if one in texts and other in texts and (reason := contradiction_between(texts[one], texts[other])):
+            yield one, other, reason
+
+
+def _by_words(reader: Reader, wanted: Filter) -> Iterator[Pair]:
+    """Pairs that share a MinHash mark and enough of their words."""
+    pairs = reader.marked_alike(wanted, limit=MOST_PAIRS)
+    texts: dict[int, str] = {}
+    for some in batches(sorted({number for pair in pairs for number in pair}), READ_AT_ONCE):
+        texts |= reader.contents(some)
+    for one, other in pairs:
+        if one in texts and other in texts and likeness(texts[one], texts[other]) >= ALIKE_IN_WORDS:
+            yield (min(one, other), max(one, other))
+
+
+def _by_meaning(reader: Reader, wanted: Filter) -> list[Pair]:
+    """Of the newest memories with a single vector each, the pairs that are close, the closest first."""
+    from mnemic.numeric import np
+
+    newest = reader.select(wanted, limit=MOST_NEWEST, order=Order.NEWEST)
+    stored = reader.vectors(newest)
+    single = (memory for memory in reader.memories(newest) if len(memory.statements) == 1)
+    known = [
+        (memory.id, stored[number]) for memory in single if (number := memory.statements[0].id) in stored
+    ]
+    found: list[tuple[float, Pair]] = []
+    for model in {reading.model for _, reading in known}:  # vectors of different models cannot be compared
+        some = [(number, reading) for number, reading in known if reading.model == model]
+        matrix = np.array([reading.vector for _, reading in some])
+        least = some[0][1].scale.cosine(ALIKE_IN_MEANING)
+        cosines = np.triu(matrix @ matrix.T, 1)
+        for left, right in np.argwhere(cosines >= least).tolist():
+            one, other = sorted((some[left][0], some[right][0]))
+            found.append((-float(cosines[left, right]), (one, other)))
+    return [pair for _, pair in sorted(found)[:MOST_CLOSE]]
+
+
+def among(ctx: Context, memories: Sequence[Memory]) -> list[Conflict]:
+    """What stands against any of these memories: what a link says contradicts it, or another of them by its text."""
+    reader = ctx.store.read()
+    living = {memory.id: memory for memory in memories if is_in_use(ctx, memory)}
+    edges = [edge for edge in reader.edges(list(living), Direction.BOTH, [CONTRADICTS]) if edge.is_current]
+    ends = {end for edge in edges for end in (edge.source_id, edge.target_id)}
+    seen = living | {memory.id: memory for memory in reader.memories(sorted(ends)) if is_in_use(ctx, memory)}
+    linked = [
+        Conflict(seen[edge.source_id], seen[edge.target_id], True, edge.reason)
+        for edge in edges
+        if edge.source_id in seen and edge.target_id in seen
+    ]
+    told = {frozenset((conflict.one.id, conflict.other.id)) for conflict in linked}
+    read = (
+        Conflict(one, other, False, reason)
+        for one, other in combinations(list(living.values())[:MOST_COMPARED], 2)
+        if frozenset((one.id, other.id)) not in told
+        and (reason := contradiction_between(one.content, other.content))
+    )
+    return [*linked, *read]

@@ -1,0 +1,129 @@
+"""Judging a claim by one text: each of its clauses is held against the sentence that says most of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mnemic.core.trust.comparison import WEIGHTS, Comparison, How, Relation, compare
+from mnemic.core.trust.lexicon import LANGUAGES, SPACELESS
+from mnemic.core.trust.propositions import Clause, Kind, Term, clauses, completed, sentences
+from mnemic.model.languages import detect
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """How a text stands to a claim, clause by clause."""
+
+    parts: tuple[Comparison, ...]
+
+    @property
+    def relation(self) -> Relation:
+        """One contradicted clause contradicts the claim; all of them must be entailed."""
+        found = [part.relation for part in self.parts]
+        if Relation.CONTRADICTS in found:
+            return Relation.CONTRADICTS
+        if found and all(one is Relation.ENTAILS for one in found):
+            return Relation.ENTAILS
+        return Relation.RELATED if any(one is not Relation.NONE for one in found) else Relation.NONE
+
+    @property
+    def support(self) -> float:
+        """The share of the claim that the text says too, 0 to 1."""
+        weights = [sum(WEIGHTS[pair.term.kind] for pair in part.pairs) for part in self.parts]
+        return sum(part.coverage * weight for part, weight in zip(self.parts, weights, strict=True)) / (
+            sum(weights) or 1
+        )
+
+    @property
+    def backed(self) -> tuple[str, ...]:
+        """The words of the claim that the text has too."""
+        met = (pair for part in self.parts for pair in part.pairs if pair.is_met)
+        return tuple(dict.fromkeys(pair.term.text for pair in met))
+
+    @property
+    def reason(self) -> str:
+        """Why it contradicts, if it does."""
+        return next((part.reason for part in self.parts if part.relation is Relation.CONTRADICTS), "")
+
+
+def propositions(text: str, language: str | None = None) -> list[Clause]:
+    """The clauses of all sentences of a text."""
+    spoken = language or language_of(text)
+    return [clause for sentence in sentences(text) for clause in clauses(sentence, spoken)]
+
+
+def language_of(text: str, other: str = "") -> str:
+    """The language whose lexicon reads *text*; a short text is taken to be in the language of the *other*."""
+    found = detect(text)
+    if found not in LANGUAGES:
+        found = "ru" if "\u0400" <= max(text, default="") <= "\u04ff" else "en"
+    is_same_script = other in LANGUAGES and (other in _LATIN) == (found in _LATIN) and other not in SPACELESS
+    return other if is_same_script and len(text) < SHORT else found
+
+
+_LATIN = frozenset(("en", "de", "fr", "es"))
+SHORT = 120
+"""The language of a shorter text is often mistaken for a neighbouring one."""
+
+
+def judge(claim: Sequence[Clause], text: str, title: str = "") -> Judgement:
+    """How *text* stands to *claim*."""
+    language = language_of(text, claim[0].language if claim else "")
+    context = (
+        tuple(term for clause in propositions(title, language) for term in clause.terms) if title else ()
+    )
+    known: list[tuple[Clause, tuple[Term, ...]]] = []
+    previous: tuple[Term, ...] = ()
+    for sentence in sentences(text):
+        found = clauses(sentence, language)
+        known += [(clause, context + previous) for clause in found]
+        previous = tuple(
+            term for clause in found for term in clause.terms if term.kind in (Kind.NAME, Kind.WORD)
+        )
+    if not known:
+        return Judgement(())
+    return Judgement(tuple(_best(completed(clause), known, len(context)) for clause in claim))
+
+
+def _best(claim: Clause, known: Sequence[tuple[Clause, tuple[Term, ...]]], titled: int) -> Comparison:
+    return max((compare(claim, fact, context, titled) for fact, context in known), key=_strength)
+
+
+_ORDER = {Relation.ENTAILS: 2, Relation.CONTRADICTS: 1, Relation.RELATED: 0, Relation.NONE: 0}
+
+
+_WORTH = {Kind.WORD: 1.0, Kind.VALUE: 1.0, Kind.NAME: 0.6, Kind.LIGHT: 0.3}
+
+
+def _strength(found: Comparison) -> float:
+    """How much of the claim is met where it counts: in the clause itself rather than around it."""
+    total = 0.0
+    for pair in found.pairs:
+        worth = _WORTH[pair.term.kind]
+        if pair.how in (How.CONFLICT, How.OPPOSITE):
+            total += 0.8 * worth
+        elif pair.is_met:
+            near = 1.0 if pair.is_own else 0.9 if pair.known in found.fact.inherited else 0.5
+            total += worth * near * (1.0 if pair.how is How.SAME else 0.9)
+    return total + 0.3 * _ORDER[found.relation]
+
+
+def entails_together(one: Judgement, other: Judgement) -> bool:
+    """Whether two linked texts say the whole claim: each of its terms in one of them, with a term in common."""
+    return len(one.parts) == len(other.parts) > 0 and all(
+        _completes(*parts) for parts in zip(one.parts, other.parts, strict=True)
+    )
+
+
+def _completes(one: Comparison, other: Comparison) -> bool:
+    if Relation.ENTAILS in (one.relation, other.relation):
+        return Relation.CONTRADICTS not in (one.relation, other.relation)
+    if Relation.RELATED is not one.relation or Relation.RELATED is not other.relation:
+        return False
+    if any(part.fact.is_denied or "hedged" in part.fact.marks for part in (one, other)):
+        return False
+    firm = [pair for pair in zip(one.pairs, other.pairs, strict=True) if pair[0].term.kind is not Kind.LIGHT]
+    shares = {term.key for term in one.fact.terms} & {term.key for term in other.fact.terms}
+    is_opposed = any(pair.how in (How.CONFLICT, How.OPPOSITE) for part in (one, other) for pair in part.pairs)
+    return bool(shares) and not is_opposed and all(left.is_met or right.is_met for left, right in firm)

@@ -1,0 +1,234 @@
+"""Word knowledge per language: negators, quantifiers, antonyms, synonyms; WordNet relations for English."""
+
+from __future__ import annotations
+
+import gzip
+import tomllib
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+
+from mnemic.core.trust.stems import stem
+
+LANGUAGES = ("en", "de", "fr", "es", "ru", "zh", "ja")
+SPACELESS = frozenset(("zh", "ja"))
+_DATA = files("mnemic.core.trust") / "data"
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """The words of one language that carry the logic of a sentence, each list in lower case."""
+
+    language: str
+    words: dict[str, frozenset[str]]
+    phrases: tuple[tuple[tuple[str, ...], str], ...]
+    """Expressions of several words and the single token that stands for each."""
+    numbers: dict[str, float]
+    scales: dict[str, float]
+    calendar: dict[str, tuple[str, int]]
+    """Names of months, weekdays and parts of the day: what kind, and its place in the list."""
+    synonyms: dict[str, frozenset[str]]
+    antonyms: dict[str, frozenset[str]]
+
+    def is_one(self, word: str, role: str) -> bool:
+        """Whether *word* plays *role*, the name of a list."""
+        return word in self.words[role]
+
+    def key(self, word: str) -> str:
+        """The form under which *word* is compared: its lemma or stem."""
+        return lemma(word) if self.language == "en" else stem(word, self.language)
+
+
+@cache
+def lexicon(language: str) -> Lexicon:
+    """The lexicon of a language; of one that has none, the English one."""
+    name = language if language in LANGUAGES else "en"
+    raw = tomllib.loads((_DATA / f"{name}.toml").read_text(encoding="utf-8"))
+    lists = {
+        key: frozenset(value.split())
+        for key, value in raw.items()
+        if key not in ("numbers", "scales", "months", "weekdays", "dayparts", "antonyms", "synonyms")
+    }
+    numbers = {word: float(value) for word, value in _pairs(raw["numbers"])}
+    scales = {word: float(value) for word, value in _pairs(raw["scales"])}
+    return Lexicon(
+        language=name,
+        words=lists,
+        phrases=_phrases(raw),
+        numbers=numbers,
+        scales=scales,
+        calendar=_calendar(raw),
+        synonyms=_groups(raw["synonyms"], name),
+        antonyms=_opposites(raw["antonyms"], name),
+    )
+
+
+def _pairs(text: str) -> list[tuple[str, str]]:
+    return [(word, value) for word, _, value in (item.partition("=") for item in text.split())]
+
+
+def _phrases(raw: dict[str, str]) -> tuple[tuple[tuple[str, ...], str], ...]:
+    """Longest first, so that "no longer" is not read as "no"."""
+    found = {
+        part for text in raw.values() for item in text.split() for part in item.split("/") if "_" in part
+    }
+    return tuple(
+        sorted(((tuple(item.split("_")), item) for item in found), key=lambda one: (-len(one[0]), one[1]))
+    )
+
+
+def _calendar(raw: dict[str, str]) -> dict[str, tuple[str, int]]:
+    return {
+        name: (kind, place)
+        for kind in ("months", "weekdays", "dayparts")
+        for place, item in enumerate(raw[kind].split(), 1)
+        for name in item.split("/")
+    }
+
+
+def _groups(text: str, language: str) -> dict[str, frozenset[str]]:
+    found: dict[str, set[str]] = defaultdict(set)
+    for group in text.split():
+        keys = {_key(word, language) for word in group.split("/")}
+        for key in keys:
+            found[key] |= keys - {key}
+    return {key: frozenset(others) for key, others in found.items()}
+
+
+def _opposites(text: str, language: str) -> dict[str, frozenset[str]]:
+    return _groups(text, language)
+
+
+def _key(word: str, language: str) -> str:
+    return lemma(word) if language == "en" else stem(word, language)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What WordNet knows of an English word, for its more frequent senses."""
+
+    parts: str
+    synonyms: frozenset[str]
+    hypernyms: frozenset[str]
+    antonyms: frozenset[str]
+    derived: frozenset[str]
+
+
+_NOTHING: frozenset[str] = frozenset()
+_UNKNOWN = Entry("", _NOTHING, _NOTHING, _NOTHING, _NOTHING)
+
+
+@cache
+def _wordnet() -> tuple[dict[str, str], dict[str, str]]:
+    """The line of each word, and the base of each irregular form."""
+    lines = gzip.decompress((_DATA / "wordnet.tsv.gz").read_bytes()).decode().split("\n")
+    rows: dict[str, str] = {}
+    bases: dict[str, str] = {}
+    for line in lines:
+        word, _, rest = line.partition("\t")
+        rows[word] = rest
+        forms = rest.split("\t", 2)[1:2]
+        for form in forms[0].split() if forms else ():
+            bases.setdefault(form, word)
+    return rows, bases
+
+
+@lru_cache(maxsize=4096)
+def entry(word: str) -> Entry:
+    """What is known of an English lemma."""
+    line = _wordnet()[0].get(word)
+    if line is None:
+        return _UNKNOWN
+    cells = [*line.split("\t"), "", "", "", "", ""]
+    return Entry(cells[0], *(frozenset(cell.split()) for cell in cells[2:6]))
+
+
+_SUFFIXES = (
+    ("ies", "y"), ("ied", "y"), ("ves", "f"), ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"),
+    ("zes", "z"), ("oes", "o"), ("s", ""), ("ed", ""), ("ed", "e"), ("ing", ""), ("ing", "e"),
+    ("er", ""), ("er", "e"), ("est", ""), ("est", "e"), ("ier", "y"), ("iest", "y"),
+)  # fmt: skip
+_IRREGULAR = {"left": "leave", "lay": "lie", "found": "find", "better": "better", "best": "best", "data": "data",
+              "media": "media", "lost": "lose", "met": "meet", "led": "lead", "kept": "keep", "fell": "fall",
+              "rose": "rise", "bore": "bear", "saw": "see", "felt": "feel", "worse": "worse", "last": "last",
+              "first": "first", "worst": "worst", "less": "less", "more": "more", "building": "building"}  # fmt: skip
+
+
+@lru_cache(maxsize=8192)
+def lemma(word: str) -> str:
+    """The base form of an English word; a phrase is joined by underscores and its first word is reduced."""
+    if "_" in word:
+        first, _, rest = word.partition("_")
+        return f"{lemma(first)}_{rest}"
+    rows, bases = _wordnet()
+    if word in _IRREGULAR:
+        return _IRREGULAR[word]
+    base = bases.get(word)
+    if base and (word not in rows or "v" in rows[base].split("\t", 1)[0]):
+        return base
+    if word in rows and not word.endswith(("ed", "ing")):
+        return word
+    return _regular(word, rows)
+
+
+def _regular(word: str, rows: dict[str, str]) -> str:
+    found = [
+        word.removesuffix(suffix) + ending
+        for suffix, ending in _SUFFIXES
+        if word.endswith(suffix) and len(word) > len(suffix) + 2
+    ]
+    doubled = [one[:-1] for one in found if len(one) > 3 and one[-1] == one[-2]]
+    known = [one for one in found + doubled if one in rows]
+    if known:
+        return known[0]
+    if word in rows or not found:
+        return word
+    return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
+
+
+def is_common_word(word: str) -> bool:
+    """Whether *word* (lower case) is an English dictionary word rather than a name."""
+    rows, bases = _wordnet()
+    return word in rows or word in bases or lemma(word) in rows
+
+
+def is_verb(word: str) -> bool:
+    """Whether an English lemma can be a verb."""
+    return "v" in entry(word).parts
+
+
+def mean_the_same(claimed: str, known: str, words: Lexicon) -> bool:
+    """Whether a claim may say *claimed* where memory says *known*: a synonym, a derived word or a broader one."""
+    if claimed == known or claimed in words.synonyms.get(known, _NOTHING):
+        return True
+    if words.language != "en":
+        return False
+    one, other = entry(claimed), entry(known)
+    if claimed in other.synonyms | other.hypernyms or known in one.synonyms:
+        return True
+    is_derived = claimed in other.derived or known in one.derived or bool(one.derived & other.derived)
+    return is_derived and _is_agent(claimed) == _is_agent(known)
+
+
+def _is_agent(word: str) -> bool:
+    """A contractor is no contract."""
+    return word.endswith(("er", "or", "ist", "ee", "ant"))
+
+
+def are_opposite(one: str, other: str, words: Lexicon) -> bool:
+    """Whether two words exclude each other: enabled and disabled, before and after."""
+    if other in words.antonyms.get(one, _NOTHING):
+        return True
+    if words.language != "en" or one == other:
+        return False
+    left, right = entry(one), entry(other)
+    if other in left.antonyms or one in right.antonyms:
+        return True
+    return any(_negated_form(one, other))
+
+
+def _negated_form(one: str, other: str) -> tuple[bool, ...]:
+    short, long = sorted((one, other), key=len)
+    prefixes = ("un", "in", "im", "ir", "il", "dis", "non", "de")
+    return tuple(len(short) > 3 and long == prefix + short and is_common_word(long) for prefix in prefixes)

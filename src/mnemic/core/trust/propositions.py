@@ -1,0 +1,529 @@
+"""Propositions: the clauses of a text with their terms, values, polarity and quantifiers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from functools import lru_cache
+
+from mnemic.core.trust import quantities
+from mnemic.core.trust.lexicon import SPACELESS, Lexicon, entry, is_common_word, lexicon
+from mnemic.core.trust.tokens import tokenize
+from mnemic.core.trust.values import Date, Quantity
+
+LONGEST = 20_000
+"""So many characters of a text are read."""
+
+
+class Kind(Enum):
+    """What a term is."""
+
+    WORD = "word"
+    LIGHT = "light"
+    """A word that adds little: be, make, take place."""
+    NAME = "name"
+    VALUE = "value"
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A content word, name, quantity or date in its place."""
+
+    kind: Kind
+    key: str
+    text: str
+    place: int
+    before: str = ""
+    """The function word in front of it: of, with, since."""
+    value: Quantity | Date | None = None
+    is_verb: bool = False
+    is_passive: bool = False
+    role: str = ""
+    """The last "from" or "to" in front of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One proposition: what is said, and whether it is said or denied."""
+
+    text: str
+    """The sentence it stands in, as written."""
+    language: str
+    terms: tuple[Term, ...]
+    marks: frozenset[str]
+    """Which of these hold: ended, no more, moved, still, all, some, only, hedged, permitted, obliged, before, after."""
+    denials: int = 0
+    inherited: tuple[Term, ...] = ()
+    """What it takes over from clauses before it: its subject, or what its pronouns stand for."""
+    leading: int = 0
+    """How many of them hold for the whole sentence: "during the outage …"."""
+    elsewhere: tuple[Term, ...] = ()
+    """The other terms of the sentence."""
+    order: tuple[str, ...] = field(default=(), repr=False)
+    """The function words and keys in their order, for the comparison of roles."""
+
+    @property
+    def is_denied(self) -> bool:
+        """Whether an odd number of negations stands in it."""
+        return self.denials % 2 == 1
+
+    @property
+    def has_pronoun(self) -> bool:
+        """Whether a pronoun stands in it for something said before."""
+        words = lexicon(self.language)
+        return any(words.is_one(word, "pronouns") for word in self.order)
+
+    @property
+    def has_subject(self) -> bool:
+        """Whether it names its own subject, instead of beginning with a verb or a pronoun."""
+        words = lexicon(self.language)
+        lead = self.order[: self.terms[0].place]
+        if self.language == "ja":
+            return any(term.before in _TOPICS for term in self.terms)
+        if any(words.is_one(word, "pronouns") for word in lead) or any(word in _FINITE for word in lead):
+            return False
+        if self.language == "zh":
+            return not any(
+                words.is_one(word, role) for word in lead for role in ("permission", "obligation", "negators")
+            )
+        is_bare = all(words.is_one(word, "auxiliaries") or words.is_one(word, "clauses") for word in lead)
+        if self.language == "en":
+            return not (is_bare and self.terms[0].is_verb)
+        return not (is_bare and self.terms[0].text[:1].islower())
+
+    @property
+    def is_verbless(self) -> bool:
+        """Whether it only adds to what was said before: "but not the website", "the two build hosts have not"."""
+        if self.language in SPACELESS:
+            return False
+        words, order = lexicon(self.language), list(self.order)
+        while order and (order[-1] in _FINITE or words.is_one(order[-1], "negators")):
+            order.pop()
+        return not any(term.is_verb for term in self.terms) and not any(word in _FINITE for word in order)
+
+    @property
+    def is_contrast(self) -> bool:
+        """Whether it only denies a part of what was said before: "but not the website"."""
+        return (
+            self.is_verbless and bool(self.order) and lexicon(self.language).is_one(self.order[0], "negators")
+        )
+
+
+_TOPICS = ("は", "が", "も", "では", "には")
+
+
+_SENTENCE = re.compile(r"(?<=[.!?])[\"'”»)]*\s+(?=[\"'“«(]*[^\W_])|(?<=[。！？])|\n+")
+_ORDINAL = re.compile(r"(?:\b\d{1,2}|\b(?:Mr|Mrs|Ms|Dr|St|Nr|No|e\.g|i\.e|z\.B|bzw|ca|approx|vs))\.$")
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text; dates such as "1. Juli" and abbreviations do not end one."""
+    found: list[str] = []
+    for piece in _SENTENCE.split(text[:LONGEST]):
+        part = piece.strip()
+        if part and found and _ORDINAL.search(found[-1]) and not re.match(r"(?:The|In|We|It)\b", part):
+            found[-1] += f" {part}"
+        elif part:
+            found.append(part)
+    return found
+
+
+@lru_cache(maxsize=2048)
+def clauses(sentence: str, language: str) -> tuple[Clause, ...]:
+    """The clauses of one sentence, each with what it inherits from the others."""
+    words = lexicon(language)
+    tokens = tokenize(_unquoted(sentence), words)
+    found = [
+        clause
+        for part in _split(tokens, words)
+        for said, denials in _excepting(part, words)
+        if (clause := _clause(said, words, sentence, denials)) is not None
+    ]
+    found = _merged(found)
+    return tuple(_with_inherited(found, place) for place in range(len(found)))
+
+
+def _merged(found: Sequence[Clause]) -> list[Clause]:
+    """A clause of a single name or word in front of another says nothing by itself."""
+    result: list[Clause] = []
+    for clause in found:
+        last = result[-1] if result else None
+        if (
+            last is not None
+            and clause.language not in SPACELESS
+            and len(result) == 1
+            and len(last.terms) == 1
+            and last.terms[0].kind is not Kind.VALUE
+        ):
+            shift = len(last.order)
+            moved = tuple(replace(term, place=term.place + shift) for term in clause.terms)
+            result[-1] = replace(
+                clause,
+                terms=last.terms + moved,
+                order=last.order + clause.order,
+                marks=last.marks | clause.marks,
+                denials=last.denials + clause.denials,
+            )
+        else:
+            result.append(clause)
+    return result
+
+
+def _unquoted(sentence: str) -> str:
+    return re.sub(r"[\"“”„«»`*]", " ", sentence)
+
+
+def _with_inherited(found: Sequence[Clause], place: int) -> Clause:
+    clause, before = found[place], found[:place]
+    inherited: tuple[Term, ...] = ()
+    leading = 0
+    if before:
+        inherited = _leading(before[0])
+        leading = len(inherited)
+        if clause.is_verbless:
+            inherited += before[-1].terms
+        else:
+            if not clause.has_subject:
+                inherited += subject(before[0])
+            if clause.has_pronoun:
+                inherited += tuple(
+                    term for one in before for term in one.terms if not term.is_verb and term.value is None
+                )
+    shared = {mark for one in found for mark in one.marks & {"hedged", "question"}}
+    rest = tuple(
+        term for at, one in enumerate(found) if at != place for term in one.terms if term not in inherited
+    )
+    return replace(clause, inherited=inherited, leading=leading, elsewhere=rest, marks=clause.marks | shared)
+
+
+def _leading(clause: Clause) -> tuple[Term, ...]:
+    """What a sentence begins with and what holds for all of it: "during the outage …"."""
+    if clause.language == "ja":
+        return tuple(term for term in clause.terms if term.before == "は")[:1]
+    if not clause.terms[0].before or clause.language == "zh":
+        return ()
+    return tuple(term for term in clause.terms[:2] if term.place <= clause.terms[0].place + 1)
+
+
+def subject(clause: Clause) -> tuple[Term, ...]:
+    """The terms in front of the verb; where no verb is known, the first one with the names behind it."""
+    verbs = [term.place for term in clause.terms[1:] if term.is_verb]
+    verbs += [
+        place for place, word in enumerate(clause.order) if word in _FINITE and place > clause.terms[0].place
+    ]
+    if verbs:
+        return tuple(term for term in clause.terms if term.place < min(verbs)) or clause.terms[:1]
+    names = next(
+        (at for at, term in enumerate(clause.terms) if at and not _is_named(term, clause)), len(clause.terms)
+    )
+    return clause.terms[:names]
+
+
+def _is_named(term: Term, clause: Clause) -> bool:
+    return term.kind is Kind.NAME or (clause.language == "de" and term.text[:1].isupper() and not term.before)
+
+
+def completed(clause: Clause) -> Clause:
+    """A clause of a claim with the subject it takes over, so that it can be judged by itself."""
+    taken = (
+        clause.inherited
+        if not clause.is_verbless
+        else tuple(term for term in clause.inherited if term.is_verb or term.kind is Kind.NAME)
+    )
+    if (clause.has_subject and not clause.is_verbless) or not taken:
+        return clause
+    head = tuple(replace(term, place=place) for place, term in enumerate(dict.fromkeys(taken)))
+    tail = tuple(replace(term, place=term.place + len(head)) for term in clause.terms)
+    return replace(clause, terms=head + tail, order=tuple(term.key for term in head) + clause.order)
+
+
+_BREAKS = frozenset(";:()–—，；：（）、")
+
+
+def _split(tokens: Sequence[str], words: Lexicon) -> Iterator[list[str]]:
+    """Cut at signs and at conjunctions behind which another proposition begins."""
+    part: list[str] = []
+    is_condition = bool(tokens) and words.is_one(tokens[0].lower(), "conditions")
+    for place, token in enumerate(tokens):
+        lowered = token.lower()
+        if is_condition and token in (",", "，"):  # what holds under a condition is said with it
+            is_condition = False
+            continue
+        if (lowered.strip() in _BREAKS and not (words.language == "ru" and lowered in "–—")) or token.strip(
+            " ，、；：,。！？!?（）()"
+        ) == "":
+            is_comma = token.strip() in (",", "，", "、", "")
+            if not is_comma or _starts_clause(tokens[place + 1 :], words):
+                yield part
+                part = []
+            continue
+        if (
+            words.is_one(lowered, "clauses")
+            and _starts_clause(tokens[place + 1 :], words, after=lowered)
+            and len(part) > 1
+        ):
+            yield part
+            part = []
+            continue
+        part.append(token)
+    yield part
+
+
+_PRONOUNS = frozenset("he she it they we you i who which this that".split())
+
+
+def _starts_clause(rest: Sequence[str], words: Lexicon, after: str = ",") -> bool:
+    """Whether what follows a comma or conjunction is a clause rather than an item of a list."""
+    if not rest:
+        return False
+    if words.language in SPACELESS:
+        return True
+    first = rest[0].lower()
+    if words.is_one(first, "negators"):
+        return True
+    if (
+        any(words.is_one(token.lower(), role) for token in rest[:3] for role in ("before", "after"))
+        and after == ","
+    ):
+        return False
+    if words.is_one(first, "clauses"):
+        return True
+    if words.language != "en":
+        return len(rest) >= 3 or after != ","
+    if after in ("but", "whereas", "although", "though", "because", "however", "unless", "while", "yet"):
+        return True
+    until = next((at for at, token in enumerate(rest) if token in (",", ";", "and", "or")), len(rest))
+    return any(_is_finite(token.lower(), words) for token in rest[: min(until, 7)])
+
+
+def _is_finite(word: str, words: Lexicon) -> bool:
+    if words.is_one(word, "auxiliaries") and word in _FINITE:
+        return True
+    if words.is_one(word, "permission") or words.is_one(word, "obligation"):
+        return True
+    key = words.key(word)
+    return (key != word and word.endswith(("s", "ed")) and _mostly_verb(key)) or word in _PAST
+
+
+_FINITE = frozenset("is are was were has have had do does did will would shall should became become".split())
+_PAST = frozenset(
+    "kept led fell rose wrote took gave went came made sent got left lost won met put ran saw".split()
+)
+
+
+def _mostly_verb(key: str) -> bool:
+    parts = entry(key).parts
+    return "v" in parts and ("n" not in parts or key in _VERBS_FIRST)
+
+
+_VERBS_FIRST = frozenset(
+    "stay run use need want work cost start stop move live join leave drink like love call show play talk walk "
+    "change help return pay return charge rise fall contact read write lead run lag peak page hold support handle "
+    "speak drop ship release present sleep review approve reject cover look drive ride visit report".split()
+)
+
+
+def _clause(tokens: Sequence[str], words: Lexicon, sentence: str, extra_denials: int = 0) -> Clause | None:
+    items = list(quantities.read(tokens, words))
+    marks, denials = _marks([item for item in items if isinstance(item, str)], words, sentence)
+    terms, order = _terms(
+        items, words, is_first=bool(tokens) and _unquoted(sentence).lstrip().startswith(tokens[0])
+    )
+    if not terms:
+        return None
+    denials += extra_denials
+    return Clause(sentence, words.language, tuple(terms), frozenset(marks), denials, order=tuple(order))
+
+
+def _excepting(tokens: Sequence[str], words: Lexicon) -> list[tuple[list[str], int]]:
+    """A clause with an exception says two things: all but the exception do, the exception does not."""
+    place = next((at for at, token in enumerate(tokens) if words.is_one(token.lower(), "exceptions")), None)
+    if place is None or words.language in SPACELESS or place == 0:
+        return [(list(tokens), 0)]
+    end = next(
+        (
+            at
+            for at in range(place + 2, len(tokens))
+            if _is_finite(tokens[at].lower(), words) or _is_base_verb(tokens[at], words)
+        ),
+        len(tokens),
+    )
+    head, excepted, rest = list(tokens[:place]), list(tokens[place + 1 : end]), list(tokens[end:])
+    if rest:
+        return [(head + rest, 0), (excepted + rest, 1)]
+    return [(head, 0), (excepted + [token for token in head if not words.is_one(token.lower(), "all")], 1)]
+
+
+def _is_base_verb(token: str, words: Lexicon) -> bool:
+    return words.language == "en" and token.islower() and _mostly_verb(words.key(token))
+
+
+_MARKS = {
+    "ended": "ended", "still": "still", "all": "all", "some": "some", "only": "only",
+    "moved": "moved", "hedges": "hedged", "permission": "permitted", "obligation": "obliged",
+    "before": "before", "after": "after",
+}  # fmt: skip
+
+
+def _marks(tokens: Sequence[str], words: Lexicon, sentence: str) -> tuple[set[str], int]:
+    lowered = [token.lower() for token in tokens]
+    keys = [words.key(word) for word in lowered]
+    marks = {
+        mark
+        for role, mark in _MARKS.items()
+        if any(words.is_one(word, role) for word in (keys if role == "moved" else lowered))
+    }
+    if words.language == "fr" and "plus" in lowered and {"ne", "n"} & set(lowered):
+        marks.add("no more")
+    denials = sum(words.is_one(word, "negators") or words.is_one(word, "no_more") for word in lowered)
+    if words.language == "fr" or words.language in ("es", "ru"):  # "ne … pas" denies once
+        denials = min(denials, 1)
+    if any(words.is_one(word, "no_more") for word in lowered):
+        marks.add("no more")
+    if any(words.is_one(word, "false_frames") for word in lowered):
+        denials += 1
+    if words.language == "en" and any(word in ("neither", "nor") for word in lowered):
+        denials = 1
+    if sentence.rstrip().endswith(("?", "？")):
+        marks.add("question")
+    return marks, denials
+
+
+def _terms(items: Sequence[str | Term], words: Lexicon, is_first: bool) -> tuple[list[Term], list[str]]:
+    terms: list[Term] = []
+    order: list[str] = []
+    before = role = ""
+    for place, item in enumerate(items):
+        lowered = item.lower() if isinstance(item, str) else ""
+        is_state = lowered in _STATES and place == len(items) - 1 and bool(terms)  # "the flag is on"
+        if isinstance(item, str) and _is_function(lowered, words) and not is_state:
+            if words.is_one(lowered, "prepositions") or words.is_one(lowered, "passive"):
+                before = lowered
+            if words.is_one(lowered, "route"):
+                role = lowered
+            order.append(lowered)
+            continue
+        if isinstance(item, Term):
+            term = replace(item, place=len(order), before=before)
+        else:
+            term = _term(item, place == 0 and is_first, words, len(order), before)
+            term = replace(term, is_verb=_is_verb(term, place, items, words, is_first))
+        if words.language == "ja":
+            term = replace(term, before=_particle(items, place, words))
+        if term.is_verb:
+            term = replace(term, is_passive=_is_passive(term, order))
+        terms.append(replace(term, role=role))
+        order.append(term.key)
+        before = ""
+    return terms, order
+
+
+_STATES = frozenset("on off up down in out".split())
+
+
+def _particle(items: Sequence[str | Term], place: int, words: Lexicon) -> str:
+    """The particle behind a Japanese word."""
+    following = items[place + 1] if place + 1 < len(items) else ""
+    return following if isinstance(following, str) and _is_function(following, words) else ""
+
+
+_BE = frozenset("is are was were be been being am gets got".split())
+
+
+def _is_passive(term: Term, order: Sequence[str]) -> bool:
+    text = term.text.lower()
+    is_participle = "_" in text or (text != term.key and not text.endswith(("ing", "s")))
+    return bool(_BE & set(order[-4:])) and is_participle
+
+
+_FUNCTIONS = ("articles", "auxiliaries", "prepositions", "negators", "no_more", "hedges", "permission", "obligation",
+              "all", "some", "only", "still", "false_frames", "true_frames", "clauses", "above", "below", "at_least",
+              "at_most", "passive", "exceptions", "conditions")  # fmt: skip
+
+
+def _is_function(word: str, words: Lexicon) -> bool:
+    return any(words.is_one(word, role) for role in _FUNCTIONS) or word in (",", "，", "、")
+
+
+def _term(token: str, is_first: bool, words: Lexicon, place: int, before: str) -> Term:
+    lowered = token.lower()
+    key = words.key(lowered)
+    if _is_name(token, lowered, is_first, words):
+        return Term(Kind.NAME, lowered if words.language == "en" else key, token, place, before)
+    is_light = words.is_one(lowered, "light") or words.is_one(key, "light")
+    return Term(Kind.LIGHT if is_light else Kind.WORD, key, token, place, before)
+
+
+def _is_verb(term: Term, place: int, items: Sequence[str | Term], words: Lexicon, is_first: bool) -> bool:
+    """Whether a word is the verb of its clause, by its form and by what stands around it."""
+    if term.kind in (Kind.NAME, Kind.VALUE) or words.language in SPACELESS:
+        return False
+    last = items[place - 1] if place else ""
+    before = last.lower() if isinstance(last, str) else ""
+    if words.language != "en":
+        is_led = words.is_one(before, "articles") or words.is_one(before, "prepositions")
+        return (
+            place > 0
+            and term.text.islower()
+            and not is_led
+            and (words.language != "ru" or bool(_RUSSIAN.search(term.text)))
+        )
+    rest = [item.lower() for item in items[place + 1 :] if isinstance(item, str)]
+    return _is_english_verb(term.text.lower(), term.key, before, place > 0 or not is_first, rest, words)
+
+
+_RUSSIAN = re.compile(r"(?:[еиюуяа]т(?:ся)?|[аяиеу]л[аои]?(?:с[яь])?|[её]н[аоы]?|ано|ены|ешь|ишь)$")
+
+
+def _is_english_verb(
+    text: str, key: str, before: str, is_inside: bool, rest: Sequence[str], words: Lexicon
+) -> bool:
+    parts = entry(key).parts
+    if "_" in text:
+        return "v" in parts or any("v" in entry(one).parts for one in words.synonyms.get(key, ()))
+    if "v" not in parts:
+        return False
+    is_told = before in _FINITE or before in (
+        "to",
+        "not",
+        "never",
+        "may",
+        "can",
+        "must",
+        "could",
+        "need",
+        *_PRONOUNS,
+    )
+    if text.endswith("ing"):
+        return before in _BE
+    if text != key and not text.endswith("s"):  # a past form; an adjective in front of a noun looks the same
+        return before in _FINITE or not words.is_one(before, "articles")
+    if words.is_one(before, "articles") or (words.is_one(before, "prepositions") and before != "to"):
+        return False
+    has_aux = any(word in _FINITE for word in rest)
+    if text != key:  # "runs", "hosts"
+        return is_told or (is_inside and not has_aux)
+    return is_told or "n" not in parts or (is_inside and key in _VERBS_FIRST and not has_aux)
+
+
+def _is_name(token: str, lowered: str, is_first: bool, words: Lexicon) -> bool:
+    if any(char.isdigit() for char in token) or ("_" in token and not _is_phrase(token, words)):
+        return True
+    if not token[0].isupper():
+        return False
+    if words.language == "de":  # every noun has a capital
+        return False
+    if token.isupper() and len(token) > 1:
+        return True
+    if is_first or (words.language == "en" and words.calendar.get(lowered)):
+        return words.language == "en" and not is_common_word(lowered)
+    return True
+
+
+def _is_phrase(token: str, words: Lexicon) -> bool:
+    lowered = token.lower()
+    return any(name == lowered for _, name in words.phrases) or bool(
+        words.language == "en" and entry(lowered).parts
+    )

@@ -1,0 +1,368 @@
+"""Reading numbers with their units and bounds, dates and times out of the tokens of a clause."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from math import inf, nextafter
+from typing import TYPE_CHECKING
+
+from mnemic.core.trust.lexicon import SPACELESS, Lexicon
+from mnemic.core.trust.units import unit
+from mnemic.core.trust.values import Date, Quantity
+
+if TYPE_CHECKING:
+    from mnemic.core.trust.propositions import Term
+
+_ISO = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
+_CLOCK = re.compile(r"(\d{1,2}):(\d{2})")
+_NUMBER = re.compile(r"\d+(?:[.,\u00a0\u202f]\d+)*(?:e\+\d+)?")
+_YEAR = range(1900, 2200)
+_MONTH = 30 * 86_400.0
+
+
+def read(tokens: Sequence[str], words: Lexicon) -> Iterator[str | Term]:
+    """*tokens* with every quantity and date replaced by a term that holds its value."""
+    from mnemic.core.trust.propositions import Kind, Term
+
+    place = 0
+    while place < len(tokens):
+        found = _date(tokens, place, words) or _quantity(tokens, place, words)
+        if found is None or _is_label(found[0], tokens, place, words):
+            yield tokens[place]
+            place += 1
+            continue
+        value, length = found
+        yield Term(Kind.VALUE, value.text.lower(), value.text, place, value=value)
+        place += length
+
+
+def _is_label(value: Quantity | Date, tokens: Sequence[str], place: int, words: Lexicon) -> bool:
+    """A bare number behind a noun names rather than counts: "room 5", "release 5.2"."""
+    if place == 0 or not isinstance(value, Quantity) or value.dimension or value.is_range:
+        return False
+    last = tokens[place - 1].lower()
+    roles = ("articles", "auxiliaries", "prepositions", "negators", "clauses", "only", "all", "some")
+    return (
+        last[0].isalpha()
+        and not any(words.is_one(last, role) for role in roles)
+        and last not in words.numbers
+    )
+
+
+def _lower(tokens: Sequence[str], place: int) -> str:
+    return tokens[place].lower() if 0 <= place < len(tokens) else ""
+
+
+def _date(tokens: Sequence[str], place: int, words: Lexicon) -> tuple[Date, int] | None:
+    token = _lower(tokens, place)
+    if iso := _ISO.fullmatch(token):
+        year, month, day = map(int, iso.groups())
+        return Date((("year", year), ("month", month), ("day", day)), token), 1
+    if clock := _CLOCK.fullmatch(token):
+        return _time(tokens, place, int(clock.group(1)) * 60 + int(clock.group(2)), 1, words)
+    if words.language in SPACELESS and (found := _eastern(tokens, place)):
+        return found
+    if re.fullmatch(r"(?:19|20|21)\d\d", token) and _is_year(tokens, place, words):
+        return Date((("year", int(token)),), tokens[place]), 1
+    kind, number = words.calendar.get(token, ("", 0))
+    if kind == "weekdays":
+        return Date((("weekday", number),), tokens[place]), 1
+    if kind == "dayparts":
+        return Date((("daypart", number),), tokens[place]), 1
+    if kind == "months" and _is_month(tokens, place):
+        return _western(tokens, place, number, words)
+    if _is_day(token) and words.calendar.get(_after_day(tokens, place), ("", 0))[0] == "months":
+        return _western(tokens, place, 0, words)
+    if words.language in ("fr", "es", "ru") and (clocked := _spoken_time(tokens, place, words)):
+        return clocked
+    return None
+
+
+def _is_year(tokens: Sequence[str], place: int, words: Lexicon) -> bool:
+    """ "in 2025", "since 2019": four digits behind a preposition, with no unit behind them."""
+    is_led = (
+        words.is_one(_lower(tokens, place - 1), "prepositions") or _lower(tokens, place - 1) in words.calendar
+    )
+    following = _lower(tokens, place + 1)
+    return is_led and (not following or unit(following) is None or following in ("года", "году"))
+
+
+def _is_month(tokens: Sequence[str], place: int) -> bool:
+    """ "may" and "march" are months only with a capital."""
+    token = tokens[place]
+    if place == 0 and token == "May":  # "May visitors …?"
+        return _lower(tokens, 1).isdigit()
+    return (
+        token.lower() not in ("may", "march", "mar", "mai", "mars")
+        or token[0].isupper()
+        or _is_day(_lower(tokens, place - 1))
+    )
+
+
+def _is_day(token: str) -> bool:
+    bare = re.sub(r"(?:st|nd|rd|th|er)$", "", token)
+    return bare.isdigit() and 1 <= int(bare) <= 31 and len(bare) <= 2
+
+
+def _after_day(tokens: Sequence[str], place: int) -> str:
+    following = _lower(tokens, place + 1)
+    return _lower(tokens, place + 2) if following in ("de", "of") else following
+
+
+def _western(tokens: Sequence[str], place: int, month: int, words: Lexicon) -> tuple[Date, int]:
+    """A date that begins with its day ("4 June 2026", "4 de junio de 2026") or its month ("June 4, 2026", "June")."""
+    start = place
+    parts: list[tuple[str, int]] = []
+    if not month:
+        parts.append(("day", int(re.sub(r"\D", "", tokens[place]))))
+        place += 2 if _lower(tokens, place + 1) in ("de", "of") else 1
+        month = words.calendar[_lower(tokens, place)][1]
+    elif _is_day(_lower(tokens, place + 1)) and _lower(tokens, place + 1).isdigit():
+        parts.append(("day", int(_lower(tokens, place + 1))))
+        place += 1
+    parts.append(("month", month))
+    skip = 1 if _lower(tokens, place + 1) in ("de", ",", "of") else 0
+    year = _lower(tokens, place + 1 + skip)
+    if year.isdigit() and int(year) in _YEAR:
+        parts.append(("year", int(year)))
+        place += 1 + skip
+    return Date(tuple(parts), " ".join(tokens[start : place + 1])), place + 1 - start
+
+
+def _eastern(tokens: Sequence[str], place: int) -> tuple[Date, int] | None:
+    """2026年6月4日, 四月; each number with its unit."""
+    parts: list[tuple[str, int]] = []
+    start = place
+    for name, signs in (("year", "年"), ("month", "月"), ("day", "日号")):
+        number, sign = _lower(tokens, place), _lower(tokens, place + 1)
+        if number.isdigit() and sign and sign in signs and (name != "year" or int(number) in _YEAR):
+            parts.append((name, int(number)))
+            place += 2
+    if not parts or parts[0][0] == "day":
+        return None
+    return Date(tuple(parts), "".join(tokens[start:place])), place - start
+
+
+def _time(tokens: Sequence[str], place: int, minutes: int, length: int, words: Lexicon) -> tuple[Date, int]:
+    following = _lower(tokens, place + length)
+    if following in ("pm", "p.m") and minutes < 720:
+        minutes += 720
+    length += following in ("pm", "p.m", "am", "a.m", "utc", "uhr")
+    return Date((("minute", minutes),), " ".join(tokens[place : place + length])), length
+
+
+def _spoken_time(tokens: Sequence[str], place: int, words: Lexicon) -> tuple[Date, int] | None:
+    """ "à 3 heures", "a las 6", "в 9 часов": an hour behind its preposition."""
+    before = _lower(tokens, place - 1)
+    is_hour = (words.language, before) in (("fr", "à"), ("es", "las")) or (
+        words.language == "ru" and before == "в"
+    )
+    number = _plain(tokens, place, words)
+    if not is_hour or number is None or not 0 <= number[0] <= 24:
+        return None
+    following = _lower(tokens, place + number[1])
+    hours = following in ("heures", "heure", "h", "часов", "часа", "horas", "час")
+    if not hours and words.language != "es":
+        return None
+    length = number[1] + int(hours)
+    return Date((("minute", int(number[0] * 60)),), " ".join(tokens[place : place + length])), length
+
+
+def _plain(tokens: Sequence[str], place: int, words: Lexicon) -> tuple[float, int] | None:
+    """The number that begins at *place* and how many tokens it takes."""
+    token = _lower(tokens, place)
+    if _NUMBER.fullmatch(token):
+        value, length = _digits(token, words.language), 1
+    elif token in words.numbers and not _is_pronoun(tokens, place):
+        value, length = words.numbers[token], 1
+        following = words.numbers.get(_lower(tokens, place + 1))
+        if value >= 20 and value % 10 == 0 and following is not None and 0 < following < 10:
+            value, length = value + following, 2
+    elif token in words.scales:
+        value, length = 1.0, 0
+    else:
+        return None
+    while (scale := words.scales.get(_lower(tokens, place + length))) is not None:
+        value, length = value * scale, length + 1
+    return _with_rest(tokens, place, value, length, words)
+
+
+def _is_pronoun(tokens: Sequence[str], place: int) -> bool:
+    """ "the old one broke": "one" counts only in front of a unit."""
+    return _lower(tokens, place) == "one" and unit(_lower(tokens, place + 1)) is None
+
+
+def _with_rest(
+    tokens: Sequence[str], place: int, value: float, length: int, words: Lexicon
+) -> tuple[float, int]:
+    """ "four hundred and thirty": what follows a hundred or a thousand is added."""
+    if words.scales.get(_lower(tokens, place + length - 1)) is None:
+        return value, length
+    skip = 1 if _lower(tokens, place + length) in ("and", "und", "y", "et") else 0
+    if _lower(tokens, place + length + skip) in words.numbers:
+        rest = _plain(tokens, place + length + skip, words)
+        if rest and rest[0] < 100:
+            return value + rest[0], length + skip + rest[1]
+    return value, length
+
+
+def _digits(text: str, language: str) -> float:
+    if "e+" in text:
+        return float(text)
+    plain = text.replace("\u00a0", "").replace("\u202f", "")
+    thousands = "," if language in ("en", "zh", "ja") else "."
+    if re.fullmatch(rf"\d{{1,3}}(?:\{thousands}\d{{3}})+", plain):
+        return float(plain.replace(thousands, ""))
+    plain = plain.replace(",", ".")
+    return float(plain) if plain.count(".") <= 1 else float(plain.replace(".", "")[:12])
+
+
+_FRACTIONS = {
+    "quarter": 0.25,
+    "half": 0.5,
+    "viertel": 0.25,
+    "halbe": 0.5,
+    "halben": 0.5,
+    "demi": 0.5,
+    "quart": 0.25,
+}
+
+
+def _quantity(tokens: Sequence[str], place: int, words: Lexicon) -> tuple[Quantity, int] | None:
+    start = place
+    bound = ""
+    while True:  # "no more than about 5"
+        token = _lower(tokens, place)
+        role = next(
+            (one for one in ("at_least", "at_most", "above", "below") if words.is_one(token, one)), ""
+        )
+        if role:
+            bound = bound or role
+        elif not words.is_one(token, "about"):
+            break
+        place += 1
+    # An article may stand between "below" and "the limit of 5"; a bound without a number is an ordinary word.
+    number = _fraction(tokens, place) or _plain(tokens, place, words) or _single(tokens, place, bound)
+    if number is None or (not bound and start != place and number is None):
+        return None
+    value, length = number
+    place += length
+    return _with_unit(tokens, start, place, value, bound, words)
+
+
+def _fraction(tokens: Sequence[str], place: int) -> tuple[float, int] | None:
+    """ "a quarter of an hour", "half an hour"."""
+    skip = 1 if _lower(tokens, place) in ("a", "an", "eine", "einer", "une", "un") else 0
+    part = _FRACTIONS.get(_lower(tokens, place + skip))
+    if part is None:
+        return None
+    following = place + skip + 1
+    while _lower(tokens, following) in ("of", "an", "a", "d", "de", "one"):
+        following += 1
+    return (part, following - place) if unit(_lower(tokens, following)) else None
+
+
+def _single(tokens: Sequence[str], place: int, bound: str) -> tuple[float, int] | None:
+    """ "more than a decade": an article behind a bound counts one."""
+    is_one = bound and _lower(tokens, place) in (
+        "a",
+        "an",
+        "ein",
+        "eine",
+        "einem",
+        "einer",
+        "un",
+        "une",
+        "una",
+    )
+    return (1.0, 1) if is_one and unit(_lower(tokens, place + 1)) else None
+
+
+def _with_unit(
+    tokens: Sequence[str], start: int, place: int, value: float, bound: str, words: Lexicon
+) -> tuple[Quantity, int] | None:
+    name = _lower(tokens, place)
+    known = unit(name) if name else None
+    factor, dimension, is_calendar = 1.0, "", False
+    if known is None and (shared := _shared_unit(tokens, place, words)):
+        dimension, factor = shared
+        return Quantity(
+            *_range(value * factor, bound), dimension, " ".join(tokens[start:place])
+        ), place - start
+    if known and not (name == "s" and place == start):
+        dimension, factor = known
+        is_calendar = dimension == "time" and factor >= _MONTH
+        place += 1
+    elif name and name[0].isalpha() and value < 1e9:
+        dimension = _counted(tokens, place, words)
+    # Behind its unit a bound stands in Chinese and Japanese: 5000元以上, 10万円を超える.
+    bound, place = _bound_behind(tokens, place, bound, words)
+    rate = _rate(tokens, place, words)
+    if rate:
+        per, length = rate
+        dimension, factor = f"{dimension}/time", factor / per
+        is_calendar = is_calendar or per >= _MONTH
+        place += length
+    amount = value * factor
+    low, high = _range(amount, bound)
+    text = " ".join(tokens[start:place])
+    return Quantity(low, high, dimension, text, is_calendar), place - start
+
+
+def _shared_unit(tokens: Sequence[str], place: int, words: Lexicon) -> tuple[str, float] | None:
+    """The unit that two numbers share: "from 9 to 11 euros"."""
+    if _lower(tokens, place) not in ("to", "and", "or", "bis", "à", "a", "до", "und", "et", "y", "–"):
+        return None
+    second = _plain(tokens, place + 1, words)
+    return unit(_lower(tokens, place + 1 + second[1])) if second else None
+
+
+def _counted(tokens: Sequence[str], place: int, words: Lexicon) -> str:
+    """The noun that is counted: the next content word."""
+    for at in range(place, min(place + 3, len(tokens))):
+        word = _lower(tokens, at)
+        if words.is_one(word, "prepositions") or word in (",", ";") or words.is_one(word, "auxiliaries"):
+            return ""
+        if not words.is_one(word, "articles"):
+            return f"#{words.key(word)}"
+    return ""
+
+
+def _bound_behind(tokens: Sequence[str], place: int, bound: str, words: Lexicon) -> tuple[str, int]:
+    if words.language not in SPACELESS:
+        return bound, place
+    for ahead in range(3):
+        token = _lower(tokens, place + ahead)
+        role = next(
+            (one for one in ("at_least", "at_most", "above", "below") if words.is_one(token, one)), ""
+        )
+        if role and not bound:
+            return role, place + ahead + 1
+        if token not in ("を", "的", "に", "が"):
+            break
+    return bound, place
+
+
+def _rate(tokens: Sequence[str], place: int, words: Lexicon) -> tuple[float, int] | None:
+    """ "a month", "per second", "pro Jahr", "al mes": the time it is counted by, and how many tokens say so."""
+    following = unit(_lower(tokens, place + 1)) if words.is_one(_lower(tokens, place), "per") else None
+    if following and following[0] == "time":
+        return following[1], 2
+    single = {
+        "monthly": _MONTH,
+        "yearly": 365 * 86_400.0,
+        "annually": 365 * 86_400.0,
+        "daily": 86_400.0,
+        "weekly": 604_800.0,
+    }
+    alone = single.get(_lower(tokens, place))
+    return (alone, 1) if alone else None
+
+
+def _range(amount: float, bound: str) -> tuple[float, float]:
+    if bound in ("above", "at_least"):
+        return (nextafter(amount, inf) if bound == "above" else amount), inf
+    if bound in ("below", "at_most"):
+        return -inf, (nextafter(amount, -inf) if bound == "below" else amount)
+    return amount, amount

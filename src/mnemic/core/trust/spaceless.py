@@ -1,0 +1,53 @@
+"""Words of Chinese and Japanese, where they cannot be told without a dictionary: cut where two sentences differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from difflib import SequenceMatcher
+
+from mnemic.core.trust.propositions import Clause, Kind, Term
+
+SHORTEST = 2
+"""So many characters in common make a word."""
+
+
+def aligned(claim: Clause, fact: Clause) -> tuple[Clause, Clause]:
+    """Both clauses with their words cut at the borders of what they have in common."""
+    terms, known = list(claim.terms), list(fact.terms)
+    for term in claim.terms:
+        if term.kind is Kind.VALUE or any(term.key == other.key for other in known):
+            continue
+        best = max(known, key=lambda other: _common(term, other)[2], default=None)
+        if best is None or _common(term, best)[2] < SHORTEST:
+            continue
+        start, other_start, size = _common(term, best)
+        _cut(terms, term, start, size)
+        _cut(known, best, other_start, size)
+    return replace(claim, terms=_placed(terms)), replace(fact, terms=_placed(known))
+
+
+def _common(one: Term, other: Term) -> tuple[int, int, int]:
+    if other.kind is Kind.VALUE or one.kind is Kind.VALUE:
+        return 0, 0, 0
+    match = SequenceMatcher(None, one.key, other.key, autojunk=False).find_longest_match()
+    return match.a, match.b, match.size
+
+
+def _cut(terms: list[Term], term: Term, start: int, size: int) -> None:
+    if term not in terms:
+        return
+    place = terms.index(term)
+    pieces = [term.key[:start], term.key[start : start + size], term.key[start + size :]]
+    terms[place : place + 1] = [
+        replace(term, key=piece, text=piece) for piece in pieces if piece and not _is_ending(piece)
+    ]
+
+
+def _is_ending(piece: str) -> bool:
+    """One or two kana that are left of an inflected word."""
+    return len(piece) <= 2 and all("\u3041" <= char <= "\u309f" for char in piece)
+
+
+def _placed(terms: Sequence[Term]) -> tuple[Term, ...]:
+    return tuple(replace(term, place=place) for place, term in enumerate(terms))

@@ -1,0 +1,86 @@
+"""Quantities and dates, and whether what is claimed of them agrees with what is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from math import inf, isclose
+
+CALENDAR = 0.02
+"""Months and years have no exact length: 40 euros a month are 480 a year, a year has 52 weeks."""
+
+
+class Fit(Enum):
+    """How a claimed value stands to a known one."""
+
+    SAME = "same"
+    WITHIN = "within"
+    """It follows from the known one, as 7 is above 5."""
+    CONFLICT = "conflict"
+    APART = "apart"
+    """Nothing follows: they measure different things."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number with its unit in base units; a range if it is above or at most something."""
+
+    low: float
+    high: float
+    dimension: str
+    """The dimension of its unit, the noun that is counted, or "" for a bare number."""
+    text: str
+    is_calendar: bool = False
+    """Whether it is measured in months or years."""
+
+    @property
+    def is_range(self) -> bool:
+        """Whether it is a bound rather than a number."""
+        return self.low != self.high
+
+
+@dataclass(frozen=True, slots=True)
+class Date:
+    """A date as far as it is told: year, month, day, weekday, daypart, minute of the day."""
+
+    parts: tuple[tuple[str, int], ...]
+    text: str
+
+
+def fit(claimed: Quantity | Date, known: Quantity | Date) -> Fit:
+    """How *claimed* stands to *known*."""
+    if isinstance(claimed, Quantity) and isinstance(known, Quantity):
+        return _quantities(claimed, known)
+    if isinstance(claimed, Date) and isinstance(known, Date):
+        return _dates(claimed, known)
+    return Fit.APART
+
+
+def _quantities(claimed: Quantity, known: Quantity) -> Fit:
+    if claimed.dimension != known.dimension:
+        is_count = all(one.dimension.startswith("#") or not one.dimension for one in (claimed, known))
+        return Fit.SAME if is_count and claimed.low == known.low and claimed.high == known.high else Fit.APART
+    slack = CALENDAR if claimed.is_calendar or known.is_calendar else 1e-9
+    if _equal(claimed.low, known.low, slack) and _equal(claimed.high, known.high, slack):
+        return Fit.SAME
+    if claimed.is_range and not known.is_range:
+        return Fit.WITHIN if claimed.low <= known.low and known.high <= claimed.high else Fit.CONFLICT
+    if known.is_range and not claimed.is_range:
+        return Fit.WITHIN if known.low <= claimed.low <= known.high else Fit.APART
+    return Fit.CONFLICT
+
+
+def _equal(one: float, other: float, slack: float) -> bool:
+    if inf in (abs(one), abs(other)):
+        return one == other
+    return isclose(one, other, rel_tol=slack)
+
+
+def _dates(claimed: Date, known: Date) -> Fit:
+    told, there = dict(claimed.parts), dict(known.parts)
+    shared = told.keys() & there.keys()
+    if not shared:
+        return Fit.APART
+    if any(told[part] != there[part] for part in shared):
+        return Fit.CONFLICT
+    return Fit.SAME if told.keys() <= there.keys() else Fit.APART
