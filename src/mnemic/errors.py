@@ -8,6 +8,11 @@ class MnemicError(Exception):
 
     code = "failed"
 
+    @property
+    def message(self) -> str:
+        """The sentence that an HTTP answer says beside `error`: the same, unless a dialect documents another."""
+        return str(self)
+
 
 class Invalid(MnemicError):
     """The input breaks a rule; *field* names the argument at fault."""

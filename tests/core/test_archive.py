@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mnemic.core.archive import archive_counts, archived, purge_archive, unarchive
+from mnemic.core.archive import archive_stats, archived, purge_archive, unarchive
 from mnemic.core.memories import Fate, find, forget, forget_matching
 from mnemic.errors import Conflict, Invalid, NotFound
 from mnemic.model.access import Grant
@@ -44,9 +44,9 @@ def test_it_is_listed_newest_first_in_pages_and_by_namespace(ctx, clock):
     assert titles(archived(ctx)) == ["note 3", "note 2", "note 1", "note 0"]
     assert titles(archived(ctx, limit=2, offset=1)) == ["note 2", "note 1"]
     assert titles(archived(ctx, "b")) == ["note 3"]
-    assert archive_counts(ctx) == {"a": 3, "b": 1}
+    assert archive_stats(ctx).by_namespace == {"a": 3, "b": 1}
     only_b = ctx.limited_to(Grant(("b",), can_write=True))
-    assert archive_counts(only_b) == {"b": 1} and titles(archived(only_b)) == ["note 3"]
+    assert archive_stats(only_b).by_namespace == {"b": 1} and titles(archived(only_b)) == ["note 3"]
 
 
 def test_what_was_forgotten_otherwise_is_not_in_it(ctx):

@@ -23,73 +23,8 @@ from mnemic.settings import Settings
 from mnemic.storage.sqlite.reader import SqliteReader
 from mnemic.storage.sqlite.turns import Turns
 from mnemic.surfaces.bridge import answer
+from read_calls import NEED_MORE, READS, arguments_of
 from support import a_query, kept
-
-READS = {
-    "mnemic": {
-        "recall": {"query": "heron"},
-        "open": {"ids": ["Heron"]},
-        "verify": {"claim": "the heron stands in the pond"},
-        "stats": {},
-        "explore": {"id": "Heron"},
-        "history": {},
-    },
-    "anthropic": {"read_graph": {}, "search_nodes": {"query": "heron"}, "open_nodes": {"names": ["Heron"]}},
-    "simple-memory": {
-        "read_graph": {},
-        "search_nodes": {"query": "heron"},
-        "open_nodes": {"names": ["Heron"]},
-    },
-    "mcp-memory": {
-        "search_nodes": {"query": "heron"},
-        "open_nodes": {"names": ["Heron"]},
-        "search_semantic": {"query": "heron"},
-        "analyze_entity_split": {"entity_name": "Heron"},
-        "propose_entity_split": {"entity_name": "Heron"},
-        "find_split_candidates": {},
-        "find_duplicate_observations": {"entity_name": "Heron"},
-        "consolidation_report": {},
-        "search_reflections": {"query": "heron"},
-    },
-    "ai-memory": {
-        "memory_recall": {"context": "heron"},
-        "memory_search": {"query": "heron"},
-        "memory_list": {},
-        "memory_get": {"id": "{uid}"},
-        "memory_stats": {},
-        "memory_get_links": {"id": "{uid}"},
-        "memory_capabilities": {},
-        "memory_archive_list": {},
-        "memory_archive_stats": {},
-        "memory_session_start": {},
-        "memory_namespace_get_standard": {"namespace": "global"},
-    },
-    "lorekeeper": {
-        "lore_search": {"query": "heron"},
-        "lore_recommend_links": {"lore_id": "{uid}"},
-        "lore_processed_sessions": {},
-    },
-    "agentic-memory": {
-        "memory_query": {},
-        "memory_similar": {"query_text": "heron"},
-        "memory_traverse": {"start_id": "{id}"},
-        "memory_context": {"node_id": "{id}"},
-        "memory_resolve": {"node_id": "{id}"},
-        "memory_causal": {"node_id": "{id}"},
-        "memory_temporal": {
-            "range_a": {"type": "session", "session_id": 1},
-            "range_b": {"type": "session", "session_id": 2},
-        },
-        "memory_quality": {},
-        "memory_stats": {},
-        "memory_ground": {"claim": "the heron stands in the pond"},
-        "memory_evidence": {"query": "heron"},
-        "memory_suggest": {"query": "heron"},
-        "memory_session_resume": {},
-    },
-}
-NEED_MORE = {"memory_expand_query", "memory_detect_contradiction"}
-"""They ask a language model."""
 
 
 @contextmanager
@@ -131,11 +66,9 @@ def test_every_tool_that_only_reads_is_called_here():
 def test_a_tool_that_only_reads_waits_for_no_writer(ctx, waits, name, tool):
     memory = kept(ctx, "the heron stands in the pond", title="Heron")
     kept(ctx, "the pond is pending", title="Pond")
-    told = {"{uid}": memory.uid, "{id}": memory.id}
-    arguments = {key: told.get(str(value), value) for key, value in READS[name][tool].items()}
     del waits[:]
     with somebody_writing(ctx):
-        outcome = answer(dialect(name), ctx, tool, arguments)
+        outcome = answer(dialect(name), ctx, tool, arguments_of(name, tool, memory))
     assert outcome.error is None, outcome.rendered.text
     assert waits == []
 

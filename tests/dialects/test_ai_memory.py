@@ -754,9 +754,14 @@ def test_the_archive_is_listed_in_pages_and_counted(speak, clock):
     assert [item["title"] for item in page] == ["a1"]
     assert speak.ok("memory_archive_list", namespace="a")["count"] == 2
     assert speak.ok("memory_archive_list", offset=10**18)["count"] == 0
+    archived = [item["archived_at"] for item in listed["archived"]]
+    size = sum(len(item["title"] + item["content"]) for item in listed["archived"])
     assert speak.ok("memory_archive_stats") == {
         "archived_total": 3,
         "by_namespace": [{"namespace": "a", "count": 2}, {"namespace": "b", "count": 1}],
+        "size_bytes": size,
+        "oldest_archived_at": archived[-1],
+        "newest_archived_at": archived[0],
     }
 
 

@@ -263,17 +263,17 @@ def test_a_graph_that_clients_may_cut_says_how_to_read_on(speak):
     speak.ok("create_entities", entities=[an_entity("Long", "x" * (READABLE + 1))])
     answer = speak("read_graph")
     assert len(answer.json["entities"]) == 1, "the answer itself is whole"
-    [_, note] = answer.content
-    assert "limit" in note["text"] and "after" in note["text"]
+    assert "limit" in answer.json["note"] and "after" in answer.json["note"]
+    assert answer.structured.keys() == {"entities", "relations"}
 
 
 @pytest.mark.parametrize(
     "tool, arguments", [("search_nodes", {"query": "x"}), ("open_nodes", {"names": ["Long"]})]
 )
-def test_no_other_answer_has_a_second_text(speak, tool, arguments):
+def test_no_other_answer_has_a_note(speak, tool, arguments):
     speak.ok("create_entities", entities=[an_entity("Long", "x" * (READABLE + 1))])
     answer = speak(tool, **arguments)
-    assert len(answer.content) == 1 and len(answer.json["entities"]) == 1
+    assert len(answer.json["entities"]) == 1 and "note" not in answer.json
 
 
 # -- the resource

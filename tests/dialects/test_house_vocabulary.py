@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mnemic.app import dialect
-from mnemic.core.archive import archive_counts
+from mnemic.core.archive import archive_stats
 from mnemic.core.context import Context
 from mnemic.core.memories import Note, remember
 from mnemic.dialects.brief import input_schema
@@ -510,7 +510,7 @@ def test_forget_can_archive(stocked):
     assert call(stocked, "forget", ids=[1], archive=True).deleted == 1
     assert call(stocked, "forget", pattern="API note", archive=True).deleted == 38
     assert as_json(call(stocked, "open", ids=[1]))["memories"][0]["state"] == "archived"
-    assert archive_counts(stocked) == {"global": 39}
+    assert archive_stats(stocked).by_namespace == {"global": 39}
     assert call(stocked, "restore", ids=[1]).count == 1
 
 

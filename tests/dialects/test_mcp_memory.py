@@ -391,7 +391,8 @@ def test_arguments_of_later_versions_are_taken_as_they_stand_there_by_default(kn
     known.ok("add_observations", name="Anna", observations=["x"], kind="generic", supersedes=None)
     told = known.ok("open_nodes", names=["Anna"], kinds=None, include_superseded=False)["entities"]
     assert told[0]["observations"] == ["kind", "x"]
-    assert known("add_observations", name="Anna", observations=["y"], kind="hallazgo").is_error
+    added = known.ok("add_observations", name="Anna", observations=["y"], kind="hallazgo")
+    assert added["entity"]["observations"] == ["kind", "x", "y"]
 
 
 def test_the_context_of_a_relation_is_told(known):

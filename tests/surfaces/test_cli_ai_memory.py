@@ -345,10 +345,11 @@ def test_the_archive_is_listed_restored_counted_and_purged(ai, keep):
         and got["archived"][0]["archive_reason"] == "forget"
     )
     assert "2 memory(ies) in the archive" in ai("archive", "list").out
-    assert ai.json("archive", "stats") == {
-        "archived_total": 2,
-        "by_namespace": [{"namespace": "app", "count": 2}],
-    }
+    stats = ai.json("archive", "stats")
+    assert (stats["archived_total"], stats["by_namespace"]) == (2, [{"namespace": "app", "count": 2}])
+    assert stats["size_bytes"] == len("Back againx") + len("Gonex")
+    assert stats["oldest_archived_at"] <= got["archived"][0]["archived_at"] <= stats["newest_archived_at"]
+    assert "16 bytes" in ai("archive", "stats").out
     assert ai("archive", "--json", "list").json["count"] == ai("archive", "list", "--json").json["count"] == 2
     assert ai.json("archive", "restore", key[:8])["restored"] is True
     done = ai("archive", "restore", key)

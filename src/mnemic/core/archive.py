@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from mnemic.core.context import Context
 from mnemic.core.hidden import bearers
@@ -11,7 +12,7 @@ from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Conflict, NotFound
 from mnemic.model.hidden import is_hidden
 from mnemic.model.memory import Memory
-from mnemic.model.values import DAY, State, Tier
+from mnemic.model.values import DAY, Moment, State, Tier
 
 
 def archived(ctx: Context, namespace: str | None = None, *, limit: int = 50, offset: int = 0) -> list[Memory]:
@@ -46,6 +47,26 @@ def purge_archive(ctx: Context, *, older_than_days: int | None = None) -> int:
         return tx.purge(tx.left(State.ARCHIVED, ctx.scope(), before=before))
 
 
-def archive_counts(ctx: Context) -> Mapping[str, int]:
-    """How many memories are in the archive, by namespace."""
-    return ctx.store.read().left_by_namespace(State.ARCHIVED, ctx.scope())
+class ArchiveStats(NamedTuple):
+    """The archive in numbers: how many memories, how many bytes of text, and when the first and the last came in."""
+
+    by_namespace: Mapping[str, int]
+    size_bytes: int
+    oldest: Moment | None
+    newest: Moment | None
+
+    @property
+    def total(self) -> int:
+        """How many memories there are in it."""
+        return sum(self.by_namespace.values())
+
+
+def archive_stats(ctx: Context) -> ArchiveStats:
+    """What is in the archive, counted."""
+    found = ctx.store.read().left_by_namespace(State.ARCHIVED, ctx.scope())
+    return ArchiveStats(
+        {namespace: one.memories for namespace, one in found.items()},
+        sum(one.size_bytes for one in found.values()),
+        min((one.oldest for one in found.values() if one.oldest is not None), default=None),
+        max((one.newest for one in found.values() if one.newest is not None), default=None),
+    )

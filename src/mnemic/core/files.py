@@ -17,7 +17,12 @@ LARGEST = 2**28
 
 
 def allowed(ctx: Context, path: Path, field: str) -> Path:
-    """Where *path* really leads, below the allowed folders; a `~` is the user's folder, and no link leads out."""
+    """Where *path* really leads, below the allowed folders; a `~` is the user's folder, and no link leads out.
+
+    Denied to a caller who is limited to some namespaces: a file may hold what stands in the others.
+    """
+    if ctx.granted is not None:
+        raise Denied(f"{field}: this token may not use files, since it is limited to some namespaces.")
     try:
         real = path.expanduser().resolve()
     except (OSError, RuntimeError, ValueError):

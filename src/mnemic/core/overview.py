@@ -23,6 +23,7 @@ class Overview:
     model: str | None
     changes: int
     size_bytes: int
+    """The size of the whole store; 0, like the number of its changes, for a caller who may see a part of it."""
 
 
 def overview(ctx: Context, namespace: str | None = None) -> Overview:
@@ -41,6 +42,6 @@ def overview(ctx: Context, namespace: str | None = None) -> Overview:
         links=counts.edges,
         pending=counts.pending,
         model=ctx.embedder.name if ctx.embedder else None,
-        changes=counts.changes,
-        size_bytes=counts.size_bytes,
+        changes=counts.changes if ctx.granted is None else 0,
+        size_bytes=counts.size_bytes if ctx.granted is None else 0,
     )

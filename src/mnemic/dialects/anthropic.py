@@ -18,7 +18,7 @@ from mnemic.core.context import Context
 from mnemic.core.entities import Taken
 from mnemic.core.moving.mirror import LINES, Mirror
 from mnemic.dialects.operation import Dialect, Operation, Rendered, Resource, Shape
-from mnemic.dialects.pages import After, Limit, note_on
+from mnemic.dialects.pages import After, Limit, with_note
 from mnemic.dialects.schemas import listed_in_full, whole_schema
 from mnemic.dialects.texts import Words
 from mnemic.errors import Invalid, MnemicError
@@ -34,8 +34,7 @@ class Anthropic(Dialect):
         """Two-space JSON as text, and the same as an object."""
         assert isinstance(reply, Reply)
         spoken = reply.spoken()
-        text = spoken if isinstance(spoken, str) else _json(spoken)
-        return Rendered(text, dict(reply), note=reply.note(text))
+        return Rendered(spoken if isinstance(spoken, str) else _json(spoken), dict(reply))
 
     def render_error(self, name: str, error: MnemicError) -> Rendered:
         """Arguments at fault in the words of the reference; everything else as it is."""
@@ -129,10 +128,6 @@ class Reply(Shape):
         """What stands in the text: the whole object."""
         return dict(self)
 
-    def note(self, text: str) -> str | None:
-        """What is to be said about an answer of this *text*."""
-        return None
-
 
 class EntitiesReply(Reply):
     """Entities; the text is the bare list."""
@@ -190,11 +185,11 @@ class GraphReply(Reply):
 
 
 class WholeGraphReply(GraphReply):
-    """All of them, or a page: clients read nothing but JSON in the other answers."""
+    """All of them, or a page. The object has the documented keys only, so a hint at the pages stands in the text."""
 
-    def note(self, text: str) -> str | None:
+    def spoken(self) -> object:
         """See Reply."""
-        return note_on(text)
+        return with_note(dict(self), _json(dict(self)))
 
 
 def _graph(entities: Iterable[Entity], relations: Iterable[Relation]) -> GraphReply:

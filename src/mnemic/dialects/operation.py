@@ -96,8 +96,6 @@ class Rendered:
     text: str
     structured: dict[str, Any] | None = None
     is_error: bool = False
-    note: str | None = None
-    """Something about the answer that is not part of it."""
     is_json: bool = False
     """The text is JSON, where there is no object beside it."""
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -17,12 +18,13 @@ Limit = Annotated[int | None, Field(ge=1, le=MAX_PAGE, json_schema_extra={EXTENS
 After = Annotated[Words | None, Field(json_schema_extra={EXTENSION: True})]
 
 
-def note_on(text: str) -> str | None:
-    """What is to be said about an answer of this *text*: a hint at the pages if it is longer than clients show."""
+def with_note(graph: Mapping[str, Any], text: str) -> dict[str, Any]:
+    """*graph*, whose answer is *text*, with a hint at the pages in front if that is longer than clients show."""
     if len(text) <= READABLE:
-        return None
-    return (
+        return dict(graph)
+    note = (
         f"This answer has {len(text)} characters; many clients cut after {READABLE}. "
         "read_graph also takes limit, the number of entities, and after, the name of the last one you "
         "have; search_nodes and open_nodes give parts of the graph."
     )
+    return {"note": note, **graph}

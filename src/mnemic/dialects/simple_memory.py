@@ -18,7 +18,7 @@ from mnemic.core.context import Context
 from mnemic.core.entities import Taken
 from mnemic.core.moving.mirror import DOCUMENT, Mirror
 from mnemic.dialects.operation import Dialect, Operation, Rendered, Shape
-from mnemic.dialects.pages import After, Limit, note_on
+from mnemic.dialects.pages import After, Limit, with_note
 from mnemic.dialects.schemas import listed_in_full
 from mnemic.dialects.texts import Words
 from mnemic.errors import MnemicError
@@ -27,14 +27,15 @@ from mnemic.model.graph import Sketch, Triple
 
 
 class SimpleMemory(Dialect):
-    """The dialect, with its way of answering: JSON in one line, and beside it at most a word on a large graph."""
+    """The dialect, with its way of answering: JSON in one line."""
 
     def render(self, reply: BaseModel) -> Rendered:
         """See Dialect."""
         assert isinstance(reply, RootModel)
         text = orjson.dumps(reply.root).decode()
-        note = note_on(text) if isinstance(reply, GraphReply) else None
-        return Rendered(text, note=note, is_json=True)
+        if isinstance(reply, GraphReply):
+            text = orjson.dumps(with_note(reply.root, text)).decode()
+        return Rendered(text, is_json=True)
 
     def render_error(self, name: str, error: MnemicError) -> Rendered:
         """See Dialect."""

@@ -46,6 +46,17 @@ class Traits(NamedTuple):
     occurred_at: Moment
 
 
+class Departed(NamedTuple):
+    """The memories of a namespace that came into a state other than living."""
+
+    memories: int
+    size_bytes: int
+    """The bytes of their titles and texts."""
+    oldest: Moment | None
+    newest: Moment | None
+    """When the first and the last of them came into it."""
+
+
 class Usage(NamedTuple):
     """How a memory is used and linked. A link that has ended counts too."""
 
@@ -246,8 +257,8 @@ class Reader(Protocol):
         Only those that came into it before that moment, where one is given.
         """
 
-    def left_by_namespace(self, state: State, namespaces: Sequence[str] | None) -> dict[str, int]:
-        """How many memories are in *state*, by namespace."""
+    def left_by_namespace(self, state: State, namespaces: Sequence[str] | None) -> dict[str, Departed]:
+        """How many memories are in *state*, how large they are and since when, by namespace."""
 
     def standards(self) -> list[tuple[str, int | None, str | None]]:
         """What is set for each namespace for which something is: its name, standard memory and parent."""

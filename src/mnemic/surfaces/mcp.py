@@ -301,11 +301,7 @@ def _listed_resource(resource: Resource, address: str) -> Result:
 
 
 def _result(told: Rendered) -> Result:
-    texts = [told.text] if told.note is None else [told.text, told.note]
-    result: Result = {
-        "content": [{"type": "text", "text": text} for text in texts],
-        "isError": told.is_error,
-    }
+    result: Result = {"content": [{"type": "text", "text": told.text}], "isError": told.is_error}
     if told.structured is not None:
         result["structuredContent"] = told.structured
     return result

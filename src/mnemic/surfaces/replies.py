@@ -21,6 +21,7 @@ class Failing(NamedTuple):
     code: str
 
 
+INTERNAL = "Internal server error"
 BROKEN = Failing(500, "DATABASE_ERROR")
 """Something broke. What it was is in the log, never in the answer."""
 FAILURES: Mapping[str, Failing] = {
@@ -75,8 +76,9 @@ def problem(error: MnemicError, headers: Mapping[str, str] | None = None) -> Res
 def described(error: MnemicError) -> dict[str, str]:
     """*error* in the words of an answer."""
     failing = FAILURES.get(error.code, BROKEN)
-    message = "Internal server error" if failing is BROKEN else str(error)
-    content = {"error": message, "code": failing.code, "message": message}
+    if failing is BROKEN:
+        return {"error": INTERNAL, "code": failing.code, "message": INTERNAL}
+    content = {"error": str(error), "code": failing.code, "message": error.message}
     if isinstance(error, Invalid) and error.field:
         content["field"] = error.field
     return content

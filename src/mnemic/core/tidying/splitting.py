@@ -172,20 +172,22 @@ def split(
     reference: int | str,
     parts: Sequence[Part],
     *,
+    parent: int | None = None,
     contains: str = CONTAINS,
     part_of: str = PART_OF,
 ) -> Split:
     """Move the statements of *parts* out of a memory into new ones, or into those that bear the title already.
 
-    All in one transaction. A text the whole does not hold is added to the part all the same.
+    All in one transaction. A text the whole does not hold is added to the part all the same. The parts are linked with
+    *parent*, or with the memory itself.
     """
     with write_after_expiry(ctx, "split") as tx:
         whole = locate(tx, ctx, reference)
         must_live(whole)
         made = [_made(tx, ctx, whole, part) for part in parts]
+        above = whole.id if parent is None else parent
         links = sum(
-            link_once(tx, whole.id, one.id, contains) + link_once(tx, one.id, whole.id, part_of)
-            for one in made
+            link_once(tx, above, one.id, contains) + link_once(tx, one.id, above, part_of) for one in made
         )
         moving = {text for part in parts for text in part.texts}
         left = [text for text in whole.texts if text not in moving]

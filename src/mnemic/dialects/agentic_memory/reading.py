@@ -43,7 +43,7 @@ def stats(ctx: Context) -> dict[str, Any]:
         "dimension": resemblance.dimension(ctx),
         "session_count": reader.session_count(ctx.scope()),
         "type_counts": dict(types),
-        "file_size_bytes": reader.size_bytes(),
+        "file_size_bytes": reader.size_bytes() if ctx.granted is None else 0,
         "current_session": sessions.current(ctx) or 0,
         "file_path": ctx.store.location,
     }

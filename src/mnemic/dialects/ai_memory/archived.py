@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from typing_extensions import TypedDict
+
+from mnemic.core.archive import ArchiveStats
 from mnemic.core.context import Context
 from mnemic.core.memories import Fate, forget_matching
 from mnemic.errors import Invalid
@@ -37,3 +40,20 @@ def archived_entry(memory: Memory) -> dict[str, Any]:
         entry["archived_at"] = iso(memory.state_at)
     reason = memory.state_reason or COLLECTED
     return {**entry, "archive_reason": COLLECTED if reason == EXPIRED else reason}
+
+
+class ArchiveExtent(TypedDict):
+    """How large the archive is, and when its first and its last memory came in."""
+
+    size_bytes: int
+    oldest_archived_at: str | None
+    newest_archived_at: str | None
+
+
+def archive_extent(stats: ArchiveStats) -> ArchiveExtent:
+    """The size and the date range of the archive."""
+    return {
+        "size_bytes": stats.size_bytes,
+        "oldest_archived_at": None if stats.oldest is None else iso(stats.oldest),
+        "newest_archived_at": None if stats.newest is None else iso(stats.newest),
+    }

@@ -8,7 +8,7 @@ from typing import Any
 from mnemic.core import archive, lifecycle
 from mnemic.core.context import Context
 from mnemic.core.overview import overview
-from mnemic.dialects.ai_memory.archived import archived_entry, put_away
+from mnemic.dialects.ai_memory.archived import archive_extent, archived_entry, put_away
 from mnemic.dialects.ai_memory.arguments import (
     Age,
     ArchiveLimit,
@@ -132,6 +132,7 @@ def memory_archive_purge(ctx: Context, request: ArchivePurge) -> Answer:
 
 @AI_MEMORY.operation(title="Archive statistics", read_only=True, idempotent=True)
 def memory_archive_stats(ctx: Context, request: Nothing) -> Answer:
-    """Count what is in the archive, by namespace."""
-    counts = archive.archive_counts(ctx)
-    return answer(archived_total=sum(counts.values()), by_namespace=_counted("namespace", counts))
+    """Count what is in the archive, by namespace and in bytes, with the dates it was archived between."""
+    stats = archive.archive_stats(ctx)
+    by_namespace = _counted("namespace", stats.by_namespace)
+    return answer(archived_total=stats.total, by_namespace=by_namespace, **archive_extent(stats))

@@ -15,6 +15,12 @@ SHORTEST_PREFIX_OF_DIGITS = 7
 """On the command line fewer digits are the number that the house shows."""
 
 
+class MissingMemory(NotFound):
+    """There is no such memory; over HTTP the `message` is the documented one, whatever `error` says."""
+
+    message = "Memory not found"
+
+
 def meant(
     ctx: Context,
     id: str,
@@ -40,5 +46,5 @@ def meant(
         shown = "\n".join(memory.uid for memory in found[:PREFIXES_SHOWN])
         raise Invalid(f"ambiguous ID prefix '{wanted}': {len(found)} matches\n{shown}", "id")
     if not found or not ctx.may_see(found[0].namespace):
-        raise NotFound(missing)
+        raise (MissingMemory if state is State.LIVING else NotFound)(missing)
     return found[0]

@@ -8,8 +8,7 @@ is kept, and the limits that one of them sets to a batch are not asked. What is 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import orjson
 from pydantic import BaseModel, Field
@@ -21,7 +20,9 @@ from mnemic.core.lifecycle import touch
 from mnemic.dialects.agentic_memory import reporting
 from mnemic.dialects.ai_memory import leaving
 from mnemic.dialects.ai_memory.arguments import Nothing
-from mnemic.dialects.mcp_memory.graph import link, related, why_not
+from mnemic.dialects.mcp_memory import graph
+from mnemic.dialects.mcp_memory.graph import related, why_not
+from mnemic.dialects.mcp_memory.observations import USUAL_KIND, observe
 from mnemic.dialects.mcp_memory.vocabulary import (
     GENERIC,
     INVERSES,
@@ -33,9 +34,9 @@ from mnemic.dialects.mcp_memory.vocabulary import (
 )
 from mnemic.dialects.objects import ObjectDialect, Reply, answer
 from mnemic.dialects.operation import Rendered, Shape
-from mnemic.dialects.pages import After, Limit, note_on
+from mnemic.dialects.pages import After, Limit, with_note
 from mnemic.dialects.texts import Words
-from mnemic.errors import Invalid, MnemicError, NotFound
+from mnemic.errors import Invalid, MnemicError
 from mnemic.formats.graphs import linked, shown
 from mnemic.model.graph import Entity, Sketch, Triple
 from mnemic.model.memory import Memory
@@ -47,7 +48,9 @@ class Shared(ObjectDialect):
     def render(self, reply: BaseModel) -> Rendered:
         """See Dialect."""
         told = super().render(reply)
-        return replace(told, note=note_on(told.text)) if isinstance(reply, WholeGraph) else told
+        if isinstance(reply, WholeGraph):
+            return super().render(answer(**with_note(reply.root, told.text)))
+        return told
 
     def render_error(self, name: str, error: MnemicError) -> Rendered:
         """See Dialect."""
@@ -160,26 +163,27 @@ class AddObservations(Given):
         list[Words] | list[GivenObservations],
         Field(description="Texts to add to the entity called name, or objects for several entities"),
     ]
-    kind: Literal["generic"] = "generic"
-    supersedes: None = None
+    kind: Annotated[Words, Field(description="The kind of these observations")] = USUAL_KIND
+    supersedes: Annotated[
+        int | None,
+        Field(description="The id of an observation that these take the place of, from open_nodes"),
+    ] = None
 
 
 @SHARED.operation(title="Add observations", idempotent=True)
 def add_observations(ctx: Context, request: AddObservations) -> Reply:
     """Add observations to entities that exist; exact duplicates are dropped."""
     if request.name is not None:
-        return _added_to(ctx, request.name, _texts(request.observations))
+        return _added_to(ctx, request.name, request)
     given = [one for one in request.observations if isinstance(one, GivenObservations)]
     if len(given) < len(request.observations):
         raise Invalid("name: required, unless observations are objects with entityName", "name")
     return answer(**_added(_observe(ctx, [(one.entityName, one.contents) for one in given])))
 
 
-def _added_to(ctx: Context, name: str, texts: list[str]) -> Reply:
-    try:
-        [(memory, fresh)] = _observe(ctx, [(name, texts)])
-    except NotFound:
-        raise not_found(name) from None
+def _added_to(ctx: Context, name: str, request: AddObservations) -> Reply:
+    memory, fresh = observe(ctx, name, _texts(request.observations), request.kind, request.supersedes)
+    touch(ctx, [memory])
     return answer(entity=told_memory(memory), **_added([(memory, fresh)]))
 
 
@@ -293,11 +297,11 @@ class ReadGraph(Given):
 @SHARED.operation(title="Read graph", read_only=True, idempotent=True)
 def read_graph(ctx: Context, request: ReadGraph) -> WholeGraph:
     """Read the entire knowledge graph: all entities and all relations."""
-    graph = core.read_graph(ctx, request.after, request.limit)
+    whole = core.read_graph(ctx, request.after, request.limit)
     return WholeGraph.model_construct(
         {
-            "entities": [shown(entity) for entity in graph.entities],
-            "relations": [linked(relation) for relation in graph.relations],
+            "entities": [shown(entity) for entity in whole.entities],
+            "relations": [linked(relation) for relation in whole.relations],
         }
     )
 
@@ -315,12 +319,10 @@ def search_nodes(ctx: Context, request: SearchNodes) -> Reply:
     return answer(entities=[told(entity) for entity in found], relations=_around(ctx, found))
 
 
-class OpenNodes(Given):
+class OpenNodes(graph.OpenNodes, extra="ignore"):
     """What to open."""
 
     names: Annotated[list[Words], Field(description="The exact names of the entities")]
-    kinds: None = None
-    include_superseded: bool = False
 
 
 @SHARED.operation(title="Open nodes", read_only=True, idempotent=True)
@@ -329,9 +331,7 @@ def open_nodes(ctx: Context, request: OpenNodes) -> Reply:
     opened = core.open_named(ctx, request.names, together=True)
     links = core.links_at(ctx, [memory.id for memory in opened])
     return answer(
-        entities=[
-            {**told_memory(memory), "relations": [link(one) for one in links[memory.id]]} for memory in opened
-        ],
+        entities=[graph.opened_node(memory, links[memory.id], request) for memory in opened],
         relations=_around(ctx, opened),
     )
 

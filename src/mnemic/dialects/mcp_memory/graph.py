@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -13,6 +13,7 @@ from mnemic.core.context import Context
 from mnemic.core.entities import Taken
 from mnemic.core.files import readable
 from mnemic.core.lifecycle import touch
+from mnemic.dialects.mcp_memory.observations import USUAL_KIND, observe, of_kinds
 from mnemic.dialects.mcp_memory.vocabulary import (
     GENERIC,
     INVERSES,
@@ -36,6 +37,7 @@ from mnemic.dialects.texts import SomeWords, Words
 from mnemic.errors import Invalid
 from mnemic.formats.graphs import NO_FIELDS, NO_JSON, Flaw, Record, linked, read_lines
 from mnemic.model.graph import Sketch, Triple
+from mnemic.model.memory import Memory
 
 Model = TypeVar("Model", bound=BaseModel)
 DANGLING = "between entities that are not there yet"
@@ -150,17 +152,17 @@ class AddObservations(Shape):
         list[Words] | list[GivenObservations],
         Field(description="texts to add; without name, objects with entityName and contents"),
     ]
-    # Later versions know kinds of observations, and some that supersede others.
-    kind: Literal["generic"] = "generic"
-    supersedes: None = None
+    kind: Annotated[Words, Field(description="kind of these observations")] = USUAL_KIND
+    supersedes: Annotated[
+        int | None, Field(description="id of the observation that these take the place of, from open_nodes")
+    ] = None
 
 
 @MCP_MEMORY.operation(title="Add observations", idempotent=True)
 def add_observations(ctx: Context, request: AddObservations) -> Reply:
     """Add observations to an entity that exists; exact duplicates are dropped."""
     if request.name is not None:
-        texts = _texts(request.observations, "observations")
-        return answer(entity=told_memory(_observed(ctx, [(request.name, texts)])[0][0]))
+        return _observed_one(ctx, request.name, request)
     given = [one for one in request.observations if isinstance(one, GivenObservations)]
     _name_or_objects(len(given) == len(request.observations), "observations")
     added = _observed(ctx, [(one.entityName, one.contents) for one in given])
@@ -168,6 +170,14 @@ def add_observations(ctx: Context, request: AddObservations) -> Reply:
         results=[{"entityName": memory.title, "addedObservations": fresh} for memory, fresh in added],
         entities=[told_memory(memory) for memory, _ in added],
     )
+
+
+def _observed_one(ctx: Context, name: str, request: AddObservations) -> Reply:
+    texts = _texts(request.observations, "observations")
+    check_observations(texts)
+    memory, _ = observe(ctx, name, texts, request.kind, request.supersedes)
+    touch(ctx, [memory])
+    return answer(entity=told_memory(memory))
 
 
 def _observed(ctx: Context, additions: Sequence[tuple[str, list[str]]]) -> list[tuple[Any, list[str]]]:
@@ -288,9 +298,10 @@ class OpenNodes(Shape):
     """What to open."""
 
     names: Annotated[list[Words], Field(description="exact names")]
-    # As in AddObservations.
-    kinds: None = None
-    include_superseded: bool = False
+    kinds: Annotated[list[Words] | None, Field(description="only observations of these kinds")] = None
+    include_superseded: Annotated[
+        bool, Field(description="also the observations that others took the place of")
+    ] = False
 
 
 @MCP_MEMORY.operation(title="Open nodes", read_only=True, idempotent=True)
@@ -299,11 +310,18 @@ def open_nodes(ctx: Context, request: OpenNodes) -> Reply:
     check_names(request.names, "Request")
     opened = core.open_named(ctx, request.names, together=True)
     links = core.links_at(ctx, [memory.id for memory in opened])
-    return answer(
-        entities=[
-            {**told_memory(memory), "relations": [link(one) for one in links[memory.id]]} for memory in opened
-        ]
-    )
+    return answer(entities=[opened_node(memory, links[memory.id], request) for memory in opened])
+
+
+def opened_node(memory: Memory, links: Sequence[core.Link], request: OpenNodes) -> dict[str, Any]:
+    """An entity with the observations asked for, their ids, which `supersedes` takes, and its relations."""
+    texts, numbers = of_kinds(memory, request.kinds, include_superseded=request.include_superseded)
+    return {
+        **told_memory(memory),
+        "observations": texts,
+        "observation_ids": numbers,
+        "relations": [link(one) for one in links],
+    }
 
 
 def link(one: core.Link) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from pydantic import Field
 from mnemic.core import associate
 from mnemic.core.context import Context
 from mnemic.core.entities import visible
+from mnemic.dialects.mcp_memory.observations import is_mostly_metadata
 from mnemic.dialects.mcp_memory.vocabulary import (
     MCP_MEMORY,
     STATUS,
@@ -25,6 +26,8 @@ from mnemic.model.search import Hit, Query
 
 WEIGHTS = {"activo": 1.0, "pausado": 0.85, "completado": 0.7, "archivado": 0.5}
 """What the score of an entity is worth in each status."""
+MOSTLY_METADATA = 0.7
+"""What it is worth if most of its observations are of the kind `metadata`."""
 
 
 class SearchSemantic(Shape):
@@ -47,7 +50,8 @@ def search_semantic(ctx: Context, request: SearchSemantic) -> Reply:
 
 
 def _weight(memory: Memory) -> float:
-    return WEIGHTS.get(str(memory.metadata.get(STATUS)), 1.0)
+    weight = WEIGHTS.get(str(memory.metadata.get(STATUS)), 1.0)
+    return weight * MOSTLY_METADATA if is_mostly_metadata(memory) else weight
 
 
 def _hit(hit: Hit) -> dict[str, Any]:

@@ -105,18 +105,19 @@ class ExecuteSplit(Shape):
         list[dict[str, Any]], Field(description="parts, each with name, entity_type and observations")
     ]
     parent_entity_name: Annotated[
-        Words | None, Field(description="accepted; the parts belong to entity_name")
+        Words | None, Field(description="entity the parts are linked with (default: entity_name)")
     ] = None
 
 
 @MCP_MEMORY.operation(title="Execute a split", destructive=True)
 def execute_entity_split(ctx: Context, request: ExecuteSplit) -> Reply:
-    """Move observations into new entities and link these with the original, all or nothing."""
+    """Move observations into new entities and link these with the original or its parent, all or nothing."""
     parts = [_part(item) for item in request.approved_splits]
     memory = core.entity(ctx.store.read(), ctx, request.entity_name)
     if memory is None:
         raise NotFound(f"Original entity '{request.entity_name}' not found")
-    done = splitting.split(ctx, memory.id, parts, contains=CONTAINS, part_of=PART_OF)
+    above = memory if request.parent_entity_name is None else found(ctx, request.parent_entity_name)
+    done = splitting.split(ctx, memory.id, parts, parent=above.id, contains=CONTAINS, part_of=PART_OF)
     return answer(
         result={
             "new_entities": [part.title for part in done.parts],

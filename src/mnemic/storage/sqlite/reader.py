@@ -25,6 +25,7 @@ from mnemic.storage import text
 from mnemic.storage.base import (
     Companionship,
     Counts,
+    Departed,
     Match,
     Merit,
     Nearness,
@@ -141,10 +142,13 @@ WHERE state = :state AND state != 'living' AND (:before IS NULL OR state_at < :b
 ORDER BY state_at DESC, id DESC LIMIT :limit OFFSET :offset
 """
 LEFT_BY_NAMESPACE = """
-SELECT namespace, count(*) FROM memory
-WHERE state = :state AND state != 'living'
-  AND (:namespaces IS NULL OR namespace IN (SELECT value FROM json_each(:namespaces)))
-GROUP BY namespace
+SELECT m.namespace, count(*), sum(octet_length(m.title) + coalesce((
+    SELECT sum(octet_length(s.text)) FROM statement s WHERE s.memory_id = m.id AND s.until IS NULL), 0)),
+  min(m.state_at), max(m.state_at)
+FROM memory m
+WHERE m.state = :state AND m.state != 'living'
+  AND (:namespaces IS NULL OR m.namespace IN (SELECT value FROM json_each(:namespaces)))
+GROUP BY m.namespace
 """
 STANDARDS = """
 SELECT name, standard_id, parent FROM namespace
@@ -288,10 +292,11 @@ class SqliteReader:
         }
         return column(self._connection, LEFT, values)
 
-    def left_by_namespace(self, state: State, namespaces: Sequence[str] | None) -> dict[str, int]:
+    def left_by_namespace(self, state: State, namespaces: Sequence[str] | None) -> dict[str, Departed]:
         """See Reader."""
         values = {"state": state, "namespaces": _listed(namespaces)}
-        return dict(rows(self._connection, LEFT_BY_NAMESPACE, values))
+        found = rows(self._connection, LEFT_BY_NAMESPACE, values)
+        return {namespace: Departed(*figures) for namespace, *figures in found}
 
     def standards(self) -> list[tuple[str, int | None, str | None]]:
         """See Reader."""

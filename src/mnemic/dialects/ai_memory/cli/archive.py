@@ -13,13 +13,13 @@ from mnemic.core import lifecycle, memories
 from mnemic.core.context import wall_clock
 from mnemic.core.memories import Fate
 from mnemic.dialects.ai_memory import rules
-from mnemic.dialects.ai_memory.archived import FORGET
+from mnemic.dialects.ai_memory.archived import FORGET, archive_extent
 from mnemic.dialects.ai_memory.cli import options, views
 from mnemic.dialects.ai_memory.cli.entries import archived, brief, one
 from mnemic.dialects.ai_memory.cli.options import WORDS, at_most, id_argument, in_namespace, narrowed
 from mnemic.errors import Invalid
 from mnemic.model.memory import Memory
-from mnemic.model.values import State
+from mnemic.model.values import State, iso
 from mnemic.surfaces.cli import output
 from mnemic.surfaces.cli.session import Session, Verb, VerbGroup, pass_session
 from mnemic.surfaces.cli.text import INDENT, count, faint, good, name, safe
@@ -131,11 +131,19 @@ def purge(session: Session, older_than_days: int | None) -> None:
 @archive.command()
 @pass_session
 def stats(session: Session) -> None:
-    """Count archived memories by namespace."""
+    """Count archived memories by namespace, with their size and the dates they were archived between."""
     with session.open(reads=True) as app:
-        held = archives.archive_counts(app.ctx)
+        stats = archives.archive_stats(app.ctx)
+    held = stats.by_namespace
     facts = {
-        "archived_total": sum(held.values()),
+        "archived_total": stats.total,
         "by_namespace": [{"namespace": space, "count": number} for space, number in held.items()],
+        **archive_extent(stats),
     }
-    output.present(session, facts, [f"archived {sum(held.values()):,}", *views.spaces(held)])
+    output.present(session, facts, [f"archived {stats.total:,}", *_extent_lines(stats), *views.spaces(held)])
+
+
+def _extent_lines(stats: archives.ArchiveStats) -> Iterator[str]:
+    if stats.oldest is not None and stats.newest is not None:
+        yield f"size     {stats.size_bytes:,} bytes"
+        yield f"between  {iso(stats.oldest)} and {iso(stats.newest)}"

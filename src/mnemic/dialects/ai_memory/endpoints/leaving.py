@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 from mnemic.core import archive, lifecycle
 from mnemic.core.context import Context
 from mnemic.dialects.ai_memory import rules
-from mnemic.dialects.ai_memory.archived import put_away
+from mnemic.dialects.ai_memory.archived import ArchiveExtent, archive_extent, put_away
 from mnemic.dialects.ai_memory.endpoints.shapes import (
     ArchivedEntry,
     Asked,
@@ -123,7 +123,7 @@ def restore_memory(ctx: Context, request: One) -> Restored:
     return {"restored": True, "id": archive.unarchive(ctx, gone.id).uid}
 
 
-class ArchiveStats(TypedDict):
+class ArchiveStats(ArchiveExtent):
     """The archive in numbers."""
 
     archived_total: int
@@ -132,6 +132,10 @@ class ArchiveStats(TypedDict):
 
 @AI_MEMORY.endpoint("GET /archive/stats", title="Statistics of the archive")
 def get_archive_stats(ctx: Context, request: Nothing) -> ArchiveStats:
-    """How much is in the archive, by namespace."""
-    counts = archive.archive_counts(ctx)
-    return {"archived_total": sum(counts.values()), "by_namespace": counted(counts)}
+    """How much is in the archive, by namespace and in bytes, and since when."""
+    stats = archive.archive_stats(ctx)
+    return {
+        "archived_total": stats.total,
+        "by_namespace": counted(stats.by_namespace),
+        **archive_extent(stats),
+    }
