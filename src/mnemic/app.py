@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mnemic.core.context import EVERYWHERE, Context
+from mnemic.dialects import COMMAND_LINES, DIALECTS, EVERY, NATIVE
 from mnemic.errors import Invalid, NotFound
 from mnemic.model.lives import Lives
 from mnemic.model.time import zone_named
 from mnemic.model.values import SECOND, YEAR, Features, Moment
 from mnemic.project import AUTO, current_namespace
 from mnemic.settings import Settings, data_folder
+
+__all__ = ["COMMAND_LINES", "DIALECTS", "EVERY", "NATIVE", "App", "bring", "dialect", "open_app"]
 
 if TYPE_CHECKING:
     from mnemic.core.moving.arrivals import Imported
@@ -24,15 +27,6 @@ if TYPE_CHECKING:
     from mnemic.language.base import LanguageModel
     from mnemic.storage.base import Progress, Store
 
-DIALECTS = ("mnemic", "anthropic", "simple-memory", "mcp-memory", "ai-memory", "lorekeeper", "agentic-memory")
-NATIVE = DIALECTS[0]
-"""Our own dialect, whose operations are the commands of the command line."""
-EVERY = "all"
-"""The view of them all, which is no vocabulary of its own: whoever lists the vocabularies leaves it out."""
-COMMAND_LINES = {
-    "ai-memory": ("mnemic.dialects.ai_memory.cli.group:group", "ai-memory's own 26 commands."),
-}
-"""The dialects that have a command line of their own: where its group is, and its one-line help."""
 VARIABLES = ("LORE_", "AMEM_")
 """How the variables begin by which vocabularies are tuned."""
 SYSTEMS = ("anthropic", "simple-memory", "mcp-memory", "ai-memory", "lorekeeper", "agentic-memory")

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from mnemic.dialects import DIALECTS
 from mnemic.errors import NotFound
 
 _DIALECTS = Path(__file__).parents[2] / "dialects"
@@ -48,8 +49,6 @@ def find(name: str) -> Listed:
 
 
 def _commands() -> Iterator[Listed]:
-    from mnemic.app import DIALECTS
-
     for dialect in DIALECTS:
         yield from _declared(dialect)
 

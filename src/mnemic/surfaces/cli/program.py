@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import click
 
 from mnemic import __version__
+from mnemic.dialects import COMMAND_LINES
 from mnemic.errors import NotFound
 from mnemic.surfaces.cli.failure import FAILED, guarded
 from mnemic.surfaces.cli.lazy_group import LazyGroup, Table, load
@@ -64,8 +65,6 @@ _HERE = "mnemic.surfaces.cli."
 
 def _table() -> Table:
     """The commands that are not derived, the command lines of other systems included."""
-    from mnemic.app import COMMAND_LINES
-
     own = {
         title: {name: (_HERE + place, text) for name, (place, text) in rows.items()}
         for title, rows in OWN.items()
@@ -103,8 +102,6 @@ class Program(LazyGroup):
 
     def hint(self, ctx: click.Context, typed: str) -> str:
         """As any group; a command of another system's command line is pointed out."""
-        from mnemic.app import COMMAND_LINES
-
         for name, (place, _) in COMMAND_LINES.items():
             below = load(place)
             if isinstance(below, click.Group) and typed in below.list_commands(ctx):
