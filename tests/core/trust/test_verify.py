@@ -166,3 +166,8 @@ def test_evidence_is_limited_and_best_first(ctx):
 @pytest.mark.parametrize("claim", ["the of and", "???", "東京", "a:b OR *", "'; DROP TABLE memory"])
 def test_any_text_can_be_a_claim(known, claim):
     assert verify(known, claim).status in ("partial", "ungrounded")
+
+
+def test_a_title_made_of_the_text_ties_no_clause_to_another(ctx):
+    kept(ctx, "Vera Lund runs the bakery, and Paul Omar keeps its books")
+    assert verify(ctx, "Paul Omar runs the bakery, and Vera Lund keeps its books").status == "contradicted"

@@ -194,7 +194,7 @@ def _by_support(evidence: Iterable[Evidence]) -> list[Evidence]:
 
 
 def _evidence(memory: Memory, claim: Sequence[Clause]) -> Evidence:
-    judgement = judge(claim, memory.content, memory.title)
+    judgement = judge(claim, memory.content, _chosen_title(memory))
     is_outdated = memory.state is State.SUPERSEDED
     return Evidence(
         memory=memory,
@@ -204,6 +204,12 @@ def _evidence(memory: Memory, claim: Sequence[Clause]) -> Evidence:
         contradicts=judgement.relation is Relation.CONTRADICTS and not is_outdated,
         judgement=judgement,
     )
+
+
+def _chosen_title(memory: Memory) -> str:
+    """The title somebody chose; one made of the first sentence adds nothing."""
+    start = memory.title.rstrip("….")
+    return "" if memory.content.lstrip().startswith(start[: len(start) * 3 // 4]) else memory.title
 
 
 def _candidates(ctx: Context, reader: Reader, claim: str, namespace: str | None) -> list[Memory]:
