@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -397,3 +398,16 @@ def test_ctrl_c_says_what_was_done(cli):
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert err.decode().strip() == "Interrupted. 3 changes were stored; `mnemic history` lists them."
+
+
+def test_a_terminal_that_is_not_utf_8_is_written_to_all_the_same(cli):
+    cli("remember", "日本語 tea → café")
+    done = subprocess.run(
+        [sys.executable, "-m", "mnemic", "recall", "tea"],
+        capture_output=True,
+        env={**cli.environment, "PYTHONIOENCODING": "latin-1"},
+        timeout=120,
+    )
+    assert done.returncode == 0 and done.stderr == b""
+    shown = done.stdout.decode("latin-1")
+    assert "tea ? café" in shown and re.search(r"[#.]{10}", shown)

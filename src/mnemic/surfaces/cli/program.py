@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -145,6 +146,7 @@ def program() -> Program:
 
 def run(arguments: Sequence[str]) -> int:
     """Run `mnemic` with *arguments*; its exit code. An error is one sentence on standard error, or JSON."""
+    _show_what_can_be_shown()
     try:
         # A wrong word may stop the parser before it has seen the flag.
         code = run_words(arguments, Session(as_json="--json" in arguments))
@@ -153,6 +155,13 @@ def run(arguments: Sequence[str]) -> int:
         _close_stdout()
         return FAILED
     return code
+
+
+def _show_what_can_be_shown() -> None:
+    """Let a terminal that is not UTF-8 show a question mark for what it has no character for."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def run_words(arguments: Sequence[str], session: Session) -> int:

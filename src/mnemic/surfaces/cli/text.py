@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import shutil
+import sys
 import textwrap
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -90,7 +92,18 @@ def stamp(moment: Moment, now: Moment) -> str:
 def bar(share: float, cells: int = 10) -> str:
     """A bar of *cells* characters, filled by *share* between 0 and 1."""
     filled = round(max(0.0, min(1.0, share)) * cells)
-    return "█" * filled + "░" * (cells - filled)
+    full, empty = _cells(sys.stdout.encoding or "ascii")
+    return full * filled + empty * (cells - filled)
+
+
+@functools.lru_cache(maxsize=4)
+def _cells(encoding: str) -> tuple[str, str]:
+    """The characters of a bar that a terminal of this encoding can show."""
+    try:
+        "█░".encode("utf-8" if encoding.lower() == "ascii" else encoding)  # click writes UTF-8 to ASCII
+    except (UnicodeEncodeError, LookupError):
+        return "#", "."
+    return "█", "░"
 
 
 def size(count: int) -> str:
