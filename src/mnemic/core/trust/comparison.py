@@ -132,8 +132,8 @@ def _may_inherit(pair: Pair, fact: Clause, is_subject: bool) -> bool:
         return True
     if pair.known in fact.inherited and fact.is_verbless:
         return fact.is_contrast or not is_subject or not fact.has_subject
-    if is_subject and not fact.has_subject:
-        return True
+    if is_subject:
+        return not fact.has_subject
     return fact.has_pronoun and not pair.term.is_verb
 
 

@@ -106,7 +106,8 @@ def _strength(found: Comparison) -> float:
         elif pair.is_met:
             near = 1.0 if pair.is_own else 0.9 if pair.known in found.fact.inherited else 0.5
             total += worth * near * (1.0 if pair.how is How.SAME else 0.9)
-    return total + 0.3 * _ORDER[found.relation]
+    has_verb = any(pair.term.is_verb and pair.is_own and pair.is_met for pair in found.pairs)
+    return total + 0.3 * _ORDER[found.relation] + 0.8 * has_verb
 
 
 def entails_together(one: Judgement, other: Judgement) -> bool:
