@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from mnemic.core.memories import Note, remember
@@ -43,12 +45,11 @@ def test_what_is_doubtful_counts_less(store, three):
     assert found[doubtful].score == pytest.approx(found[sure].score / 2)
 
 
-def test_what_neither_words_nor_meaning_speak_for_is_left_out(store, three):
-    one, two, _ = three
-    assert scored(store, Candidate(one, cosine=0.01), Candidate(two, cosine=-0.5)) == {}
+def test_what_has_gone_meanwhile_is_left_out(store, three):
+    one, _, _ = three
     assert scored(store) == {}
     assert scored(store, Candidate(one, bm25=0.5, cosine=-0.5))[one].score > 0
-    assert scored(store, Candidate(99, bm25=1.0, cosine=0.9)) == {}, "it has gone meanwhile"
+    assert scored(store, Candidate(99, bm25=1.0, cosine=0.9)) == {}
 
 
 def test_what_was_said_around_it_lifts_a_memory(ctx):
@@ -96,10 +97,10 @@ def test_a_session_that_tells_of_more_that_is_asked_lifts_all_of_it(store):
     asked = a_question("heron at noon")
     found = scored(store, *(Candidate(number, bm25=1.0) for number in told), asked=asked)
     both, also, half, doubtful = (found[number].terms["told"] for number in told)
-    assert both == also == pytest.approx(HOUSE.told), "one tells of the heron, the other of noon"
+    assert both == also < HOUSE.told, "one tells of the heron, the other of noon"
     assert 0 < half < both and doubtful == pytest.approx(half / 2)
     alone = scored(store, *(Candidate(number, bm25=1.0) for number in told[2:]), asked=asked)
-    assert alone[told[2]].terms["told"] == pytest.approx(HOUSE.told), "beside the best that was found"
+    assert alone[told[2]].terms["told"] == pytest.approx(half), "whatever else was found"
 
 
 def test_nothing_is_gained_where_all_that_is_told_is_in_doubt(store):
@@ -155,18 +156,12 @@ def test_what_resembles_the_best_counts_more_where_several_are_asked_for(real):
     told = kept(real, "I visited the museum of natural history and saw the dinosaurs")
     kin = kept(real, "We saw the fossils and skeletons of dinosaurs at an exhibition")
     other = kept(real, "Which museum of my town should I recommend to a colleague?")
-    hits = {hit.memory.id: hit for hit in recall(real, a_question("How many museums have I visited?")).hits}
-    assert hits[told.id].terms["alike"] > hits[kin.id].terms["alike"] > 0
+    asked = replace(a_question("How many museums have I visited?"), min_relevance=0.0)
+    hits = {hit.memory.id: hit for hit in recall(real, asked).hits}
+    assert hits[told.id].terms["alike"] == pytest.approx(0, abs=1e-6), "it resembles itself"
+    assert hits[told.id].score == max(hit.score for hit in hits.values()) < 1
     assert sum(hits[kin.id].terms.values()) == pytest.approx(hits[kin.id].score)
     assert hits[kin.id].terms["alike"] > hits[other.id].terms["alike"]
-
-
-def test_less_near_ones_are_let_in_where_several_are_asked_for_and_something_is_near(store, three):
-    one, two, _ = three
-    near, less = Candidate(one, cosine=0.5), Candidate(two, cosine=0.2)
-    assert scored(store, near, less).keys() == {one}
-    assert scored(store, near, less, asked=a_question("How many?")).keys() == {one, two}
-    assert scored(store, less, asked=a_question("How many?")) == {}
 
 
 def test_likeness_counts_nothing_where_one_answer_will_do_or_no_vector_is_known(real, store):

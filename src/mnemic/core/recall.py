@@ -17,6 +17,7 @@ from mnemic.model.texts import estimated_tokens
 from mnemic.model.values import Features
 from mnemic.retrieval import engine
 from mnemic.retrieval.profiles import HOUSE, Profile
+from mnemic.search.relevance import read_question
 
 EMBEDDED_ON_THE_WAY = 8
 """So many pending statements are embedded before a recall; more are left to the background worker."""
@@ -37,13 +38,15 @@ HYBRID, KEYWORD, RERANKED = "hybrid", "keyword", "hybrid+rerank"
 class Recollection:
     """The hits, how they were found, and at most how many statements had no vector to take part with.
 
-    With a budget, also how many hits did not fit into it.
+    With a budget, also how many hits did not fit into it. Of an empty answer, the names and identifiers of the question
+    that no memory in scope holds.
     """
 
     hits: tuple[Hit, ...]
     mode: str
     pending: int = 0
     left_out: int = 0
+    unknown_names: tuple[str, ...] = ()
 
 
 def recall(
@@ -66,7 +69,9 @@ def recall(
         room = None if budget_tokens is None else budget_tokens - sum(map(size, found.hits))
         found = replace(found, hits=with_surroundings(ctx, found.hits, around, query.filter, room))
     touch(ctx, [hit.memory for hit in found.hits])
-    return found
+    if hits:
+        return found
+    return replace(found, unknown_names=read_question(ctx.store.read(), query).unknown_names)
 
 
 def tiered(ctx: Context, query: Query) -> Recollection:

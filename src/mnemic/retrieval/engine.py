@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 from mnemic.model.memory import Memory, is_beginning
 from mnemic.model.search import Hit, Query
 from mnemic.retrieval.profiles import Profile, Scored
+from mnemic.search.relevance import FLOOR, GAP
 from mnemic.storage.base import Reader
 
 if TYPE_CHECKING:
     from mnemic.embedding.base import Embedding
-
-FLOOR = 0.0
-"""The relevance below which a hit is left out unless the query says otherwise."""
 
 
 def search(reader: Reader, query: Query, vector: Embedding | None, profile: Profile) -> list[Hit]:
@@ -24,7 +22,7 @@ def search(reader: Reader, query: Query, vector: Embedding | None, profile: Prof
     """
     candidates = profile.candidates(reader, query, vector)
     scored = profile.scored(reader, query, candidates)
-    passed = [one for one in scored if one.relevance is None or one.relevance >= floor(query)]
+    passed = _passed(query, scored)
     passed.sort(key=lambda one: (one.score, one.memory_id), reverse=True)
     return [
         Hit(
@@ -33,15 +31,26 @@ def search(reader: Reader, query: Query, vector: Embedding | None, profile: Prof
             terms=one.terms,
             statement_id=candidates[one.memory_id].statement_id if one.memory_id in candidates else None,
             relevance=one.relevance,
-            signals=one.signals,
+            signals=one.signals._asdict() if one.relevance is not None else {},
         )
         for one, memory in _first(reader, passed, query.limit)
     ]
 
 
-def floor(query: Query) -> float:
-    """The relevance a hit of *query* needs."""
-    return FLOOR if query.min_relevance is None else query.min_relevance
+def floor(query: Query, best: float) -> float:
+    """The relevance a hit of *query* needs if the most relevant one has *best*.
+
+    An answer whose best hit lies below the floor is empty; else what lies far behind the best is left out.
+    """
+    if query.min_relevance is not None:
+        return query.min_relevance
+    return GAP * best if best >= FLOOR else FLOOR
+
+
+def _passed(query: Query, scored: Sequence[Scored]) -> list[Scored]:
+    best = max((one.relevance for one in scored if one.relevance is not None), default=0.0)
+    least = floor(query, best)
+    return [one for one in scored if one.relevance is None or one.relevance >= least]
 
 
 def _first(reader: Reader, ordered: Sequence[Scored], limit: int) -> list[tuple[Scored, Memory]]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
+from mnemic.retrieval.periods import MONTHS, WEEKDAYS
 from mnemic.retrieval.text import STOP_WORDS
+from mnemic.storage.text import words
 
 # A letter without the small ones of the scripts that have two cases.
 _CAPITALISED = r"(?![a-zß-öø-ÿα-ωа-я])[^\W\d_][\w'’&-]*"
@@ -21,6 +23,7 @@ _AMOUNT = re.compile(
     r"(?<![\w.])\d[\d.,]{0,20} ?(?:%|°C|[kMGT]?B|ms|s|min|h|days?|weeks?|months?|years?|hours?|minutes?|seconds?|"
     r"km|cm|mm|m|kg|g|l|ml|euros?|dollars?|percent|bars?|degrees)(?!\w)"
 )
+_CALENDAR = frozenset((*MONTHS, *WEEKDAYS))
 LONGEST = 20_000
 """Of a longer text only so many characters are looked at."""
 _BEGINNING = re.compile(r"(?:^|[.!?…:\n][\"'”’)\]]*)\s*(?:[-*•]\s*)?$")
@@ -41,11 +44,25 @@ def names(text: str) -> frozenset[str]:
     return frozenset(name.strip().lower() for name in found)
 
 
+def name_words(text: str, *, capitals: bool = True) -> frozenset[str]:
+    """The words that names and identifiers in *text* are made of, in lower case; no dates, amounts or quotations.
+
+    Without *capitals* only identifiers count: German writes every noun with one.
+    """
+    text = text[:LONGEST]
+    found = [match[0] for match in _IDENTIFIER.finditer(text)]
+    if capitals:
+        runs = (_as_name(text, match) for match in _RUN.finditer(text))
+        found += [word for run in runs if run for word in run.split() if word[0].isupper()]
+    split = {word for name in found for word in words(name)}
+    return frozenset(split - STOP_WORDS - _CALENDAR)
+
+
 def _as_name(text: str, run: re.Match[str]) -> str | None:
     """What of a *run* of capitalised words is a name: the first word of a sentence has its capital for that."""
-    words = run[0].split(" ")
+    parts = run[0].split(" ")
     begins = bool(_BEGINNING.search(text[max(0, run.start() - 8) : run.start()]))
-    if re.split("['’]", words[0].lower())[0] in STOP_WORDS:
-        words, begins = words[1:], False
-    is_capital_by_place = begins and len(words) == 1 and not words[0].isupper()
-    return None if is_capital_by_place or len("".join(words)) < 2 else " ".join(words)
+    if re.split("['’]", parts[0].lower())[0] in STOP_WORDS:
+        parts, begins = parts[1:], False
+    is_capital_by_place = begins and len(parts) == 1 and not parts[0].isupper()
+    return None if is_capital_by_place or len("".join(parts)) < 2 else " ".join(parts)

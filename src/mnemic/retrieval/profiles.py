@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import heapq
+import math
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from mnemic.model.search import Query
@@ -16,11 +16,14 @@ from mnemic.retrieval.candidates import Candidate, gather
 from mnemic.retrieval.periods import Period, looks_back, period
 from mnemic.retrieval.standing import OPENING, is_standing
 from mnemic.retrieval.text import exact_terms
+from mnemic.search.relevance import NO_SIGNALS, Signals, judge
 from mnemic.storage.base import Reader, Traits
 
 if TYPE_CHECKING:
     from mnemic.embedding.base import Embedding
 
+BM25_MOST, LEAST_RARITY = 2.2, 1e-6
+"""How many times the rarity of a word its part of BM25 can reach, and the least rarity of a word."""
 CERTAIN = 1.0
 """The confidence of what somebody said, as against what was concluded from it."""
 
@@ -32,7 +35,7 @@ class Scored(NamedTuple):
     score: float
     terms: Mapping[str, float]
     relevance: float | None = None
-    signals: Mapping[str, float] = MappingProxyType({})
+    signals: Signals = NO_SIGNALS
 
 
 class Profile(Protocol):
@@ -66,12 +69,12 @@ class House:
     beside: float = 0.3
     session: float = 0.3
     session_best: int = 3
-    told: float = 0.12
+    told: float = 0.26
     time: float = 0.15
-    alike: float = 0.7
+    alike: float = 0.47
     alike_best: int = 5
-    least_cosine: float = 0.25
-    least_cosine_alike: float = 0.15
+    judged_each: int = 2
+    judged_least: int = 20
 
     def candidates(self, reader: Reader, query: Query, vector: Embedding | None) -> Mapping[int, Candidate]:
         """See Profile."""
@@ -81,12 +84,9 @@ class House:
         """See Profile."""
         asked = period(query.text, query.now)
         several = asks_for_several(query.text) or looks_back(query.text)
-        relevant = self._relevant(candidates, self.least_cosine)
-        if relevant and several:
-            relevant = self._relevant(candidates, self.least_cosine_alike)
-        traits = reader.traits(list(relevant))
-        own = self._own(relevant, traits)
-        for number, value in self._standing(reader, relevant, traits).items():
+        traits = reader.traits(list(candidates))
+        own = self._own(candidates, traits)
+        for number, value in self._standing(reader, candidates, traits).items():
             own[number]["standing"] = value
         worth = {number: sum(terms.values()) for number, terms in own.items()}
         lent = {
@@ -97,19 +97,26 @@ class House:
         for name, values in lent.items():
             _add(own, worth, name, values)
         if several:
-            _add(own, worth, "alike", self._alike(reader, relevant, worth, traits))
+            _add(own, worth, "alike", self._alike(reader, candidates, worth, traits))
         _add(own, worth, "told", self._told(reader, query, traits))
-        return [
-            Scored(number, worth[number], terms, max(0.0, relevant[number].cosine))
-            for number, terms in own.items()
-        ]
+        return self._judged(reader, query, candidates, own, worth)
 
-    def _relevant(self, candidates: Mapping[int, Candidate], least_cosine: float) -> dict[int, Candidate]:
-        return {
-            number: candidate
-            for number, candidate in candidates.items()
-            if candidate.bm25 > 0 or candidate.cosine >= least_cosine
-        }
+    def _judged(
+        self,
+        reader: Reader,
+        query: Query,
+        candidates: Mapping[int, Candidate],
+        own: Mapping[int, Mapping[str, float]],
+        worth: Mapping[int, float],
+    ) -> list[Scored]:
+        """The best candidates, enough of them for the answer, each with its relevance."""
+        count = max(self.judged_least, self.judged_each * query.limit)
+        best = heapq.nlargest(count, worth, key=lambda number: (worth[number], number))
+        judged = judge(reader, query, [candidates[number] for number in best])
+        return [
+            Scored(number, worth[number], own[number], judged[number].relevance, judged[number].signals)
+            for number in best
+        ]
 
     def _own(
         self, candidates: Mapping[int, Candidate], traits: Mapping[int, Traits]
@@ -157,12 +164,13 @@ class House:
         if not placed:
             return {}
         told: defaultdict[int, float] = defaultdict(float)
-        for held in reader.each_word(exact_terms(reader, query.text), query.filter, list(placed)):
+        terms = exact_terms(reader, query.text)
+        for held in reader.each_word(terms, query.filter, list(placed)):
             for session, adds in self._best_of(held, placed, traits).items():
                 told[session] += adds
-        top = max(told.values(), default=0.0) or 1.0
+        ceiling = _ceiling(reader, terms)
         return {
-            number: self.told * told[session] / top * traits[number].confidence
+            number: self.told * told[session] / ceiling * traits[number].confidence
             for number, session in placed.items()
             if session in told
         }
@@ -206,7 +214,10 @@ class House:
         worth: Mapping[int, float],
         traits: Mapping[int, Traits],
     ) -> dict[int, float]:
-        """What it counts to resemble one of the best."""
+        """What it counts to resemble one of the best: the score moves part of the way to the likeness times that one's.
+
+        So it never exceeds the best score, and what resembles none of them falls behind.
+        """
         vectors = reader.vectors(list(worth))
         placed = ((number, candidates[number].statement_id) for number in worth)
         read = {number: vectors[at] for number, at in placed if at in vectors}
@@ -217,12 +228,21 @@ class House:
         best = heapq.nlargest(self.alike_best, known, key=worth.__getitem__)
         if not best or worth[best[0]] <= 0:
             return {}
-        shares = [worth[number] / worth[best[0]] for number in best]
-        near = likeness(list(known.values()), [known[number] for number in best], shares)
+        near = likeness(
+            list(known.values()), [known[number] for number in best], [worth[number] for number in best]
+        )
+        drawn = dict(zip(known, near, strict=True))
         return {
-            number: self.alike * value * traits[number].confidence
-            for number, value in zip(known, near, strict=True)
+            number: self.alike * (drawn.get(number, 0.0) * traits[number].confidence - value)
+            for number, value in worth.items()
         }
+
+
+def _ceiling(reader: Reader, terms: Sequence[str]) -> float:
+    """What a memory that holds every one of *terms* very often would have as its BM25."""
+    frequency, total = reader.frequencies(terms), reader.size()
+    rarity = (math.log((max(0, total - held) + 0.5) / (held + 0.5)) for held in frequency.values())
+    return BM25_MOST * sum(max(LEAST_RARITY, one) for one in rarity) or 1.0
 
 
 def _add(

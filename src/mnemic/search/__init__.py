@@ -1,0 +1,1 @@
+"""Search: what a question asks for, and how relevant a hit is to it."""
