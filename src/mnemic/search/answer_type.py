@@ -62,6 +62,7 @@ _TIMES = re.compile(
     r"|nov(?:ember)?|dec(?:ember)?|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|today|yesterday|tomorrow|tonight"
     r"|noon|midnight|morning|evening|afternoon|weekends?|(?:last|next|this|every|each) (?:\w+ )?"
     r"(?:day|week|month|year|night|summer|winter|spring|autumn|fall)|ago|(?:19|20)\d\d|\d{1,2}:\d\d|\d{1,2} ?[ap]m"
+    r"|(?:at|until|by|before|after|from) (?:\d{1,2}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
     r"|o'clock|(?:a|\d+|few|couple of) (?:days?|weeks?|months?|years?))\b|\d+[年月日時]|\d{1,2}\.\d{1,2}\."
 )
 _DATE_WORDS = frozenset(
