@@ -24,6 +24,8 @@ from mnemic.storage.base import Reader
 VERIFIED, CONTRADICTED, PARTIAL, UNGROUNDED = "verified", "contradicted", "partial", "ungrounded"
 CANDIDATES = 20
 """So many of the memories nearest to the claim are compared with it."""
+NOISE = 0.05
+"""Memories below this relevance have nothing to do with a claim; the floor of recall would hide evidence."""
 LINKED = 10
 """So many memories linked to the best one may complete it."""
 FORERUNNERS = 100
@@ -215,7 +217,7 @@ def _chosen_title(memory: Memory) -> str:
 def _candidates(ctx: Context, reader: Reader, claim: str, namespace: str | None) -> list[Memory]:
     now = ctx.now()
     wanted = Filter(namespaces=ctx.scope(namespace), alive_at=now)
-    query = Query(text=claim, filter=wanted, limit=CANDIDATES, min_relevance=0.0, now=now)
+    query = Query(text=claim, filter=wanted, limit=CANDIDATES, min_relevance=NOISE, now=now)
     catch_up(ctx, query.filter)
     return [hit.memory for hit in engine.search(reader, query, vector_of(ctx, claim, wanted), HOUSE)]
 
