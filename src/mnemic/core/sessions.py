@@ -17,7 +17,7 @@ from mnemic.model.journal import Subject
 from mnemic.model.memory import Draft, Memory
 from mnemic.model.search import Filter, Order
 from mnemic.model.session import Session
-from mnemic.model.values import DAY, Moment
+from mnemic.model.values import DAY, Moment, State
 from mnemic.storage.base import Reader, Writer
 
 EPISODE, EPISODE_OF = hidden.EPISODE
@@ -29,6 +29,9 @@ BEGUN_BY = "begun_by"
 """Where the metadata of a session say who began it, so that the same caller finds it again in another process."""
 LEFT_OPEN = DAY
 """So long after its start a session that nobody ended is still the caller's own."""
+TOOK_PART = frozenset({State.LIVING, State.SUPERSEDED})
+"""A memory that was corrected within a session is part of what happened in it."""
+MOST_MEMBERS = 1_000_000
 LOOKED_AT = 20
 """So many of the latest sessions are looked at for it."""
 LOOKED_BACK = 1_000
@@ -212,8 +215,9 @@ def end(
 ) -> Ended:
     """End a session, this caller's own unless another is named, and write what came of it as an episode.
 
-    Everything the session holds becomes part of the episode. One that has ended before keeps its episode, which takes
-    in what has come since, unless there is something else to say of it. NotFound if there is no session.
+    Everything the session holds becomes part of the episode, corrected memories too. A session that has ended before
+    keeps its episode, which takes in what has come since, unless there is something else to say of it. NotFound if
+    there is no session.
     """
     with ctx.entering:
         with write_after_expiry(ctx, "end_session") as tx:
@@ -230,7 +234,8 @@ def _ended(tx: Writer, ctx: Context, session: Session, summary: str | None, epis
     is_told = told == session.summary and (known is not None or not episode)
     if is_told and session.ended_at is not None:
         return Ended(session, known)
-    members = tx.select(Filter(session_ids=(session.id,)), limit=tx.count(), order=Order.NEWEST)
+    wanted = Filter(session_ids=(session.id,), states=TOOK_PART)
+    members = tx.select(wanted, limit=MOST_MEMBERS, order=Order.NEWEST)
     written = known or (_episode(tx, ctx, session, told) if episode else None)
     if written is not None:
         _join(tx, written, members)
