@@ -352,13 +352,25 @@ def _tell(progress: Progress | None, done: int, total: int) -> None:
 # -- taking away
 
 
-def delete(ctx: Context, names: Sequence[str]) -> list[Memory]:
-    """Let the named entities go, and with them their relations: those that were there."""
+def delete(ctx: Context, names: Sequence[str], *, dangling: bool = False) -> list[Memory]:
+    """Delete the named entities and with them their relations: those that were there.
+
+    With *dangling*, also the relations to a name that no entity bears.
+    """
     with ctx.write("delete_entities") as tx:
         found = {memory.id: memory for name in names if (memory := entity(tx, ctx, name))}
         for memory in found.values():
             taken_out(tx, memory, State.FORGOTTEN, DELETED, ctx.now())
+        if dangling:
+            known = {memory.title for memory in found.values()}
+            _delete_dangling(tx, ctx, [name for name in names if name not in known])
     return list(found.values())
+
+
+def _delete_dangling(tx: Writer, ctx: Context, names: Sequence[str]) -> None:
+    ends = [number for name in names for number in tx.ids_titled(name, ctx.scope(), State.NAMED)]
+    for edge in tx.edges(ends, Direction.BOTH) if ends else ():
+        tx.change_edge(edge, state=State.FORGOTTEN)
 
 
 def retract(

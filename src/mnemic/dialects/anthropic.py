@@ -299,7 +299,7 @@ class DeleteEntities(Given):
 @ANTHROPIC.operation(title="Delete Entities", destructive=True, idempotent=True)
 def delete_entities(ctx: Context, request: DeleteEntities) -> DoneReply:
     """Delete multiple entities and their associated relations from the knowledge graph"""
-    core.delete(ctx, request.entityNames)
+    core.delete(ctx, request.entityNames, dangling=True)
     return DoneReply(success=True, message="Entities deleted successfully")
 
 
