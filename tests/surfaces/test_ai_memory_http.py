@@ -540,7 +540,9 @@ def test_everything_is_carried_to_another_store(api, twin):
     assert (len(dump["memories"]), len(dump["links"]), dump["count"]) == (2, 1, 2)
     assert dump["exported_at"] == NOW.isoformat()
     with client(twin) as there:
-        assert there.post("/import", json=dump).json() == {"imported": 2, "skipped": 0, "errors": []}
+        assert there.post("/import", json=dump).json() == {"imported": 2, "known": 0, "errors": []}
+        again = there.post("/import", json=dump).json()
+        assert again == {"imported": 2, "known": 2, "errors": []}, "known ones count as imported"
         assert there.get(f"/memories/{one}").json() == api.get(f"/memories/{one}").json()
 
 

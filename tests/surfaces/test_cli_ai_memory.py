@@ -432,3 +432,11 @@ def test_an_explicit_database_that_is_missing_is_an_error_for_readers(ai):
     done = ai("--db", "typo.db", "list")
     assert done.code == 1 and "--db: there is no database typo.db" in done.err
     assert not (ai.home / "typo.db").exists()
+
+
+def test_memories_that_are_known_count_as_imported(ai, keep):
+    keep("One", "first", "-n", "app")
+    keep("Two", "second", "-n", "app")
+    dump = ai("export").out
+    assert ai.json("import", stdin=dump) == {"imported": 2, "known": 2, "errors": []}
+    assert ai("import", stdin=dump).out == "Imported 2.\n"

@@ -103,7 +103,7 @@ class Remote:
         document = json.loads(body)
         self.bodies.append((len(document["memories"]), len(document["links"]), len(body)))
         done = import_json(self.ctx, document, check=rules.entry)
-        return {"imported": done.imported, "skipped": done.skipped, "errors": done.errors}
+        return {"imported": done.imported + done.skipped, "known": done.skipped, "errors": done.errors}
 
     def close(self):
         self.server.shutdown()

@@ -81,8 +81,9 @@ class Daemon:
 
     def _send(self, client: httpx.Client, body: Mapping[str, Any], done: Imported) -> None:
         answer = self._call(client, "POST", "/import", body)
-        done.imported += int(answer.get("imported", 0))
-        done.skipped += int(answer.get("skipped", 0))
+        known = int(answer.get("known", 0))
+        done.imported += int(answer.get("imported", 0)) - known
+        done.skipped += known
         done.errors += map(str, answer.get("errors", ()))
 
     def _client(self) -> httpx.Client:

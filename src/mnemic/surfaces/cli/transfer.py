@@ -131,14 +131,18 @@ def import_(session: Session, file: Path, system: str | None, form: str | None, 
     """
     if system is not None:
         return _brought(session, system, file, dry_run)
+    done = taken_in(session, file, Format(form) if form else None, dry_run=dry_run)
+    _report(session, done, dry_run)
+    return 1 if done.errors and not done.imported else 0
+
+
+def taken_in(session: Session, file: Path, form: Format | None = None, *, dry_run: bool = False) -> Imported:
+    """Import the document in *file*, or from standard input for `-`, and say what came of it."""
     with _source(file) as stream:
         first = exchange.first_line(stream)
         _must_be_text(file, first)
         with _target(session, dry_run) as ctx, progress("Importing") as told:
-            chosen = Format(form) if form else exchange.looks_like(first)
-            done = exchange.take_in(ctx, first, stream, chosen, told)
-    _report(session, done, dry_run)
-    return 1 if done.errors and not done.imported else 0
+            return exchange.take_in(ctx, first, stream, form or exchange.looks_like(first), told)
 
 
 def _brought(session: Session, system: str, file: Path, dry_run: bool) -> int:

@@ -38,7 +38,7 @@ TABLE = {
         "gc": (f"{_OWN}.archive:gc", "Archive expired memories."),
         "archive": (f"{_OWN}.archive:archive", "List, restore, purge or count archived memories."),
         "export": (f"{_SHARED}.transfer:export", "Export all memories and links as JSON."),
-        "import": (f"{_SHARED}.transfer:import_", "Import memories and links from JSON."),
+        "import": (f"{_OWN}.transfer:import_", "Import memories and links from JSON."),
         "sync": (f"{_SHARED}.syncing:sync", "Sync with another database."),
         "mine": (f"{_OWN}.mine:mine", "Import conversations exported from Claude, ChatGPT or Slack."),
     },

@@ -43,10 +43,10 @@ class ImportRequest(Asked):
 
 
 class Imported(TypedDict):
-    """How many memories came in, how many were known as they are, and what was wrong with the others."""
+    """How many memories are here now, how many of them were known before, and what was wrong with the others."""
 
     imported: int
-    skipped: int
+    known: int
     errors: list[str]
 
 
@@ -56,4 +56,4 @@ def import_memories(ctx: Context, request: ImportRequest) -> Imported:
     if len(request.memories) > MOST_IMPORTED:
         raise Invalid(f"import limited to {MOST_IMPORTED} memories", "memories")
     done = documents.import_json(ctx, dict(request), check=rules.entry, check_link=rules.link)
-    return {"imported": done.imported, "skipped": done.skipped, "errors": done.errors}
+    return {"imported": done.imported + done.skipped, "known": done.skipped, "errors": done.errors}
