@@ -668,7 +668,7 @@ def test_memories_are_consolidated(speak):
         for n in range(3)
     ]
     told = speak.ok("memory_consolidate", ids=ids, title="Whole", summary="All of it.", namespace="app")
-    assert told == {"id": told["id"], "consolidated": 3}
+    assert told == {"id": told["id"], "consolidated": 3, "namespace": "app"}
     kept = got(speak, told["id"])
     assert (kept["title"], kept["content"], kept["namespace"]) == ("Whole", "All of it.", "app")
     assert (kept["tier"], kept["priority"], kept["source"]) == ("long", 6, "consolidation")

@@ -128,6 +128,7 @@ def test_a_consolidation_without_a_summary_is_given_one(smart):
     assert told == {
         "id": NOWHERE,
         "consolidated": 2,
+        "namespace": "global",
         "auto_summary": True,
         "summary_preview": content[:200],
         "method": "model",

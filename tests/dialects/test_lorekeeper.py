@@ -233,6 +233,7 @@ def test_a_thought_that_is_known_says_so(speak):
     assert first == {
         "id": first["id"],
         "title": "The heron fishes at dawn",
+        "namespace": "shared",
         "linked_to": None,
         "duplicate": False,
     }

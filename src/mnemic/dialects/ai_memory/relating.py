@@ -97,7 +97,7 @@ def memory_consolidate(ctx: Context, request: Consolidate) -> Answer:
     text, made = (request.summary, {}) if request.summary is not None else _summarised(ctx, sources)
     numbers = [memory.id for memory in sources]
     new = condensing.consolidate(ctx, numbers, title=request.title, text=text, namespace=request.namespace)
-    return answer(id=new.uid, consolidated=len(sources), **made, **warning)
+    return answer(id=new.uid, consolidated=len(sources), namespace=new.namespace, **made, **warning)
 
 
 def _summarised(ctx: Context, sources: Sequence[Memory]) -> tuple[str, dict[str, Any]]:

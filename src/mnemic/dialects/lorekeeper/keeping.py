@@ -57,9 +57,12 @@ def lore_remember(ctx: Context, request: Remember) -> Reply:
     one = take_in(ctx, [note], at.gate, likely=likely).notes[0]
     memory = one.twin.memory if one.twin else one.memory
     assert memory is not None, "only what is forced can be neither new nor known"
-    return answer(
-        id=memory.uid, title=memory.title, linked_to=_neighbour(ctx, one), duplicate=one.twin is not None
-    )
+    linked = _neighbour(ctx, one)
+    return answer(**_kept(memory), linked_to=linked, duplicate=one.twin is not None)
+
+
+def _kept(memory: Memory) -> dict[str, str]:
+    return {"id": memory.uid, "title": memory.title, "namespace": memory.namespace}
 
 
 def _neighbour(ctx: Context, one: Admitted) -> dict[str, Any] | None:
@@ -258,7 +261,7 @@ def _inserted(order: _Order, taken: Taken, known: Mapping[str, Memory]) -> Reply
     for note, one in zip(order.notes, taken.notes, strict=True):
         if one.memory is not None:
             uids[one.memory.id] = one.memory.uid
-            inserted.append({"id": one.memory.uid, "title": one.memory.title})
+            inserted.append(_kept(one.memory))
         elif one.twin is not None:
             similarity = round(one.twin.similarity, 4)
             duplicates.append(

@@ -91,10 +91,11 @@ class ConsolidateRequest(Asked):
 
 
 class Consolidated(TypedDict):
-    """The new memory, and of how many it was made."""
+    """The new memory, of how many it was made, and its namespace."""
 
     id: str
     consolidated: int
+    namespace: str
 
 
 @AI_MEMORY.endpoint("POST /consolidate", title="Make one memory of several", status=201)
@@ -111,4 +112,4 @@ def consolidate_memories(ctx: Context, request: ConsolidateRequest) -> Consolida
     made = condensing.consolidate(
         ctx, sorted(sources), title=title, text=text, namespace=namespace, tier=tier
     )
-    return {"id": made.uid, "consolidated": len(sources)}
+    return {"id": made.uid, "consolidated": len(sources), "namespace": made.namespace}
