@@ -54,6 +54,12 @@ class Busy(MnemicError):
     code = "busy"
 
 
+class Cancelled(MnemicError):
+    """Whoever asked has left before the answer. Nothing was written."""
+
+    code = "cancelled"
+
+
 class Unavailable(MnemicError):
     """A part that is needed is not there: a model, a server it lives on."""
 

@@ -16,7 +16,10 @@ from mnemic.core.uses import Uses
 from mnemic.model.values import Tier
 from mnemic.surfaces import bridge
 from mnemic.surfaces.bridge import answer, call, is_quick, perform, serve
+from mnemic.surfaces.workers import Caller, Workers
 from support import WordEmbedder, kept
+
+CALLER = Caller("tester", Workers())
 
 
 def test_an_answer_is_what_the_dialect_tells(ctx):
@@ -40,7 +43,9 @@ def test_any_other_is_logged_and_told_as_internal(ctx, caplog):
 
 
 def test_the_crossing_answers_the_same(ctx):
-    assert asyncio.run(call(TOY, ctx, "greet", {"name": "you"})) == answer(TOY, ctx, "greet", {"name": "you"})
+    assert asyncio.run(call(CALLER, TOY, ctx, "greet", {"name": "you"})) == answer(
+        TOY, ctx, "greet", {"name": "you"}
+    )
 
 
 def test_what_does_not_let_its_uses_wait_sees_every_use(ctx):
@@ -93,9 +98,9 @@ def test_an_endpoint_answers_the_same_at_once_and_from_a_thread(ctx, monkeypatch
     spoken, recall = recalling()
     kept(ctx, "walnut cake")
     asked = {"context": "walnut"}
-    at_once = asyncio.run(serve(spoken, recall, ctx, asked))
+    at_once = asyncio.run(serve(CALLER, spoken, recall, ctx, asked))
     monkeypatch.setattr(bridge, "QUICK_CHARACTERS", 0)
     ctx = replace(ctx, uses=Uses())
-    assert at_once == asyncio.run(serve(spoken, recall, ctx, asked))
+    assert at_once == asyncio.run(serve(CALLER, spoken, recall, ctx, asked))
     assert at_once == perform(spoken, recall, replace(ctx, uses=Uses()), asked)
     assert b"walnut cake" in at_once

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import socket
+import time
 
 import httpx
 import pytest
@@ -12,6 +13,7 @@ from wires import serving
 from mnemic.core.access import create_token, revoke_token
 from mnemic.errors import Denied
 from mnemic.surfaces.guard import Policy, check_start, is_loopback
+from mnemic.surfaces.logins import DELAY_SECONDS
 from support import kept
 
 LOCAL = Policy("127.0.0.1")
@@ -177,16 +179,41 @@ def test_a_stored_token_counts_over_mcp_too(ctx):
     }
     with serving(ctx, LOCAL) as url:
         answered = httpx.post(f"{url}/mcp", json=call, headers={"X-API-Key": secret})
-        free = httpx.post(f"{url}/mcp", json=call)
+        without = httpx.post(f"{url}/mcp", json=call)
     assert answered.json()["result"]["isError"] is True
-    assert free.json()["result"]["isError"] is False
+    assert without.status_code == 401, "once there is a token, one is needed on this machine too"
 
 
-def test_a_token_that_opens_nothing_is_refused_even_where_none_is_needed(ctx):
-    secret = create_token(ctx, "old", None, can_write=True)
-    revoke_token(ctx, "old")
+@pytest.mark.parametrize("header", [{"X-API-Key": "anything"}, {"Authorization": "Bearer anything"}])
+def test_a_key_is_ignored_where_none_is_needed(ctx, header):
     with serving(ctx, LOCAL) as url:
-        assert httpx.get(f"{url}/api/v1/tools", headers={"X-API-Key": secret}).status_code == 401
+        assert httpx.get(f"{url}/api/v1/tools", headers=header).status_code == 200
+        assert httpx.get(f"{url}/api/v1/stats?api_key=anything").status_code == 200
+
+
+def test_a_token_is_needed_as_long_as_there_is_one(ctx):
+    with serving(ctx, LOCAL) as url:
+        create_token(ctx, "new", None, can_write=True)
+        assert httpx.get(f"{url}/api/v1/tools").status_code == 401
+        assert httpx.get(f"{url}/api/v1/tools", headers={"X-API-Key": "anything"}).status_code == 401
+        revoke_token(ctx, "new")
+        assert httpx.get(f"{url}/api/v1/tools").status_code == 200
+
+
+def test_a_refused_login_is_logged_without_what_was_tried_and_slowed(ctx, caplog):
+    with serving(ctx, LOCKED) as url:
+        took = []
+        for _ in range(4):
+            started = time.monotonic()
+            refused = httpx.get(f"{url}/api/v1/tools?q=x", headers={"X-API-Key": "mn_guess"})
+            took.append(time.monotonic() - started)
+            assert refused.status_code == 401
+        assert (
+            httpx.get(f"{url}/api/v1/tools", headers={"X-API-Key": LOCKED.token.encode()}).status_code == 200
+        )
+    assert "refused login 4 from 127.0.0.1: GET '/api/v1/tools'" in caplog.text
+    assert "guess" not in caplog.text
+    assert took[3] >= 3 * DELAY_SECONDS
 
 
 def test_abroad_a_token_is_needed_and_any_host_will_do(ctx):

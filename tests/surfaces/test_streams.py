@@ -21,8 +21,8 @@ from mnemic.app import dialect
 from mnemic.core import access
 from mnemic.surfaces import sessions, streams
 from mnemic.surfaces.guard import Policy
-from mnemic.surfaces.http import THREADS
 from mnemic.surfaces.sessions import Sessions, new_session
+from mnemic.surfaces.workers import THREADS
 from support import kept
 
 GRAPH = "memory://knowledge-graph"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ from mnemic.errors import MnemicError
 if TYPE_CHECKING:
     from mnemic.core.context import Context
     from mnemic.dialects.operation import Dialect, Operation, Rendered
+    from mnemic.surfaces.workers import Caller
 
 log = logging.getLogger(__name__)
 
@@ -83,11 +83,13 @@ def guarded(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         raise Internal("internal error") from None
 
 
-async def serve(dialect: Dialect, operation: Operation, ctx: Context, arguments: Mapping[str, Any]) -> bytes:
+async def serve(
+    caller: Caller, dialect: Dialect, operation: Operation, ctx: Context, arguments: Mapping[str, Any]
+) -> bytes:
     """`perform`, at once if it is quick, else in a worker thread."""
     if is_quick(operation, ctx, arguments):
         return perform(dialect, operation, ctx, arguments)
-    return await cross(perform, dialect, operation, ctx, arguments)
+    return await caller.run(perform, dialect, operation, ctx, arguments)
 
 
 def is_quick(operation: Operation, ctx: Context, arguments: Mapping[str, Any]) -> bool:
@@ -106,14 +108,8 @@ def is_quick(operation: Operation, ctx: Context, arguments: Mapping[str, Any]) -
     )
 
 
-async def call(dialect: Dialect, ctx: Context, name: str, arguments: Mapping[str, Any]) -> Outcome:
+async def call(
+    caller: Caller, dialect: Dialect, ctx: Context, name: str, arguments: Mapping[str, Any]
+) -> Outcome:
     """`answer`, in a worker thread."""
-    return await cross(answer, dialect, ctx, name, arguments)
-
-
-async def cross(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """What *function* returns, run in a worker thread. Who owns the event loop says how many there are."""
-    import asyncio
-
-    loop = asyncio.get_running_loop()
-    return await loop.run_in_executor(None, functools.partial(function, *args, **kwargs))
+    return await caller.run(answer, dialect, ctx, name, arguments)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import functools
+import hashlib
 import hmac
 import ipaddress
 from collections.abc import Mapping
@@ -14,9 +15,11 @@ from urllib.parse import parse_qs, urlsplit
 
 from mnemic.core import access
 from mnemic.errors import Denied, Invalid, MnemicError
-from mnemic.surfaces.bridge import cross, guarded
+from mnemic.surfaces.bridge import guarded
+from mnemic.surfaces.logins import Logins
 from mnemic.surfaces.parsing import MAX_BYTES
 from mnemic.surfaces.replies import problem
+from mnemic.surfaces.workers import Caller, Workers
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -28,6 +31,8 @@ CONTEXT = "mnemic.ctx"
 """Where in a request's scope the context of its caller is found."""
 ADMIT = "mnemic.admit"
 """Where a response that lasts finds whom to ask for that context anew; Unauthorized if it is no longer given."""
+CALLER = "mnemic.caller"
+"""Where it is found who asks and how work is done for them."""
 OPEN_PATHS = frozenset(("/api/v1/health",))
 """What may be asked without a token."""
 KEYED_PATHS = "/api/v1/"
@@ -88,10 +93,12 @@ def check_start(policy: Policy, ctx: Context) -> None:
 class Guard:
     """ASGI middleware: what passes carries its caller's context in the scope."""
 
-    def __init__(self, app: ASGIApp, ctx: Context, policy: Policy):
+    def __init__(self, app: ASGIApp, ctx: Context, policy: Policy, workers: Workers):
         self._app = app
         self._ctx = ctx
         self._policy = policy
+        self._workers = workers
+        self._logins = Logins()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or refuse it here."""
@@ -111,23 +118,48 @@ class Guard:
         except MnemicError as error:
             await problem(error)(scope, receive, send)
         else:
-            await self._app(scope, _limited(headers, receive), send)
+            come = _limited(headers, receive)
+            scope[CALLER] = Caller(_client(scope, headers), self._workers, functools.partial(_left, come))
+            await self._app(scope, come, send)
 
     async def _context(self, scope: Scope, headers: Headers) -> Context:
-        """The context of whoever sent *headers*, or Unauthorized."""
+        """The context of whoever sent *headers*, or Unauthorized. Where no token is needed, none is looked at."""
+        if scope["path"] in OPEN_PATHS or not self._needs_token():
+            return self._ctx
         secret = _secret(headers)
         if secret is None:
             secret = _key(scope)
-        if scope["path"] in OPEN_PATHS or (secret is None and not self._policy.needs_token):
-            return self._ctx
         if secret is None:
             raise Unauthorized(f"{REFUSED}: send `X-API-Key: TOKEN` or `Authorization: Bearer TOKEN`.")
         if self._policy.token and hmac.compare_digest(secret, self._policy.token.encode()):
             return self._ctx
-        grant = await cross(guarded, access.grant_for, self._ctx, secret.decode(errors="replace"))
+        grant = guarded(access.grant_for, self._ctx, secret.decode(errors="replace"))
         if grant is None:
+            await self._logins.refused(_address(scope), scope["method"], scope["path"])
             raise Unauthorized(f"{REFUSED}: this one opens nothing here.")
         return self._ctx.limited_to(grant)
+
+    def _needs_token(self) -> bool:
+        """Whether one is needed: by the policy, or because the store has some."""
+        return self._policy.needs_token or bool(guarded(access.tokens, self._ctx))
+
+
+async def _left(receive: Receive) -> None:
+    """Wait until the client has closed its connection. What it sends until then is read and dropped."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def _client(scope: Scope, headers: Headers) -> str:
+    """Who shares the limits of a client: all that use the same token, or that come from the same address without."""
+    secret = _secret(headers) or _key(scope)
+    return _address(scope) if secret is None else hashlib.sha256(secret).hexdigest()
+
+
+def _address(scope: Scope) -> str:
+    """Where a request comes from."""
+    client = scope.get("client")
+    return str(client[0]) if client else "unknown"
 
 
 def _first_of_each(headers: list[tuple[bytes, bytes]]) -> Headers:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import errno
+import functools
 import os
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from types import FrameType
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
 from starlette.applications import Starlette
@@ -24,6 +24,7 @@ from mnemic.app import DIALECTS, EVERY, dialect
 from mnemic.core.uses import Uses
 from mnemic.errors import Invalid, MnemicError, NotFound, Unavailable
 from mnemic.surfaces.bridge import Internal
+from mnemic.surfaces.connections import Connections, LimitedProtocol, capacity
 from mnemic.surfaces.guard import Guard, Policy, check_start
 from mnemic.surfaces.jobs import Settler, Worker
 from mnemic.surfaces.mcp import Endpoint
@@ -31,9 +32,10 @@ from mnemic.surfaces.pages import page_routes
 from mnemic.surfaces.replies import NotAllowed, problem
 from mnemic.surfaces.rest import Rest
 from mnemic.surfaces.routes import in_order
-from mnemic.surfaces.signals import stopped_by_signals
+from mnemic.surfaces.signals import LAST_SECONDS, end_within, stopped_by_signals
 from mnemic.surfaces.streamable import Streamable
 from mnemic.surfaces.streams import Watch
+from mnemic.surfaces.workers import Workers
 
 if TYPE_CHECKING:
     from mnemic.app import App
@@ -41,9 +43,8 @@ if TYPE_CHECKING:
     from mnemic.dialects.operation import Dialect
 
 HOUSE = "mnemic"
-THREADS = 8
-"""How many calls are worked on at a time; more would only wait for each other."""
 GRACE_SECONDS = 5
+"""How long calls in progress may go on after the daemon was asked to stop."""
 BACKLOG = 1024
 
 
@@ -77,14 +78,26 @@ class Server(uvicorn.Server):
             access_log=False,
             server_header=False,
             ws="none",
+            http=_protocol(),
             timeout_graceful_shutdown=GRACE_SECONDS,
         )
         super().__init__(config)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin to end, and see to it that the end comes."""
+        if not self.should_exit:
+            end_within(GRACE_SECONDS + LAST_SECONDS)
+        super().handle_exit(sig, frame)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End the streams, which would not end by themselves, then wait for what is in progress."""
         self._watch.close()
         await super().shutdown(sockets)
+
+
+def _protocol() -> Any:
+    """What a connection is spoken to with: one registry of connections for the whole daemon."""
+    return functools.partial(LimitedProtocol, connections=Connections(capacity()))
 
 
 def bound(host: str, port: int) -> socket.socket:
@@ -120,18 +133,18 @@ def http_app(ctx: Context, policy: Policy, dialects: Mapping[str, Dialect] | Non
     """The ASGI application over *ctx*, for these vocabularies or for all, and then for the view of them too."""
     spoken = dialects or {name: dialect(name) for name in DIALECTS}
     views = {} if dialects else {EVERY: dialect(EVERY)}
-    watch = Watch(ctx.store)
+    watch, workers = Watch(ctx.store), Workers()
     mcp = {name: Streamable(Endpoint(one), watch) for name, one in {**spoken, **views}.items()}
     served = Starlette(
         routes=in_order((*_mcp_routes(mcp), *page_routes(), *Rest(spoken, views).routes())),
-        middleware=[Middleware(Guard, ctx=ctx, policy=policy)],
+        middleware=[Middleware(Guard, ctx=ctx, policy=policy, workers=workers)],
         exception_handlers={
             MnemicError: _failed,
             HTTPException: _refused,
             ClientDisconnect: _left,
             Exception: _broke,
         },
-        lifespan=_running,
+        lifespan=functools.partial(_running, workers),
     )
     served.state.watch = watch
     return served
@@ -145,10 +158,10 @@ def _mcp_routes(mcp: Mapping[str, Streamable]) -> Iterator[Route]:
 
 
 @contextlib.asynccontextmanager
-async def _running(_: Starlette) -> AsyncIterator[None]:
-    """What lasts as long as the daemon: its share of threads."""
-    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "mnemic-call"))
+async def _running(workers: Workers, _: Starlette) -> AsyncIterator[None]:
+    """What lasts as long as the daemon: its threads, which are told at the end that nobody waits any more."""
     yield
+    workers.close(LAST_SECONDS / 2)
 
 
 async def _failed(request: Request, error: Exception) -> Response:

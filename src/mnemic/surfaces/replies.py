@@ -33,6 +33,7 @@ FAILURES: Mapping[str, Failing] = {
     "conflict": Failing(409, "CONFLICT"),
     "duplicate": Failing(409, "CONFLICT"),
     "too_large": Failing(413, "TOO_LARGE"),
+    "too_many": Failing(429, "TOO_MANY"),
     "busy": Failing(503, "BUSY"),
     "unavailable": Failing(503, "UNAVAILABLE"),
     "store_unusable": Failing(503, "STORE_UNUSABLE"),
@@ -70,7 +71,8 @@ def told(outcome: Outcome) -> Response:
 def problem(error: MnemicError, headers: Mapping[str, str] | None = None) -> Response:
     """*error* as `{"error", "code", "message"}`, with `field` where an argument is at fault."""
     failing = FAILURES.get(error.code, BROKEN)
-    return reply(described(error), failing.status, headers)
+    later = {"Retry-After": "1"} if failing.status == 429 else {}
+    return reply(described(error), failing.status, {**later, **(headers or {})})
 
 
 def described(error: MnemicError) -> dict[str, str]:

@@ -15,13 +15,14 @@ from starlette.routing import Route
 from mnemic.dialects.brief import input_schema
 from mnemic.dialects.operation import Dialect, Operation, whole_body
 from mnemic.errors import MnemicError, NotFound
-from mnemic.surfaces.bridge import call, cross, guarded, serve
-from mnemic.surfaces.guard import CONTEXT, KEY
+from mnemic.surfaces.bridge import call, guarded, serve
+from mnemic.surfaces.guard import CALLER, CONTEXT, KEY
 from mnemic.surfaces.mcp import server_info
 from mnemic.surfaces.openapi import PREFIX, document
 from mnemic.surfaces.parsing import parse_json, parse_object
 from mnemic.surfaces.replies import as_it_is, described, reply, told
 from mnemic.surfaces.routes import ByVerb, Handler
+from mnemic.surfaces.workers import Caller, Workers
 
 if TYPE_CHECKING:
     from mnemic.core.context import Context
@@ -41,6 +42,8 @@ class Rest:
     def __init__(self, dialects: Mapping[str, Dialect], views: Mapping[str, Dialect] | None = None):
         self._dialects = dialects
         self._callable = {**dialects, **(views or {})}
+        self._probe = Caller("health", Workers(threads=1))
+        """A thread of its own: whoever asks for our health does not wait behind the work."""
 
     def routes(self) -> Iterator[Route]:
         """What there is of our own, then what the vocabularies declare."""
@@ -65,7 +68,7 @@ class Rest:
         """That we are here, that the store answers and that its words are found."""
         about = {"service": SERVICE, "version": server_info()["version"]}
         try:
-            await cross(guarded, caller(request).store.probe)
+            await self._probe.run(guarded, caller(request).store.probe)
         except MnemicError as error:
             return reply({"status": "error", **about, **described(error)}, 503)
         return reply({"status": "ok", **about})
@@ -93,7 +96,8 @@ class Rest:
         if name not in self._callable:
             raise NotFound(f"Unknown dialect: {name[:40]}. There are: {', '.join(self._callable)}")
         arguments = parse_object(await request.body())
-        return told(await call(self._callable[name], caller(request), request.path_params["tool"], arguments))
+        tool = request.path_params["tool"]
+        return told(await call(request.scope[CALLER], self._callable[name], caller(request), tool, arguments))
 
 
 def _place(handlers: dict[str, dict[str, Handler]], operation: Operation, handler: Handler) -> None:
@@ -108,7 +112,8 @@ async def _tool(dialect: Dialect, operation: Operation, request: Request) -> Res
         arguments = parse_object(await request.body())
     else:
         arguments = queried(operation, request)
-    return told(await call(dialect, caller(request), operation.name, {**arguments, **request.path_params}))
+    given = {**arguments, **request.path_params}
+    return told(await call(request.scope[CALLER], dialect, caller(request), operation.name, given))
 
 
 async def _endpoint(dialect: Dialect, operation: Operation, request: Request) -> Response:
@@ -117,7 +122,7 @@ async def _endpoint(dialect: Dialect, operation: Operation, request: Request) ->
     if request.method in BODIED:
         arguments |= in_body(operation, await request.body())
     arguments |= request.path_params
-    body = await serve(dialect, operation, caller(request), arguments)
+    body = await serve(request.scope[CALLER], dialect, operation, caller(request), arguments)
     return as_it_is(body, operation.status)
 
 

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import signal
+import threading
 from collections.abc import Iterator
+
+log = logging.getLogger(__name__)
+
+LAST_SECONDS = 3.0
+"""How long after its grace period a process may take to let go of what it has open."""
 
 
 class Stop:
@@ -26,13 +33,34 @@ class Stop:
         os.close(self._writable)
 
 
+def end_within(seconds: float) -> None:
+    """End this process if it is still there after so long, whatever its threads are doing.
+
+    What was committed is kept; a transaction that is open is rolled back by whoever opens the database next.
+    """
+
+    def end() -> None:
+        log.error("still busy %g s after it was asked to stop: ended", seconds)
+        os._exit(1)
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+
+
 @contextlib.contextmanager
-def stopped_by_signals() -> Iterator[Stop]:
-    """A Stop that SIGTERM and SIGINT set while the block runs."""
+def stopped_by_signals(grace_seconds: float | None = None) -> Iterator[Stop]:
+    """A Stop that SIGTERM and SIGINT set while the block runs; with a grace period the process ends after it."""
     stop = Stop()
+
+    def asked(*_: object) -> None:
+        if grace_seconds is not None and not stop.is_set:
+            end_within(grace_seconds + LAST_SECONDS)
+        stop.set()
+
     # Elsewhere a blocked read cannot be woken, so Ctrl-C must stay an exception.
     numbers = (signal.SIGTERM, signal.SIGINT) if os.name == "posix" else ()
-    before = {number: signal.signal(number, stop.set) for number in numbers}
+    before = {number: signal.signal(number, asked) for number in numbers}
     try:
         yield stop
     finally:

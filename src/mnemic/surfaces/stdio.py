@@ -39,7 +39,11 @@ def run_stdio(app: App, dialect: Dialect) -> None:
     # Whoever starts us on their own machine may name a file of their own; a daemon's callers may not.
     ctx = replace(app.ctx, wake=worker.wake, roots=(*app.ctx.roots, Path.home().resolve()))
     mirror = dialect.mirror(os.environ) if dialect.mirror else None
-    with mirrored(ctx, mirror), claimed_streams() as (wire_in, wire_out), stopped_by_signals() as stop:
+    with (
+        mirrored(ctx, mirror),
+        claimed_streams() as (wire_in, wire_out),
+        stopped_by_signals(PATIENCE_SECONDS) as stop,
+    ):
         source, sink = Source(wire_in, stop), Sink(wire_out, stop)
         conversation = Conversation(Endpoint(dialect), ctx, sink.send)
         worker.start()

@@ -16,8 +16,7 @@ from starlette.responses import Response
 
 from mnemic.errors import Invalid
 from mnemic.surfaces import headers
-from mnemic.surfaces.bridge import cross
-from mnemic.surfaces.guard import ADMIT, CONTEXT
+from mnemic.surfaces.guard import ADMIT, CALLER, CONTEXT
 from mnemic.surfaces.jsonrpc import (
     CLIENT_KEY,
     INVALID_REQUEST,
@@ -47,6 +46,7 @@ from mnemic.surfaces.mcp import (
 from mnemic.surfaces.sessions import Sessions, is_session, new_session, session_name
 from mnemic.surfaces.streams import EventStream, Listener, Watch, event
 from mnemic.surfaces.subscriptions import LISTEN, SUBSCRIBE, SUBSCRIBING
+from mnemic.surfaces.workers import Caller
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
@@ -91,8 +91,7 @@ class Streamable:
         session = _session(http)
         if self._sessions.has_ended(session):
             return _has_ended(None)
-        self._watch.check_room()
-        return EventStream(self._watch, self._sessions.of(session), http.scope[ADMIT])
+        return self._stream(http, self._sessions.of(session))
 
     async def _delete(self, http: HttpRequest) -> Response:
         self._sessions.end(_session(http))
@@ -125,7 +124,7 @@ class Streamable:
             listener = self._sessions.of(_session(http))
             return _told(answered(message, lambda it: self._subscribe(listener, it, newest)), kind=kind)
         ctx = _named(http, session_name(session))
-        answer = await _answer(message, lambda it: self._endpoint.handle(ctx, it.method, it.params))
+        answer = await _answer(http, message, lambda it: self._endpoint.handle(ctx, it.method, it.params))
         return _told(answer, kind=kind)
 
     def _welcome(self, hello: Request, kind: str) -> Response:
@@ -152,7 +151,7 @@ class Streamable:
             if message.method == LISTEN and self._endpoint.can_be_subscribed:
                 return await self._listen(http, message)
             answer = await _answer(
-                message, lambda it: self._endpoint.handle_modern(ctx, it.method, it.params)
+                http, message, lambda it: self._endpoint.handle_modern(ctx, it.method, it.params)
             )
         except ProtocolError as error:
             answer = failure(message.id if isinstance(message, Request) else None, error)
@@ -163,9 +162,13 @@ class Streamable:
         """The stream that is the answer to `subscriptions/listen`."""
         if not headers.takes_events(http.headers):
             return _needs_events(request.id)
-        self._watch.check_room()
         listener = Listener(self._endpoint.live_addresses(request.params), await self._watch.look())
-        return EventStream(self._watch, listener, http.scope[ADMIT], request.id)
+        return self._stream(http, listener, request.id)
+
+    def _stream(self, http: HttpRequest, listener: Listener, listen: Id | None = None) -> Response:
+        caller: Caller = http.scope[CALLER]
+        self._watch.check_room(caller.client)
+        return EventStream(self._watch, listener, caller, http.scope[ADMIT], listen)
 
 
 def _introduced(http: HttpRequest, request: Request) -> Context:
@@ -194,10 +197,11 @@ def _needs_events(id: Id | None) -> Response:
     return _told(failure(id, Refused(INVALID_REQUEST, f"Accept: must name {headers.EVENTS}")), 406)
 
 
-async def _answer(request: Request, result: Callable[[Request], Result]) -> Message:
+async def _answer(http: HttpRequest, request: Request, result: Callable[[Request], Result]) -> Message:
     """The answer to *request*, worked out in a thread if it has to ask the store."""
     if request.method in SLOW:
-        return await cross(answered, request, result)
+        caller: Caller = http.scope[CALLER]
+        return await caller.run(answered, request, result)
     return answered(request, result)
 
 

@@ -6,8 +6,9 @@ import asyncio
 import contextlib
 import logging
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -16,8 +17,9 @@ from starlette.responses import StreamingResponse
 from mnemic.core.history import has_changed_since
 from mnemic.errors import MnemicError, Unavailable
 from mnemic.surfaces import headers
-from mnemic.surfaces.bridge import cross, guarded
+from mnemic.surfaces.bridge import guarded
 from mnemic.surfaces.subscriptions import LOOK_SECONDS, Listen, Trouble, acknowledged, ended, updated
+from mnemic.surfaces.workers import Caller, TooMany
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
@@ -31,6 +33,7 @@ Admit = Callable[[], Awaitable["Context"]]
 """Asks again who listens and what they may see; raises if they may not any more."""
 
 MAX_STREAMS = 256
+MAX_STREAMS_PER_CLIENT = 128
 ALIVE_SECONDS = 15.0
 """How often a stream says that it is alive, and asks whether its client may still listen."""
 ALIVE = b": alive\r\n\r\n"
@@ -66,6 +69,7 @@ class Watch:
         self.is_closed = False
         self._store = store
         self._streams = 0
+        self._of_client: Counter[str] = Counter()
         self._trouble = Trouble()
         self._looking = asyncio.Lock()
         self._woken = asyncio.Event()
@@ -74,7 +78,7 @@ class Watch:
     async def look(self) -> int:
         """The number of the newest change. If it is a new one, all streams wake up."""
         async with self._looking:
-            newest = await cross(guarded, self._store.sequence)
+            newest = guarded(self._store.sequence)
             if newest != self.sequence:
                 self.sequence = newest
                 self.wake()
@@ -95,21 +99,25 @@ class Watch:
         self.is_closed = True
         self.wake()
 
-    def check_room(self) -> None:
-        """Unavailable if there are as many streams as we keep."""
+    def check_room(self, client: str) -> None:
+        """TooMany or Unavailable if there are as many streams as we keep, for *client* or for all."""
+        if self._of_client[client] >= MAX_STREAMS_PER_CLIENT:
+            raise TooMany(f"{MAX_STREAMS_PER_CLIENT} streams are open already for this token or address.")
         if self._streams >= MAX_STREAMS:
             raise Unavailable(f"{MAX_STREAMS} clients are listening already.")
 
     @contextlib.contextmanager
-    def watching(self) -> Iterator[None]:
-        """Look for changes while the block runs."""
+    def watching(self, client: str) -> Iterator[None]:
+        """Look for changes while the block runs, for *client*."""
         self._streams += 1
+        self._of_client[client] += 1
         if self._task is None:
             self._task = asyncio.create_task(self._keep_looking())
         try:
             yield
         finally:
             self._streams -= 1
+            self._of_client[client] -= 1
             if not self._streams:
                 self._task.cancel()
                 self._task = None
@@ -125,8 +133,9 @@ class Watch:
 class EventStream(StreamingResponse):
     """A response that goes on until the client leaves, may not listen any more, or is told that it is over."""
 
-    def __init__(self, watch: Watch, listener: Listener, admit: Admit, listen: Listen = None):
+    def __init__(self, watch: Watch, listener: Listener, caller: Caller, admit: Admit, listen: Listen = None):
         self._watch = watch
+        self._caller = replace(caller, has_left=None)
         self._listener = listener
         self._admit = admit
         self._listen = listen
@@ -137,7 +146,7 @@ class EventStream(StreamingResponse):
         """Send what there is to tell."""
         self._listener.streams.append(self)
         try:
-            with self._watch.watching():
+            with self._watch.watching(self._caller.client):
                 await super().__call__(scope, receive, send)
         finally:
             self._listener.streams.remove(self)
@@ -178,6 +187,6 @@ class EventStream(StreamingResponse):
     async def _news(self) -> list[str]:
         ctx = await self._admit()
         since, self._listener.seen = self._listener.seen, self._watch.sequence
-        if ctx.grant is None or await cross(guarded, has_changed_since, ctx, since):
+        if ctx.grant is None or await self._caller.run(guarded, has_changed_since, ctx, since):
             return sorted(self._listener.addresses)
         return []

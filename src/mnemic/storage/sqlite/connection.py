@@ -15,7 +15,8 @@ from typing import Any, TypeVar
 
 import apsw
 
-from mnemic.errors import Busy, Conflict, MnemicError, StoreUnusable
+from mnemic.errors import Busy, Cancelled, Conflict, MnemicError, StoreUnusable
+from mnemic.storage.cancellation import is_cancelled
 from mnemic.storage.files import HELD, make_folder
 from mnemic.storage.sqlite.schema import APPLICATION_ID, MIGRATIONS
 
@@ -23,6 +24,8 @@ T = TypeVar("T")
 
 PATIENCE_SECONDS = 60.0
 STEP_SECONDS = (0.0005, 0.0015)
+CANCEL_STEPS = 100_000
+"""After so many steps of a statement, about a millisecond, SQLite asks whether its caller is still there."""
 _HEADER = 100
 _FIRST_PAGE = 4096
 _JOURNAL = bytes.fromhex("d9d505f920a163d7")
@@ -60,6 +63,8 @@ def ours(error: apsw.Error, where: str) -> Exception:
     match error:
         case apsw.BusyError() | apsw.LockedError():
             return busy()
+        case apsw.InterruptError():
+            return cancelled()
         case apsw.NotADBError() | apsw.CorruptError():
             return StoreUnusable(
                 f"{where} is damaged. It was not changed. Restore a backup with `mnemic restore --from FILE`, "
@@ -87,14 +92,19 @@ def busy() -> MnemicError:
     return Busy("The memory is busy: another process kept it locked. Nothing was written; try again.")
 
 
+def cancelled() -> MnemicError:
+    """What ends the work for a caller who has left."""
+    return Cancelled("The caller left before the answer. Nothing was written.")
+
+
 def closed() -> MnemicError:
     """The refusal of whoever goes on using a store that was closed."""
     return StoreUnusable("The memory has been closed.")
 
 
 def in_our_words(reader: type[T]) -> type[T]:
-    """*reader* with every public method raising our errors for the driver's."""
-    return each_method(reader, reader, translated)
+    """*reader* with every public method raising our errors for the driver's, and Cancelled if its caller has left."""
+    return each_method(reader, reader, _cancellable)
 
 
 def each_method(
@@ -118,6 +128,19 @@ def translated(method: Callable[..., Any]) -> Callable[..., Any]:
         except apsw.Error as error:
             raise ours(error, self._store.location) from None
         return _translated_walk(self, answer) if isinstance(answer, GeneratorType) else answer
+
+    return call
+
+
+def _cancellable(method: Callable[..., Any]) -> Callable[..., Any]:
+    """*method* of a reader, translated, which is not begun for a caller who has left."""
+    known = translated(method)
+
+    @functools.wraps(method)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if is_cancelled():
+            raise cancelled()
+        return known(self, *args, **kwargs)
 
     return call
 
@@ -150,6 +173,7 @@ def connect(path: Path | None, *, durable: bool, cache: int = READING_CACHE) -> 
     """A connection with our settings that keeps so many kilobytes; None is a database in memory."""
     connection = apsw.Connection(":memory:" if path is None else str(path), statementcachesize=200)
     connection.set_busy_handler(patient())
+    connection.set_progress_handler(is_cancelled, CANCEL_STEPS)
     # Our indexes have conditions. SQLite would plan a query anew for every value bound to it, to see whether
     # the value meets one: 25 of the 30 µs that looking for an equal text took.
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
@@ -183,6 +207,7 @@ def connect_to_read(path: Path, *, is_still: bool) -> apsw.Connection:
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     connection = apsw.Connection(address, flags=flags, statementcachesize=200)
     connection.set_busy_handler(patient())
+    connection.set_progress_handler(is_cancelled, CANCEL_STEPS)
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     for _ in connection.execute(READING_PRAGMAS):
         pass
