@@ -19,7 +19,7 @@ from bench.floor import Floor
 from mnemic.app import App, open_app
 from mnemic.core.context import Context
 from mnemic.core.memories import Note, remember
-from mnemic.embedding.local import LocalEmbedder
+from mnemic.embedding.local import ENGLISH, LocalEmbedder
 from mnemic.model.search import Filter
 from mnemic.model.values import MINUTE, Moment
 from mnemic.settings import Settings
@@ -67,7 +67,7 @@ class Stores:
     """Files of every size asked for, in a folder that belongs to this schema, these texts and what is made of them."""
 
     def __init__(self, folder: Path):
-        told = repr((MIGRATIONS, texts.VERSION, LocalEmbedder.name, marks(texts.text(0)))).encode()
+        told = repr((MIGRATIONS, texts.VERSION, ENGLISH.name, marks(texts.text(0)))).encode()
         self._folder = folder / hashlib.sha256(told).hexdigest()[:16]
         self._folder.mkdir(parents=True, exist_ok=True)
 
@@ -140,7 +140,7 @@ def put_vectors(ctx: Context) -> None:
         cut = [(item.statement_id, *stretch) for item in waiting for stretch in embedder.windows(item.text)]
         passages = [Passage(*place, vector) for place, vector in zip(cut, draw(len(cut)), strict=True)]
         with ctx.store.write(operation="embed", actor="bench", at=ctx.now(), durable=False) as tx:
-            tx.put_passages(LocalEmbedder.name, LocalEmbedder.dimension, passages)
+            tx.put_passages(embedder.name, embedder.dimension, passages)
 
 
 class LikelyVectors:

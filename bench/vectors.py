@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import platformdirs
 
-from mnemic.embedding.base import SingleModel
-from mnemic.embedding.local import LocalEmbedder
+from mnemic.embedding.base import Scale, SingleModel
+from mnemic.embedding.local import MULTILINGUAL, LocalEmbedder
+from mnemic.embedding.router import LanguageRouter
 
 if TYPE_CHECKING:
     from mnemic.embedding.base import Embedder, Vectors
@@ -54,6 +55,10 @@ class CachedEmbedder(SingleModel):
     def dimension(self) -> int:
         """How many numbers a vector has."""
         return self._inner.dimension
+
+    def scale_for(self, text: str) -> Scale:
+        """The scale of the model behind the cache."""
+        return self._inner.scale_for(text)
 
     def problem(self) -> str | None:
         """What keeps the model behind the cache from working."""
@@ -91,6 +96,13 @@ class CachedEmbedder(SingleModel):
 
     def _key(self, text: str) -> bytes:
         return hashlib.sha256(f"{self.name}\0{text}".encode(errors="surrogatepass")).digest()[:16]
+
+
+def cached_models(path: Path = CACHE) -> LanguageRouter:
+    """The models of the package, each behind the cache."""
+    return LanguageRouter(
+        CachedEmbedder(LocalEmbedder(), path), CachedEmbedder(LocalEmbedder(MULTILINGUAL), path)
+    )
 
 
 def spoken(turn: dict[str, str]) -> str:
@@ -133,7 +145,7 @@ def main() -> None:
     parser.add_argument("data", type=Path, nargs="+")
     parser.add_argument("--cache", type=Path, default=CACHE)
     arguments = parser.parse_args()
-    embedder = CachedEmbedder(LocalEmbedder(), arguments.cache)
+    embedder = cached_models(arguments.cache)
     for path in arguments.data:
         fill(embedder, path)
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from mnemic.app import allowed_folders, dialect, lives, open_app, open_embedder, open_language, open_store
-from mnemic.embedding.local import LocalEmbedder
 from mnemic.embedding.remote import OllamaEmbedder, OpenAIEmbedder
+from mnemic.embedding.router import LanguageRouter
 from mnemic.errors import Invalid, NotFound
 from mnemic.model.lives import Lives
 from mnemic.model.values import DAY, SECOND, YEAR
@@ -118,7 +118,7 @@ def test_the_store_is_opened_where_the_settings_say(tmp_path):
 @pytest.mark.parametrize(
     "settings, kind",
     [
-        ({"embedder": "local"}, LocalEmbedder),
+        ({"embedder": "local"}, LanguageRouter),
         ({"embedder": "ollama"}, OllamaEmbedder),
         ({"embedder": "openai", "embed_url": "http://127.0.0.1:1", "embed_model": "m"}, OpenAIEmbedder),
         ({"embedder": "none"}, type(None)),
@@ -232,7 +232,7 @@ def test_their_key_is_our_token(files):
 @pytest.mark.parametrize(
     "theirs, kind, url",
     [
-        ('embedding_model = "mini_lm_l6_v2"', LocalEmbedder, None),
+        ('embedding_model = "mini_lm_l6_v2"', LanguageRouter, None),
         ('embedding_model = "nomic_embed_v15"', OllamaEmbedder, "http://localhost:11434/api/embed"),
         (
             'embedding_model = "nomic_embed_v15"\nollama_url = "box"',

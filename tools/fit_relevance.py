@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from bench.retrieval import Dataset, fill, load
-from bench.vectors import CachedEmbedder, spoken
+from bench.vectors import CachedEmbedder
 
 from mnemic.core.context import Context
 from mnemic.core.memories import Note
@@ -68,8 +68,7 @@ def turns(data: Dataset, haystack: str) -> Iterator[Note]:
     for document, _ in data.haystacks[haystack]:
         for turn in data.documents[document]:
             for part in split(turn["text"]):
-                told = spoken(turn | {"text": part})
-                yield Note(text=told, metadata={"ids": [document, turn["id"]]})
+                yield Note(text=f"{turn['role']}: {part}", metadata={"ids": [document, turn["id"]]})
 
 
 def opened(folder: Path, name: str, notes: Iterator[Note], embedder: Embedder) -> SqliteStore:

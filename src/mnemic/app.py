@@ -180,9 +180,9 @@ def open_embedder(settings: Settings) -> Embedder | None:
         case "none":
             return None
         case "local":
-            from mnemic.embedding.local import LocalEmbedder
+            from mnemic.embedding.router import LanguageRouter
 
-            return LocalEmbedder()
+            return LanguageRouter()
         case "ollama":
             from mnemic.embedding.remote import OllamaEmbedder
             from mnemic.language.ollama import normalised

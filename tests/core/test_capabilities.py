@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from mnemic.core.capabilities import capabilities
-from mnemic.embedding.local import LocalEmbedder
+from mnemic.embedding.local import ENGLISH, LocalEmbedder
 from mnemic.language.ollama import Ollama
 from mnemic.model.values import Features
 from ollama_server import ollama_server
@@ -49,7 +49,7 @@ def test_with_the_model_that_ships_and_without_loading_it(local):
     got = capabilities(local)
     assert (got.tier, got.asked) == (Features.SEMANTIC, Features.SEMANTIC)
     assert working(got) == {"keyword_search", "semantic_search", "hybrid_recall"}
-    assert "MiniLM" in got.embedding and got.embedding_dim == 384 and got.message is None
+    assert "granite" in got.embedding and got.embedding_dim == 384 and got.message is None
     assert local.embedder._model is None
 
 
@@ -79,7 +79,12 @@ def test_without_a_reachable_language_model_the_semantic_tier_is_in_force(local,
 
 
 def test_without_the_parts_of_the_embedding_model_the_keyword_tier_is_in_force(ctx, ollama, tmp_path):
-    lacking = replace(ctx, embedder=LocalEmbedder(tmp_path), features=Features.SMART, language=ollama)
+    lacking = replace(
+        ctx,
+        embedder=LocalEmbedder(replace(ENGLISH, folder=tmp_path)),
+        features=Features.SMART,
+        language=ollama,
+    )
     got = capabilities(lacking)
     assert (got.tier, got.embedding, got.embedding_dim) == (Features.KEYWORD, None, 0)
     assert working(got) == {"keyword_search", *LANGUAGE}

@@ -15,7 +15,7 @@ from support import everything, kept
 
 COFFEE = {
     "pressure": "Espresso is brewed with nine bars of water pressure through finely ground coffee.",
-    "grinder": "A coffee grinder set too coarse makes the espresso run too fast and taste sour.",
+    "grinder": "Coffee that is ground too coarse gives the espresso too little pressure, and it tastes sour.",
     "milk": "Steam the milk to sixty degrees before pouring it over the espresso.",
     "train": "The morning train to Lyon leaves from platform nine.",
 }

@@ -8,14 +8,14 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemic.embedding.local import BATCH_TEXTS, BATCH_TOKENS, FILES, LocalEmbedder, batches
+from mnemic.embedding.local import BATCH_TEXTS, BATCH_TOKENS, ENGLISH, MULTILINGUAL, LocalEmbedder, batches
 from mnemic.errors import Unavailable
 
 TEXTS = [
@@ -28,9 +28,19 @@ TEXTS = [
 ]
 
 
+@pytest.fixture(scope="module", params=[ENGLISH, MULTILINGUAL], ids=["english", "multilingual"])
+def files(request):
+    return request.param
+
+
 @pytest.fixture(scope="module")
-def embedder():
-    return LocalEmbedder()
+def embedder(files):
+    return LocalEmbedder(files)
+
+
+def moved(folder):
+    """The English model, if its files were in *folder*."""
+    return LocalEmbedder(replace(ENGLISH, folder=folder))
 
 
 def test_vectors_have_length_one(embedder):
@@ -58,8 +68,8 @@ def test_no_texts_give_no_vectors(embedder):
         ("Which database do we use?", "We chose PostgreSQL for the team store", "She ran her first marathon"),
     ],
 )
-def test_what_belongs_together_is_nearer(embedder, question, near, far):
-    asked, close, distant = embedder.embed([question, near, far])
+def test_what_belongs_together_is_nearer(question, near, far, model):
+    asked, close, distant = model.embed([question, near, far])
     assert asked @ close > asked @ distant + 0.2
 
 
@@ -106,21 +116,23 @@ def test_importing_it_is_light():
 
 def test_a_missing_model_is_named(tmp_path):
     with pytest.raises(Unavailable, match="model could not be loaded"):
-        LocalEmbedder(tmp_path).embed(["text"])
+        moved(tmp_path).embed(["text"])
 
 
 def test_a_damaged_model_is_named(tmp_path):
-    (tmp_path / "tokenizer.json").write_bytes((FILES / "tokenizer.json").read_bytes())
+    (tmp_path / "tokenizer.json").write_bytes((ENGLISH.folder / "tokenizer.json").read_bytes())
     (tmp_path / "model.onnx").write_bytes(b"not a graph")
     with pytest.raises(Unavailable, match="model could not be loaded"):
-        LocalEmbedder(tmp_path).load()
+        moved(tmp_path).load()
 
 
-def test_the_files_are_the_ones_that_were_checked():
-    about = json.loads((FILES / "MODEL.json").read_text())
-    assert about["name"] == LocalEmbedder.name
+def test_the_files_are_the_ones_that_were_checked(files):
+    about = json.loads((files.folder / "MODEL.json").read_text())
+    assert (about["name"], about["dimension"], about["tokens"]) == (files.name, files.dimension, files.tokens)
+    assert about["licence"] == "Apache-2.0" and about["origin"] and about["source_sha256"]
+    assert about["sha256"].keys() == {"model.onnx", "table.bin", "tokenizer.json"}
     for name, expected in about["sha256"].items():
-        assert hashlib.sha256(Path(FILES / name).read_bytes()).hexdigest() == expected
+        assert hashlib.sha256((files.folder / name).read_bytes()).hexdigest() == expected
 
 
 def test_the_runtime_leaves_nothing_and_tells_nobody(tmp_path):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mnemic.embedding.local import FILES, INNER_TOKENS, TOKENS, LocalEmbedder, readable
+from mnemic.embedding.local import ENGLISH, MULTILINGUAL, SLACK, LocalEmbedder, readable
 from mnemic.embedding.windows import character_windows
 
 SENTENCE = "The review moved to Thursday because the auditors asked for it. "
@@ -20,13 +21,23 @@ def embedder():
     return LocalEmbedder()
 
 
-@pytest.fixture(scope="module")
-def tokenizer():
+@pytest.fixture(scope="module", params=[ENGLISH, MULTILINGUAL], ids=["english", "multilingual"])
+def files(request):
+    return request.param
+
+
+def tokenizer_of(files):
     from tokenizers import Tokenizer
 
-    tokenizer = Tokenizer.from_file(str(FILES / "tokenizer.json"))
+    tokenizer = Tokenizer.from_file(str(files.folder / "tokenizer.json"))
     tokenizer.encode_special_tokens = True
     return tokenizer
+
+
+@pytest.fixture(scope="module")
+def reader(files):
+    """A model and its tokenizer."""
+    return LocalEmbedder(files), tokenizer_of(files)
 
 
 def uncovered(text, stretches):
@@ -58,11 +69,21 @@ texts = st.lists(st.tuples(fragments, st.integers(1, 60)), max_size=12).map(
 
 @settings(deadline=None)
 @given(texts)
-def test_every_character_is_covered_and_every_stretch_can_be_read(embedder, tokenizer, text):
+def test_every_character_is_covered_and_every_stretch_can_be_read(reader, files, text):
+    embedder, tokenizer = reader
     stretches = embedder.windows(text)
     assert not uncovered(text, stretches)
     for start, end in stretches:
-        assert len(tokenizer.encode(readable(text[start:end])).ids) <= TOKENS
+        assert len(tokenizer.encode(readable(text[start:end])).ids) <= files.tokens
+
+
+@pytest.mark.parametrize("text", ["这台新的打印机放在二楼的厨房旁边" * 60, "x" * 4000, "a1B2" * 1500])
+def test_a_text_without_blanks_is_cut_too(reader, files, text):
+    embedder, tokenizer = reader
+    stretches = embedder.windows(text)
+    assert len(stretches) > 2 and not uncovered(text, stretches)
+    for start, end in stretches:
+        assert len(tokenizer.encode(text[start:end]).ids) <= files.tokens
 
 
 @given(texts, st.integers(120, 1200))
@@ -75,10 +96,11 @@ def test_stretches_of_characters_cover_everything_too(text, size):
 
 @pytest.mark.parametrize("text", ["", "short", " ", "é" * 127, SENTENCE])
 def test_a_short_text_is_one_stretch_and_needs_no_model(tmp_path, text):
-    assert LocalEmbedder(tmp_path).windows(text) == [(0, len(text))]
+    assert LocalEmbedder(replace(ENGLISH, folder=tmp_path)).windows(text) == [(0, len(text))]
 
 
-def test_a_token_stands_for_a_byte_at_least(tokenizer):
+def test_a_token_stands_for_a_byte_at_least():
+    tokenizer = tokenizer_of(ENGLISH)
     for first in range(0, sys.maxunicode, 97):
         text = (
             "".join(map(chr, range(first, min(first + 97, sys.maxunicode)))).encode(errors="replace").decode()
@@ -104,5 +126,5 @@ def test_stretches_overlap_by_about_a_sentence(embedder):
     text = "word " * 2000
     stretches = embedder.windows(text)
     overlaps = {before[1] - after[0] for before, after in pairwise(stretches)}
-    assert overlaps == {32 * len("word ")}
-    assert stretches[0] == (0, INNER_TOKENS * len("word "))
+    assert overlaps == {31 * len("word ")}
+    assert stretches[0] == (0, (ENGLISH.inner_tokens - SLACK) * len("word "))

@@ -189,7 +189,7 @@ def test_similarities_are_told_on_the_scale_of_the_question(fresh):
     embed_all(store, EMBEDDER)
     [vector] = EMBEDDER.embed(["red plum"])
     plain = store.read().nearest(Embedding.by(EMBEDDER.name, vector), Filter(), limit=5)[0].similarity
-    scale = Scale(unrelated=0.2, trust=0.5)
+    scale = Scale(zero=0.2, trust=0.5)
     asked = Embedding((Reading(EMBEDDER.name, vector, scale),))
     [near] = store.read().nearest(asked, Filter(), limit=5)
     assert near.similarity == pytest.approx(0.5 * (plain - 0.2) / 0.8)

@@ -15,21 +15,22 @@ if TYPE_CHECKING:
 class Scale(NamedTuple):
     """Linear map from one model's cosine to the similarity that all models share.
 
-    The similarity of unrelated texts is about 0, that of equal texts *trust*: how well the model tells texts of this
-    language apart, 1 for a language it was made for and 0 for one it does not know.
+    Texts that have nothing to do with each other come to about 0.2, an answer to its question to 0.5, a text to itself
+    to *trust*: how well the model tells texts of this language apart, 1 for a language it was made for and 0 for one it
+    does not know.
     """
 
-    unrelated: float = 0.0
-    """The model's cosine of texts that have nothing to do with each other."""
+    zero: float = 0.0
+    """The cosine whose similarity is 0."""
     trust: float = 1.0
 
     def similarity(self, cosine: float) -> float:
         """The shared similarity of two texts with this *cosine*."""
-        return self.trust * (cosine - self.unrelated) / (1.0 - self.unrelated)
+        return self.trust * (cosine - self.zero) / (1.0 - self.zero)
 
     def cosine(self, similarity: float) -> float:
         """The cosine that has this *similarity*."""
-        return similarity * (1.0 - self.unrelated) / self.trust + self.unrelated
+        return similarity * (1.0 - self.zero) / self.trust + self.zero
 
 
 AS_IT_IS = Scale()

@@ -1,17 +1,17 @@
-"""The model that ships with the package, run in this process."""
+"""The models that ship with the package, run in this process."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from mnemic.embedding.base import SingleModel
+from mnemic.embedding.base import AS_IT_IS, Scale, SingleModel
 from mnemic.embedding.windows import Stretch, Words, windows
 from mnemic.errors import Unavailable
+from mnemic.model.languages import detect
 
 if TYPE_CHECKING:
     from mnemic.embedding.base import Vectors
@@ -19,54 +19,111 @@ if TYPE_CHECKING:
 # numpy, onnxruntime and tokenizers cost 200 ms to import, so they wait for the first text.
 
 FILES = Path(__file__).parent / "files"
-TOKENS = 256
-INNER_TOKENS = TOKENS - 2  # without [CLS] and [SEP]
-OVERLAP_TOKENS = 32
-TOKENIZER, MODEL = "tokenizer.json", "model.onnx"
+TOKENIZER, MODEL, TABLE = "tokenizer.json", "model.onnx", "table.bin"
+ENDS = 2
+"""The tokens that the tokenizer puts before and after a text."""
+LONGEST_WORD = 8
+"""A longer run of tokens without a blank may be cut: a Chinese sentence, an encoded key."""
+SLACK = 8
+"""So many tokens more may a text have that was cut out of a longer one in the middle of a word."""
 BATCH_TEXTS = 32
 BATCH_TOKENS = 512  # small enough for the cache: 2048 took 25 % longer and 70 MB more
 
 
+@dataclass(frozen=True, slots=True)
+class ModelFiles:
+    """A model in a folder of the package: its name, its size, and what it knows."""
+
+    name: str
+    folder: Path
+    dimension: int
+    tokens: int
+    """So many it reads at once."""
+    scales: Mapping[str, Scale]
+    """The scale for a question in each language that matters to it."""
+    unknown: Scale
+    """The scale for a question in any other language."""
+
+    @property
+    def inner_tokens(self) -> int:
+        """How many tokens of a text it reads at once."""
+        return self.tokens - ENDS
+
+
+KNOWN = frozenset("ar de en es fr it ja ko nl pl pt ru th tr zh".split())
+"""The languages of the multilingual model."""
+# Fitted on questions in ten languages: to the English model all texts of a language it does not know are much alike
+# (Hindi ones by 0.79 on average, an answer by 0.86); the multilingual model has lower cosines throughout.
+ENGLISH = ModelFiles(
+    name="granite-embedding-30m-english-int8",
+    folder=FILES / "english",
+    dimension=384,
+    tokens=256,
+    scales=dict.fromkeys(KNOWN, Scale(trust=0.6)) | {"en": AS_IT_IS},
+    unknown=Scale(zero=0.75, trust=0.6),
+)
+MULTILINGUAL = ModelFiles(
+    name="universal-sentence-encoder-multilingual-v3-int8",
+    folder=FILES / "multilingual",
+    dimension=512,
+    tokens=128,
+    scales=dict.fromkeys(KNOWN, Scale(zero=-0.13)),
+    unknown=Scale(zero=-0.13, trust=0.5),
+)
+
+
 class LocalEmbedder(SingleModel):
-    """all-MiniLM-L6-v2 in int8, on one thread; loaded when first used, unless told to load."""
+    """A model in int8, on one thread; loaded when first used, unless told to load."""
 
-    name = "all-MiniLM-L6-v2-int8"
-    dimension = 384
-
-    def __init__(self, folder: Path = FILES):
-        self._folder = folder
+    def __init__(self, files: ModelFiles = ENGLISH):
+        self._files = files
         self._lock = Lock()
         self._model: _Model | None = None
+
+    @property
+    def name(self) -> str:
+        """See Embedder."""
+        return self._files.name
+
+    @property
+    def dimension(self) -> int:
+        """See Embedder."""
+        return self._files.dimension
+
+    def scale_for(self, text: str) -> Scale:
+        """See Embedder."""
+        return self._files.scales.get(detect(text), self._files.unknown)
 
     def problem(self) -> str | None:
         """What is missing: a part that runs the model, or one of its files."""
         from importlib.util import find_spec
 
         parts = [name for name in ("numpy", "onnxruntime", "tokenizers") if find_spec(name) is None]
-        files = [name for name in (TOKENIZER, MODEL) if not (self._folder / name).is_file()]
+        files = [name for name in (TOKENIZER, MODEL, TABLE) if not (self._files.folder / name).is_file()]
         if not parts and not files:
             return None
-        return f"The embedding model lacks {', '.join(parts + files)}: install Mnemic again."
+        return f"The embedding model {self.name} lacks {', '.join(parts + files)}: install Mnemic again."
 
     def load(self) -> None:
         """Read the model now (150 ms), so that the first text need not wait for it."""
         self._loaded()
 
     def windows(self, text: str) -> Sequence[Stretch]:
-        """The stretches of at most 256 tokens; a text of few bytes is one and needs no model."""
+        """The stretches the model can read; a text of few bytes is one and needs no model."""
+        size = self._files.inner_tokens
         # A token stands for a byte at least, so few bytes are few tokens.
-        if len(text) <= INNER_TOKENS and len(text.encode(errors="replace")) <= INNER_TOKENS:
+        if len(text) <= size and len(text.encode(errors="replace")) <= size:
             return [(0, len(text))]
         words = self._loaded().words(text)
-        return windows(text, words, INNER_TOKENS, OVERLAP_TOKENS)
+        return windows(text, words, size - SLACK, size // 8)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """One unit vector a text; what lies beyond 256 tokens is not read."""
+        """One unit vector a text; what lies beyond the tokens it can read is not read."""
         from mnemic.numeric import np
 
         model = self._loaded()
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
-        ids = [model.ids(text) for text in texts]
+        ids = [model.ids(text, self._files.tokens) for text in texts]
         for batch in batches([len(each) for each in ids]):
             vectors[batch] = model.run([ids[place] for place in batch])
         return vectors
@@ -77,7 +134,7 @@ class LocalEmbedder(SingleModel):
     def _loaded(self) -> _Model:
         with self._lock:
             if self._model is None:
-                self._model = _Model.load(self._folder)
+                self._model = _Model.load(self._files.folder)
             return self._model
 
 
@@ -106,15 +163,20 @@ class _Model:
         except Exception as error:  # tokenizers raises bare Exception
             raise Unavailable(f"The embedding model could not be loaded: {error}") from error
 
-    def ids(self, text: str) -> list[int]:
+    def ids(self, text: str, most: int) -> list[int]:
         ids: list[int] = self.tokenizer.encode(readable(text)).ids
-        return ids if len(ids) <= TOKENS else [*ids[: TOKENS - 1], ids[-1]]
+        return ids if len(ids) <= most else [*ids[: most - 1], ids[-1]]
 
     def words(self, text: str) -> Words:
         """The words of *text* and how many tokens lie before each."""
         encoding = self.tokenizer.encode(readable(text), add_special_tokens=False)
         numbers, offsets = encoding.word_ids, encoding.offsets  # each reading of these makes a new list
-        firsts = [token for token, (left, right) in enumerate(pairwise([None, *numbers])) if left != right]
+        firsts: list[int] = []
+        for token, (start, _) in enumerate(offsets):
+            is_new = not firsts or numbers[token] != numbers[token - 1]
+            # Several tokens may share a character, which is not to be cut.
+            if is_new or (token - firsts[-1] >= LONGEST_WORD and start > offsets[token - 1][0]):
+                firsts.append(token)
         starts = [offsets[token][0] for token in firsts]
         return Words([*starts, len(text)], [*firsts, len(numbers)])
 

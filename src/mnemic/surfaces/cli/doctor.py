@@ -158,14 +158,16 @@ def journal(app: App) -> Finding:
 
 
 def model(app: App) -> Finding:
-    """The model loads, and finds like sentences alike."""
-    embedder = app.ctx.embedder
-    if embedder is None:
+    """Each model loads, and finds like sentences alike."""
+    if app.ctx.embedder is None:
         return Finding("model", Health.NOTE, "none: memories are found by words only")
-    same, alike, other = embedder.embed(list(PROBE))
-    if float(same @ alike) <= float(same @ other):
-        return Finding("model", Health.BROKEN, f"{embedder.name} finds unlike sentences alike")
-    return Finding("model", Health.OK, f"{embedder.name}, {embedder.dimension} dimensions")
+    models = app.ctx.embedder.models
+    for each in models:
+        same, alike, other = each.embed(list(PROBE))
+        if float(same @ alike) <= float(same @ other):
+            return Finding("model", Health.BROKEN, f"{each.name} finds unlike sentences alike")
+    told = "; ".join(f"{each.name}, {each.dimension} dimensions" for each in models)
+    return Finding("model", Health.OK, told)
 
 
 def vectors(app: App) -> Finding:

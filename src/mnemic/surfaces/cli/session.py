@@ -91,17 +91,17 @@ class Session:
         if not number:
             return "Interrupted. Nothing was changed."
         told = "1 change was" if number == 1 else f"{number:,} changes were"
-        return f"Interrupted. {told} stored since it began; `mnemic history` lists them."
+        return f"Interrupted. {told} stored; `mnemic history` lists them."
 
     def _changes(self) -> int:
-        """How many changes the store has seen since this run opened it; an import keeps the names of their authors."""
+        """How many changes this run has made."""
         from mnemic.app import open_app
 
         if self.began is None or is_missing(self.began[0].database):
             return 0
         settings, position = self.began
         with open_app(replace(settings, embedder="none"), actor=ACTOR) as app:
-            return sum(1 for _ in app.ctx.store.read().journal(after=position))
+            return sum(1 for _ in app.ctx.store.read().journal(after=position, actor=ACTOR))
 
     def for_one_line(self) -> Session:
         """A session for one line of a shell: the same store and flags, to which the line may add its own."""
@@ -167,11 +167,11 @@ SHARED = frozenset(f"{OURS}{name}" for name in ("db", "namespace", "json"))
 def global_options(taken: Iterable[str] = ()) -> list[click.Parameter]:
     """The options every command takes too, without those whose flag is *taken* by the command."""
     options = [
-        _option("--db", _keep, "Database file. [env: MNEMIC_DB]", metavar="PATH"),
+        _option("--db", _keep, "The database. [env: MNEMIC_DB]", metavar="PATH"),
         _option(
             "--namespace",
             _keep,
-            "Write to this namespace, read it and global; * reads all. [default: that of the git repository]",
+            "Write to this namespace, read it and global; auto: named after the git repository.",
             metavar="NAME",
         ),
         _option("--json", _keep_json, "Answer in JSON.", is_flag=True),
@@ -195,7 +195,7 @@ def tier_option() -> click.Option:
         type=click.Choice(TIERS),
         callback=_keep,
         expose_value=False,
-        help="Feature tier; keyword needs no model. [default: semantic]",
+        help="How much machinery answers; keyword does without a model. [default: semantic]",
     )
 
 

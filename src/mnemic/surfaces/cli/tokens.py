@@ -19,18 +19,16 @@ if TYPE_CHECKING:
 
 @click.group(cls=VerbGroup)
 def token() -> None:
-    """Create, list and revoke access tokens for HTTP."""
+    """Make, list and revoke access tokens for HTTP."""
 
 
 @token.command()
 @click.argument("name")
-@click.option(
-    "--namespaces", multiple=True, metavar="NAME,...", help="Grant these namespaces only. [default: all]"
-)
-@click.option("--read-only", is_flag=True, help="Grant reading only.")
+@click.option("--namespaces", multiple=True, metavar="NAME,...", help="Only these namespaces. [default: all]")
+@click.option("--read-only", is_flag=True, help="May not change anything.")
 @pass_session
 def create(session: Session, name: str, namespaces: tuple[str, ...], read_only: bool) -> None:
-    """Create a token called NAME. It is shown once; only its hash is stored."""
+    """Make a token called NAME. It is shown once, and only its hash is kept."""
     from mnemic.core import access
 
     scope = tuple(part for text in namespaces for part in split(text))
@@ -60,7 +58,7 @@ def _where(token: Token) -> str:
 @click.argument("name")
 @pass_session
 def revoke(session: Session, name: str) -> None:
-    """Revoke the token called NAME."""
+    """Make the token called NAME useless."""
     from mnemic.core import access
 
     with session.open() as app:

@@ -1,0 +1,135 @@
+"""English by one model, other languages by another: each text has one, and a question is asked of both."""
+
+from __future__ import annotations
+
+import pytest
+
+from mnemic.core.context import Context
+from mnemic.core.memories import Note, remember
+from mnemic.core.recall import recall, vector_of
+from mnemic.core.upkeep import embed_pending
+from mnemic.embedding.base import AS_IT_IS, embedding
+from mnemic.embedding.local import ENGLISH, KNOWN, MULTILINGUAL, LocalEmbedder
+from mnemic.embedding.router import LanguageRouter
+from mnemic.model.search import Filter, Query
+from support import START, Uids, WordEmbedder
+
+GERMAN = "Die Bäckerei am Marktplatz öffnet samstags erst um neun Uhr."
+NOTES = [
+    "The staging server runs on port 8080 behind a proxy.",
+    "Anna adopted a cat called Biscuit from the shelter.",
+    "The quarterly review moved from Tuesday to Thursday.",
+    GERMAN,
+    "La clé du garage est chez le gardien de l'immeuble.",
+    "新的打印机放在二楼的厨房旁边。",
+]
+
+
+@pytest.fixture(scope="module")
+def router():
+    return LanguageRouter()
+
+
+@pytest.fixture
+def polyglot(store, clock, router):
+    """A context with both models over a store in several languages."""
+    store.use_models(*(model.name for model in router.models))
+    ctx = Context(store=store, embedder=router, now=clock, new_uid=Uids(), actor="tester")
+    remember(ctx, [Note(text=text) for text in NOTES], force=True)
+    assert embed_pending(ctx, 100) == len(NOTES)
+    return ctx
+
+
+def ask(ctx, text):
+    query = Query(text=text, filter=Filter(), limit=3, min_relevance=0.0, now=START)
+    return [hit.memory.content for hit in recall(ctx, query).hits]
+
+
+@pytest.mark.parametrize(
+    "text, files",
+    [
+        ("The review is on Thursday.", ENGLISH),
+        ("PROJ-512", ENGLISH),
+        ("def add(a, b): return a + b", ENGLISH),
+        (GERMAN, MULTILINGUAL),
+        ("A impressora nova fica no segundo andar da escola.", MULTILINGUAL),
+        ("新的打印机放在二楼。", MULTILINGUAL),
+        ("Новый принтер стоит на втором этаже.", MULTILINGUAL),
+        ("नया प्रिंटर दूसरी मंज़िल पर रखा है।", ENGLISH),
+    ],
+)
+def test_a_text_goes_to_the_model_for_its_language(router, text, files):
+    assert router.model_for(text).name == files.name
+
+
+def test_the_multilingual_model_is_not_loaded_for_english(store, clock):
+    class Refusing(WordEmbedder):
+        def embed(self, texts):
+            raise AssertionError("loaded")
+
+    english, other = WordEmbedder("english"), Refusing("other", 32)
+    store.use_models("english", "other")
+    ctx = Context(store=store, embedder=LanguageRouter(english, other), now=clock, new_uid=Uids())
+    remember(ctx, [Note(text="The review is on Thursday.")], force=True)
+    assert embed_pending(ctx, 10) == 1
+    assert ask(ctx, "when is the review?")
+    [reading] = vector_of(ctx, "Wann ist die Besprechung?", Filter()).readings
+    assert reading.model == "english"
+
+
+def test_each_vector_keeps_the_name_of_its_model(polyglot):
+    reader = polyglot.store.read()
+    memories = list(reader.all_memories())
+    stored = reader.vectors([memory.id for memory in memories])
+    made_by = {memory.content: stored[memory.statements[0].id].model for memory in memories}
+    assert {text for text, model in made_by.items() if model == MULTILINGUAL.name} == set(NOTES[3:])
+    assert polyglot.store.check() == []
+
+
+@pytest.mark.parametrize(
+    "question, wanted",
+    [
+        ("When does the bakery open on Saturdays?", 3),
+        ("Where is the key of the garage?", 4),
+        ("Where is the printer?", 5),
+        ("Wann macht die Bäckerei auf?", 3),
+        ("Où se trouve la clé du garage ?", 4),
+        ("What is the name of the pet?", 1),
+        ("Which port does staging listen on?", 0),
+    ],
+)
+def test_a_question_finds_notes_in_its_own_and_in_other_languages(polyglot, question, wanted):
+    assert ask(polyglot, question)[0] == NOTES[wanted]
+
+
+def test_a_question_is_read_by_the_models_that_have_vectors_in_its_scope(polyglot):
+    remember(polyglot, [Note(text="The lamp is green.", namespace="lamps")], force=True)
+    embed_pending(polyglot, 10)
+    everywhere = vector_of(polyglot, "Where is the lamp?", Filter())
+    here = vector_of(polyglot, "Where is the lamp?", Filter(namespaces=("lamps",)))
+    assert [reading.model for reading in everywhere.readings] == [ENGLISH.name, MULTILINGUAL.name]
+    assert [reading.model for reading in here.readings] == [ENGLISH.name]
+
+
+def test_trust_follows_the_language_of_the_question():
+    english, multilingual = LocalEmbedder(ENGLISH), LocalEmbedder(MULTILINGUAL)
+    assert english.scale_for("Where is the printer?") == AS_IT_IS
+    for question in ("Wo steht der neue Drucker?", "打印机在哪里？", "प्रिंटर कहाँ रखा है?"):
+        assert english.scale_for(question).trust < 1
+    assert multilingual.scale_for("Wo steht der neue Drucker?").trust == 1
+    assert multilingual.scale_for("Where is the printer?").trust == 1
+    assert multilingual.scale_for("प्रिंटर कहाँ रखा है?").trust < 1
+    assert "en" in KNOWN and "hi" not in KNOWN
+
+
+def test_unrelated_texts_of_an_unknown_language_are_not_near(router):
+    """To the English model all Hindi texts are much alike; on the shared scale they are not."""
+    question, answer, other = (
+        "प्रिंटर कहाँ रखा है?",
+        "प्रिंटर दूसरी मंज़िल पर रखा है।",
+        "हमारी बैठक मंगलवार को होगी।",
+    )
+    [reading] = embedding(router, question, [ENGLISH.name]).readings
+    near, far = router.model_for(answer).embed([answer, other]) @ reading.vector
+    assert far > 0.5
+    assert reading.scale.similarity(float(far)) < 0.25 < reading.scale.similarity(float(near))
