@@ -1,4 +1,4 @@
-"""What a language model adds, asked over HTTP, and what rules say in its place."""
+"""What a language model adds, asked over HTTP."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from mnemic.core.assisting import Author, contradiction, expand, summarise, tags_for
+from mnemic.core.assisting import contradiction, expand, summarise, tags_for
 from mnemic.errors import Unavailable
 from mnemic.language.ollama import Ollama
 from mnemic.model.values import Features
@@ -88,21 +88,24 @@ def test_without_an_answer_there_are_no_terms(alone):
 def test_tags_are_lower_case_few_and_valid(smart, server, answer, tags):
     server.says = answer
     got = tags_for(smart, kept(smart, "WAL is shipped to the replica", title="Standby"))
-    assert (got.words, got.author) == (tags, Author.MODEL)
-
-
-def test_without_an_answer_the_key_terms_are_the_tags(alone):
-    for place in ("oven", "garden", "office"):
-        kept(alone, f"The manual of the {place} is in the drawer")
-    text = "The manual: heat the oven to 250 degrees. Sourdough needs a hot oven and steam, says the manual."
-    got = tags_for(alone, kept(alone, text, title="Sourdough bread"))
-    assert got.author is Author.RULES and set(got.words[:2]) == {"sourdough", "bread"}
-    assert "the" not in got.words and "250" not in got.words and len(got.words) == 5
+    assert got == tags
 
 
 def test_an_empty_list_of_tags_counts_as_no_answer(smart, server):
     server.says = "Tags:"
-    assert tags_for(smart, kept(smart, "Sourdough bread")).author is Author.RULES
+    with pytest.raises(Unavailable, match="no tags"):
+        tags_for(smart, kept(smart, "Sourdough bread"))
+
+
+def test_a_model_that_does_not_answer_is_an_error(alone):
+    memory = kept(alone, "We ship on Monday")
+    for ask in (
+        lambda: tags_for(alone, memory),
+        lambda: contradiction(alone, memory, memory),
+        lambda: summarise(alone, [memory]),
+    ):
+        with pytest.raises(Unavailable):
+            ask()
 
 
 @pytest.mark.parametrize(
@@ -119,39 +122,17 @@ def test_an_empty_list_of_tags_counts_as_no_answer(smart, server):
 def test_a_contradiction_is_the_models_word(smart, server, answer, contradicts):
     server.says = answer
     one, other = kept(smart, "We ship on Monday", title="A"), kept(smart, "We ship on Friday", title="B")
-    verdict = contradiction(smart, one, other)
-    assert (verdict.contradicts, verdict.author) == (contradicts, Author.MODEL)
+    assert contradiction(smart, one, other) is contradicts
     assert "```\nA\nWe ship on Monday\n```" in server.prompts[0]
-
-
-def test_without_an_answer_rules_tell_a_contradiction(alone):
-    one, other = kept(alone, "We ship on Monday", title="A"), kept(alone, "We ship on Friday", title="B")
-    assert contradiction(alone, one, other) == contradiction(alone, other, one)
-    assert contradiction(alone, one, other).contradicts
-    assert contradiction(alone, one, other).author is Author.RULES
 
 
 def test_a_summary_is_the_models_paragraph(smart, server):
     server.says = "Sessions live in Redis;\x07 tokens are JWT."
     memories = [kept(smart, "Tokens are JWT.", title="Tokens"), kept(smart, "Sessions live in Redis.")]
-    summary = summarise(smart, memories)
-    assert (summary.text, summary.author) == ("Sessions live in Redis; tokens are JWT.", Author.MODEL)
+    assert summarise(smart, memories) == "Sessions live in Redis; tokens are JWT."
     assert "Memory 1, titled:\n```\nTokens\n```\nIts text:\n```\nTokens are JWT.\n```" in server.prompts[0]
     server.says = "é" * 40_000
-    assert len(summarise(smart, memories).text.encode()) == 65_536
-
-
-def test_without_an_answer_a_summary_is_all_contents_under_their_titles(alone):
-    memories = [kept(alone, "Tokens are JWT.", title="Tokens"), kept(alone, "In Redis.", title="Sessions")]
-    summary = summarise(alone, memories)
-    assert (summary.text, summary.author) == ("Tokens\nTokens are JWT.\n\nSessions\nIn Redis.", Author.RULES)
-
-
-def test_where_not_everything_fits_everyone_gets_a_share(alone):
-    memories = [kept(alone, "é" * 30_000, title=f"Long {n}") for n in range(3)] + [kept(alone, "short")]
-    text = summarise(alone, memories).text
-    assert 65_000 < len(text.encode()) <= 65_536
-    assert all(f"Long {n}\néé" in text for n in range(3)) and text.endswith("short")
+    assert len(summarise(smart, memories).encode()) == 65_536
 
 
 def test_stored_text_cannot_close_the_fence_it_stands_between(smart, server):

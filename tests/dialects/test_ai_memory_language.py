@@ -1,4 +1,4 @@
-"""The tools of ai-memory that ask a language model: what they pass on, and what rules say in its place."""
+"""The tools of ai-memory that ask a language model: what they pass on, and what they say when it fails."""
 
 from __future__ import annotations
 
@@ -90,27 +90,40 @@ def test_tags_are_added(smart):
     speak = smart("Security\njwt\nauth")
     told = speak.ok("memory_auto_tag", id=AN_ID)
     new = ["security", "jwt", "auth"]
-    assert told == {"id": AN_ID, "new_tags": new, "all_tags": ["auth", "security", "jwt"], "method": "model"}
+    assert told == {"id": AN_ID, "new_tags": new, "all_tags": ["auth", "security", "jwt"]}
     assert speak.ok("memory_get", id=AN_ID)["tags"] == ["auth", "security", "jwt"]
     assert speak("memory_auto_tag", id=NOWHERE).text == "memory not found"
 
 
-def test_tags_made_by_rules_are_marked(smart):
-    told = smart(None).ok("memory_auto_tag", id=ANOTHER_ID)
-    assert told["method"] == "rules" and set(told["new_tags"]) <= set(told["all_tags"])
+@pytest.mark.parametrize("says", [None, ""])
+@pytest.mark.parametrize(
+    "tool, arguments",
+    [
+        ("memory_auto_tag", {"id": AN_ID}),
+        ("memory_consolidate", {"ids": [AN_ID, ANOTHER_ID], "title": "Auth"}),
+        ("memory_detect_contradiction", {"id_a": AN_ID, "id_b": ANOTHER_ID}),
+        ("memory_expand_query", {"query": "auth"}),
+    ],
+)
+def test_when_the_model_fails_the_tool_answers_an_error_and_writes_nothing(smart, says, tool, arguments):
+    speak = smart(says)
+    before = [speak.ok("memory_get", id=id) for id in (AN_ID, ANOTHER_ID)]
+    answer = speak(tool, **arguments)
+    assert answer.is_error and answer.text, answer
+    assert [speak.ok("memory_get", id=id) for id in (AN_ID, ANOTHER_ID)] == before
+    assert speak.ok("memory_stats")["total"] == 2
 
 
 @pytest.mark.parametrize(
-    "says, contradicts, method",
-    [("Yes, they do", True, "model"), ("no", False, "model"), (None, False, "rules")],
+    "says, contradicts",
+    [("Yes, they do", True), ("no", False)],
 )
-def test_a_contradiction_is_judged(smart, says, contradicts, method):
+def test_a_contradiction_is_judged(smart, says, contradicts):
     speak = smart(says)
     assert speak.ok("memory_detect_contradiction", id_a=AN_ID, id_b=ANOTHER_ID) == {
         "contradicts": contradicts,
         "memory_a": {"id": AN_ID, "title": "Tokens"},
         "memory_b": {"id": ANOTHER_ID, "title": "Sessions"},
-        "method": method,
     }
 
 
@@ -131,15 +144,7 @@ def test_a_consolidation_without_a_summary_is_given_one(smart):
         "namespace": "global",
         "auto_summary": True,
         "summary_preview": content[:200],
-        "method": "model",
     }
-
-
-def test_a_summary_made_by_rules_keeps_every_fact_and_is_marked(smart):
-    speak = smart(None)
-    told = speak.ok("memory_consolidate", ids=[AN_ID, ANOTHER_ID], title="Auth")
-    content = speak.ok("memory_get", id=told["id"])["content"]
-    assert told["method"] == "rules" and "Tokens are JWT." in content and "Sessions live in Redis." in content
 
 
 def test_a_session_starts_with_a_summary_where_a_model_can_write_one(smart):

@@ -1,15 +1,11 @@
-"""What a language model adds: terms, tags, contradictions, summaries; and what rules can say without one."""
+"""What a language model adds: related terms, tags, contradictions and summaries."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import StrEnum
 
 from mnemic.core.context import Context
-from mnemic.core.trust.contradiction import contradiction_between
-from mnemic.core.unassisted import joined, key_terms
 from mnemic.errors import Unavailable
 from mnemic.formats.document import CONTROL
 from mnemic.model.memory import Memory
@@ -71,37 +67,6 @@ _TICKS = re.compile("`+")
 _THOUGHT = re.compile(r"\A\s*<think>.*?(?:</think>|\Z)", re.DOTALL)
 
 
-class Author(StrEnum):
-    """Who gave an answer: the language model, or our own rules in its place."""
-
-    MODEL = "model"
-    RULES = "rules"
-
-
-@dataclass(frozen=True, slots=True)
-class Suggestion:
-    """Words that were proposed, and by whom."""
-
-    words: tuple[str, ...]
-    author: Author
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """Whether two memories contradict each other, and who says so."""
-
-    contradicts: bool
-    author: Author
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """One text for several memories, and who wrote it."""
-
-    text: str
-    author: Author
-
-
 def expand(ctx: Context, query: str) -> tuple[str, ...]:
     """Terms related to *query*, as the language model proposes them; Unavailable without one."""
     terms = _lines(_ask(ctx, EXPANSION.format(data=DATA, query=_quoted(query))))[:MAX_TERMS]
@@ -112,55 +77,35 @@ def expand(ctx: Context, query: str) -> tuple[str, ...]:
     return terms
 
 
-def tags_for(ctx: Context, memory: Memory) -> Suggestion:
-    """Lower-case tags for a memory, at most eight: the model's, else its key terms. Changes nothing.
-
-    Unavailable at a feature tier without a language model.
-    """
+def tags_for(ctx: Context, memory: Memory) -> tuple[str, ...]:
+    """Lower-case tags for a memory, at most eight, as the language model proposes them; Unavailable without one."""
     title, content = fitted((memory.title, memory.content), PROMPT_BYTES)
-    answer = _tried(ctx, TAGGING.format(data=DATA, title=_quoted(title), content=_quoted(content)))
-    tags = _tags(answer) if answer else ()
-    if tags:
-        return Suggestion(tags, Author.MODEL)
-    return Suggestion(key_terms(ctx.store.read(), memory), Author.RULES)
+    tags = _tags(_ask(ctx, TAGGING.format(data=DATA, title=_quoted(title), content=_quoted(content))))
+    if not tags:
+        raise Unavailable("The language model proposed no tags. Nothing was changed; ask again.")
+    return tags
 
 
-def contradiction(ctx: Context, one: Memory, other: Memory) -> Verdict:
-    """Whether two memories contradict each other: the model's word, else what rules can tell.
-
-    Unavailable at a feature tier without a language model.
-    """
+def contradiction(ctx: Context, one: Memory, other: Memory) -> bool:
+    """Whether two memories contradict each other, as the language model judges; Unavailable without one."""
     told = fitted([f"{memory.title}\n{memory.content}" for memory in (one, other)], PROMPT_BYTES)
-    answer = _tried(ctx, COMPARISON.format(data=DATA, one=_quoted(told[0]), other=_quoted(told[1])))
-    if answer:
-        return Verdict(answer.lstrip(_WRAPPING).lower().startswith("yes"), Author.MODEL)
-    return Verdict(contradiction_between(one.content, other.content) is not None, Author.RULES)
+    answer = _ask(ctx, COMPARISON.format(data=DATA, one=_quoted(told[0]), other=_quoted(told[1])))
+    if not answer:
+        raise Unavailable("The language model gave no answer. Ask again.")
+    return answer.lstrip(_WRAPPING).lower().startswith("yes")
 
 
-def summarise(ctx: Context, memories: Sequence[Memory]) -> Summary:
-    """One text that keeps the facts of all: the model's, else their contents joined.
-
-    Unavailable at a feature tier without a language model.
-    """
+def summarise(ctx: Context, memories: Sequence[Memory]) -> str:
+    """One text that keeps the facts of all, as the language model writes it; Unavailable without one."""
     texts = fitted([memory.content for memory in memories], PROMPT_BYTES)
     blocks = [
         f"Memory {number}, titled:\n{_quoted(memory.title)}\nIts text:\n{_quoted(text)}"
         for number, (memory, text) in enumerate(zip(memories, texts, strict=True), 1)
     ]
-    answer = _tried(ctx, SUMMARY.format(data=DATA, memories="\n\n".join(blocks)))
-    if answer:
-        return Summary(cut(CONTROL.sub("", answer), SUMMARY_BYTES), Author.MODEL)
-    return Summary(joined(memories, SUMMARY_BYTES), Author.RULES)
-
-
-def _tried(ctx: Context, prompt: str) -> str | None:
-    """The model's answer, or None if it gives none; Unavailable at a feature tier that has no model."""
-    if not ctx.features.has_language:
-        raise Unavailable(NEEDS_TIER)
-    try:
-        return _ask(ctx, prompt)
-    except Unavailable:
-        return None
+    answer = _ask(ctx, SUMMARY.format(data=DATA, memories="\n\n".join(blocks)))
+    if not answer:
+        raise Unavailable("The language model wrote no summary. Nothing was changed; ask again.")
+    return cut(CONTROL.sub("", answer), SUMMARY_BYTES)
 
 
 def _ask(ctx: Context, prompt: str) -> str:

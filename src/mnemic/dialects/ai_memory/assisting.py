@@ -74,15 +74,10 @@ def memory_auto_tag(ctx: Context, request: One) -> Answer:
     _needs_language(ctx, "auto-tagging")
     memory = meant(ctx, request.id)
     proposed = core.tags_for(ctx, memory)
-    tags = tuple(dict.fromkeys((*memory.tags, *proposed.words)))[: max(rules.MAX_TAGS, len(memory.tags))]
+    tags = tuple(dict.fromkeys((*memory.tags, *proposed)))[: max(rules.MAX_TAGS, len(memory.tags))]
     if tags != memory.tags:
         memory = storing.update(ctx, memory.id, Revision(tags=tags))
-    return answer(
-        id=memory.uid,
-        new_tags=list(proposed.words),
-        all_tags=list(memory.tags),
-        method=proposed.author,
-    )
+    return answer(id=memory.uid, new_tags=list(proposed), all_tags=list(memory.tags))
 
 
 class DetectContradiction(Arguments):
@@ -103,10 +98,8 @@ def memory_detect_contradiction(ctx: Context, request: DetectContradiction) -> A
     _needs_language(ctx, "contradiction detection")
     one = meant(ctx, request.id_a, missing="memory A not found")
     other = meant(ctx, request.id_b, missing="memory B not found")
-    verdict = core.contradiction(ctx, one, other)
-    return answer(
-        contradicts=verdict.contradicts, memory_a=_named(one), memory_b=_named(other), method=verdict.author
-    )
+    contradicts = core.contradiction(ctx, one, other)
+    return answer(contradicts=contradicts, memory_a=_named(one), memory_b=_named(other))
 
 
 def _named(memory: Memory) -> dict[str, Any]:

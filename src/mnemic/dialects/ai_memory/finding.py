@@ -9,7 +9,6 @@ from pydantic import Field
 
 from mnemic.core import assisting
 from mnemic.core import recall as core
-from mnemic.core.assisting import Author
 from mnemic.core.context import Context
 from mnemic.core.standards import standards_for
 from mnemic.dialects.ai_memory import rules
@@ -170,7 +169,6 @@ def _summary(ctx: Context, memories: Sequence[Memory]) -> dict[str, str]:
     if not memories or not ctx.features.has_language:
         return {}
     try:
-        summary = assisting.summarise(ctx, memories)
+        return {"summary": assisting.summarise(ctx, memories)}
     except Unavailable:
         return {}
-    return {"summary": summary.text} if summary.author is Author.MODEL else {}

@@ -104,9 +104,8 @@ def _summarised(ctx: Context, sources: Sequence[Memory]) -> tuple[str, dict[str,
     """A text for all *sources*, and what the answer says about it."""
     if not ctx.features.has_language:
         raise Invalid(NO_SUMMARY, "summary")
-    summary = assisting.summarise(ctx, sources)
-    text = rules.content(summary.text, "summary")
-    return text, {"auto_summary": True, "summary_preview": text[:PREVIEW], "method": summary.author}
+    text = rules.content(assisting.summarise(ctx, sources), "summary")
+    return text, {"auto_summary": True, "summary_preview": text[:PREVIEW]}
 
 
 def _warning(ctx: Context, sources: Sequence[Memory]) -> dict[str, str]:

@@ -121,7 +121,7 @@ def _summarised(ctx: Context, parts: Sequence[Memory]) -> str:
         raise Invalid("summary is required (or use smart/autonomous tier for auto-summarization)", "summary")
     from mnemic.core import assisting
 
-    return assisting.summarise(ctx, parts).text
+    return assisting.summarise(ctx, parts)
 
 
 @click.command("auto-consolidate", cls=Verb)
