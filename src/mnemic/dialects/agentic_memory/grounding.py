@@ -77,10 +77,10 @@ def memory_ground(ctx: Context, request: MemoryGround) -> Reply:
 def _status(verdict: Verdict, threshold: float) -> str:
     """The core's verdict in the three words of this system; what is verified must reach the threshold as well.
 
-    A contradicted claim is partial if a memory still in force says some of it, else ungrounded.
+    A claim is partial if a memory still in force says some of it, contradicted or not; ungrounded if none does.
     """
     best = max((one.support for one in verdict.evidence if not one.is_outdated), default=0.0)
-    if verdict.status == CONTRADICTED:
+    if verdict.status in (CONTRADICTED, UNGROUNDED):
         return PARTIAL if best > 0 else UNGROUNDED
     return PARTIAL if verdict.status == VERIFIED and best < threshold else verdict.status
 
