@@ -99,6 +99,8 @@ class Question:
     terms: tuple[Term, ...]
     kind: AnswerType | None
     is_latin: bool
+    rarity: float
+    """That of all its words together."""
 
     @property
     def unknown_names(self) -> tuple[str, ...]:
@@ -124,12 +126,9 @@ def read_question(reader: Reader, query: Query) -> Question:
     }
     frequency = reader.frequencies([form for forms in spelt.values() for form in forms]) if words else {}
     total = reader.size()
-    return Question(
-        text=query.text,
-        terms=tuple(_term(word, spelt[word], frequency, total, names, identifiers) for word in words),
-        kind=asked_type(query.text),
-        is_latin=_is_latin(query.text),
-    )
+    terms = tuple(_term(word, spelt[word], frequency, total, names, identifiers) for word in words)
+    rarity = sum(term.rarity for term in terms) or 1.0
+    return Question(query.text, terms, asked_type(query.text), _is_latin(query.text), rarity)
 
 
 def _term(
@@ -204,8 +203,7 @@ def _signals(
 
 def _share(question: Question, terms: Sequence[Term]) -> float:
     """How much of the rarity of the question's words lies in *terms*."""
-    total = sum(term.rarity for term in question.terms)
-    return sum(term.rarity for term in terms) / total if total else 0.0
+    return sum([term.rarity for term in terms]) / question.rarity if terms else 0.0
 
 
 def _rarity(frequency: int, total: int) -> float:
@@ -222,5 +220,8 @@ def _extent(memories: int, texts: Mapping[int, str]) -> float:
 
 def _is_latin(text: str) -> bool:
     """Whether most letters of the beginning of *text* are Latin."""
-    letters = [char for char in text[:400] if char.isalpha()]
+    sample = text[:200]
+    if sample.isascii():
+        return True
+    letters = [char for char in sample if char.isalpha()]
     return 2 * sum(char < "\u0250" for char in letters) >= len(letters)
