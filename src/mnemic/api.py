@@ -446,7 +446,8 @@ class Memories:
     ) -> Link:
         """Link two memories, or change the weight and reason of that link."""
         must_fit("link", source=source, target=target, type=type, weight=weight, reason=reason)
-        return Link.of(graph.link(self._ctx, source, target, type, weight, reason))
+        supersedes = type == memories.SUPERSEDES
+        return Link.of(graph.link(self._ctx, source, target, type, weight, reason, supersedes=supersedes))
 
     def end_link(self, source: int | str, target: int | str, type: str = "related_to") -> Link:
         """End a link."""

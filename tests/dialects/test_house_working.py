@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 
 from mnemic.app import dialect
+from mnemic.core.memories import find as find_memory
 from mnemic.core.upkeep import embed_pending
 from mnemic.dialects.operation import as_json
 from mnemic.errors import Conflict, Invalid, NotFound
 from mnemic.model.access import Grant
+from mnemic.model.values import State
 from support import everything, kept
 
 MNEMIC = dialect("mnemic")
@@ -229,6 +231,46 @@ def test_a_verdict_shows_what_stands_against_its_evidence(ctx):
     kept(ctx, "We ship on Friday")
     [conflict] = call(ctx, "verify", claim="We ship on Monday")["conflicts"]
     assert (conflict["one"]["id"], conflict["other"]["id"], conflict["linked"]) == (1, 2, False)
+
+
+def test_a_claim_that_memory_excludes_is_contradicted_with_the_reason(ctx):
+    kept(ctx, "Uploads above 5 GB are rejected")
+    told = call(ctx, "verify", claim="Uploads above 5 MB are rejected")
+    assert told["status"] == "contradicted"
+    assert told["because"] == "memory 1 says above 5 GB, the claim says above 5 MB"
+    assert told["evidence"][0]["id"] == 1 and told["evidence"][0]["contradicts"] is True
+
+
+def test_remember_reports_the_memories_it_contradicts(ctx):
+    call(ctx, "remember", text="We deploy on Fridays")
+    [stored] = call(ctx, "remember", text="We deploy on Mondays")["stored"]
+    assert stored["contradicts"] == [
+        {
+            "id": 1,
+            "text": "We deploy on Fridays",
+            "because": "memory 1 says Fridays, the new one says Mondays",
+        }
+    ]
+    assert call(ctx, "tidy", action="conflicts")["count"] == 1
+    [other] = call(ctx, "remember", text="The canteen serves soup")["stored"]
+    assert "contradicts" not in other
+
+
+def test_a_link_that_supersedes_takes_its_target_out_of_use_until_it_is_undone(ctx):
+    old = kept(ctx, "The gate opens at six")
+    new = kept(ctx, "The gate opens at seven")
+    call(ctx, "link", source=new.id, target=old.id, type="supersedes")
+    assert find_memory(ctx, old.id).state is State.SUPERSEDED
+    assert call(ctx, "verify", claim="The gate opens at six")["status"] == "contradicted"
+    change = call(ctx, "history", limit=1)["changes"][0]["change"]
+    call(ctx, "undo", change=change)
+    assert find_memory(ctx, old.id).state is State.LIVING
+
+
+def test_a_new_memory_supersedes_what_it_is_linked_to_so(ctx):
+    old = kept(ctx, "The gate opens at six")
+    call(ctx, "remember", text="The gate opens at seven", links=[{"to": old.id, "type": "supersedes"}])
+    assert find_memory(ctx, old.id).state is State.SUPERSEDED
 
 
 def test_conflicts_of_the_whole_store(ctx):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mnemic.core.context import Context
+from mnemic.core.leaving import retire
 from mnemic.core.memories import in_use, locate, must_live
 from mnemic.errors import Invalid, NotFound
 from mnemic.model.graph import Direction, Edge, Neighbourhood
@@ -24,10 +25,11 @@ def link(
     reason: str | None = None,
     *,
     keeps: bool = False,
+    supersedes: bool = False,
 ) -> Edge:
     """A link from one memory to another; if it stands already, its weight and reason are brought up to date.
 
-    Or it *keeps* them as they are.
+    Or it *keeps* them as they are. If it *supersedes*, its target is superseded in the same transaction.
     """
     with ctx.write("link") as tx:
         start, end = locate(tx, ctx, source), locate(tx, ctx, target)
@@ -39,10 +41,13 @@ def link(
         if standing and keeps:
             return standing
         if standing:
-            return tx.change_edge(
-                standing, weight=weight, reason=reason if reason is not None else standing.reason
-            )
-        return tx.add_edge(start.id, end.id, type, weight=weight, reason=reason)
+            told = reason if reason is not None else standing.reason
+            edge = tx.change_edge(standing, weight=weight, reason=told)
+        else:
+            edge = tx.add_edge(start.id, end.id, type, weight=weight, reason=reason)
+        if supersedes:
+            retire(tx, [end.id], reason, ctx.now())
+        return edge
 
 
 def link_once(

@@ -12,7 +12,7 @@ import orjson
 
 from mnemic.core.context import Context
 from mnemic.core.hidden import bearers, with_its_keys
-from mnemic.core.leaving import brought_back, taken_out
+from mnemic.core.leaving import brought_back, retire, taken_out
 from mnemic.core.lifecycle import touch
 from mnemic.core.upkeep import write_after_expiry
 from mnemic.errors import Conflict, Invalid, NotFound
@@ -176,6 +176,8 @@ def keep(tx: Writer, ctx: Context, note: Note) -> Memory:
             raise Invalid("links: a memory cannot be linked to itself", "links")
         must_live(target)
         tx.add_edge(memory.id, target.id, type, weight=weight)
+        if type == SUPERSEDES:
+            retire(tx, [target.id], None, ctx.now())
     return memory
 
 

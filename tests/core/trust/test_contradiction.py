@@ -47,3 +47,17 @@ def test_these_are_contradictions_by_rule(one, other):
 )
 def test_these_are_none_by_rule(one, other):
     assert not contradiction_between(one, other) and not contradiction_between(other, one)
+
+
+@pytest.mark.parametrize(
+    "one, other",
+    [
+        ("Step 1 takes 5 minutes", "Step 2 takes 7 minutes"),
+        ("The lighthouse keeper note 3", "The lighthouse keeper note 4"),
+        ("Bug 12 was fixed in release 5", "Bug 13 was fixed in release 6"),
+        ("Server alpha has 4 cores", "Server beta has 8 cores"),
+        ("Contractor badges are blue", "Contract badges are not blue"),
+    ],
+)
+def test_a_number_or_name_that_tells_things_apart_contradicts_nothing(one, other):
+    assert contradiction_between(one, other) is None and contradiction_between(other, one) is None

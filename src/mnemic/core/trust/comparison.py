@@ -117,13 +117,18 @@ def _paired(
         Pair(pair.term, How.MISSING) if pair.how is How.CONFLICT and pair.known in taken else pair
         for pair in pairs
     ]
-    first = subject(claim)
+    first = () if _leads_elsewhere(claim, words) else subject(claim)
     return tuple(
         pair
         if pair.is_own or pair.known in context[:titled] or _may_inherit(pair, fact, pair.term in first)
         else _parted(pair)
         for pair in pairs
     )
+
+
+def _leads_elsewhere(claim: Clause, words: Lexicon) -> bool:
+    """Whether it begins with a condition, so that its first terms are not what it is about."""
+    return bool(claim.order) and words.is_one(claim.order[0], "conditions")
 
 
 def _may_inherit(pair: Pair, fact: Clause, is_subject: bool) -> bool:
@@ -487,6 +492,8 @@ class _View:
         If the memory has it in another clause, the two were exchanged; else names and places exclude each other.
         """
         if self.conflicts or self.opposites or self._is_flipped() or not self._verb_is_own():
+            return ""
+        if self.claim.is_verbless and self.claim.language == "en":  # a heading says nothing of its subject
             return ""
         first = self.missing[0]
         if first in self.subject() and not first.is_elsewhere and self.fact.language == "en":

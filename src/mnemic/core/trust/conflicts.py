@@ -11,6 +11,7 @@ from mnemic.core.context import Context
 from mnemic.core.judging.beliefs import CONTRADICTS
 from mnemic.core.memories import is_in_use
 from mnemic.core.trust.contradiction import contradiction_between
+from mnemic.core.trust.rivals import sharing
 from mnemic.model.graph import Direction
 from mnemic.model.hidden import HIDDEN
 from mnemic.model.memory import Memory
@@ -23,8 +24,9 @@ ALIKE_IN_WORDS = 0.35
 """From this share of common words on, two texts may be about the same."""
 ALIKE_IN_MEANING = 0.55
 """From this similarity of their vectors on, too."""
-MOST_PAIRS, MOST_NEWEST, MOST_CLOSE, MOST_FOUND = 200_000, 2_000, 4_000, 200
-"""Bounds: pairs by words, memories compared by vectors, pairs of these that are read, conflicts answered."""
+MOST_PAIRS, MOST_NEWEST, MOST_CLOSE, MOST_LOOKED_UP, MOST_FOUND = 200_000, 2_000, 4_000, 500, 200
+"""Bounds: pairs by words, memories compared by vectors, pairs of these that are read, memories looked up by their
+rarest words, conflicts answered."""
 READ_AT_ONCE = 5_000
 
 Pair = tuple[int, int]
@@ -62,9 +64,8 @@ def _read(ctx: Context, namespace: str | None) -> Iterator[Conflict]:
     """Pairs of one namespace whose texts exclude each other, the older of each two first."""
     reader = ctx.store.read()
     wanted = Filter(namespaces=ctx.scope(namespace), without=HIDDEN, alive_at=ctx.now())
-    for one, other, reason in _opposed(
-        reader, dict.fromkeys((*_by_words(reader, wanted), *_by_meaning(reader, wanted)))
-    ):
+    pairs = (*_by_words(reader, wanted), *_by_meaning(reader, wanted), *_by_rarest(ctx, reader, wanted))
+    for one, other, reason in _opposed(reader, dict.fromkeys(pairs)):
         pair = reader.memories([one, other])
         if len(pair) == 2 and pair[0].namespace == pair[1].namespace:
             older, newer = sorted(pair, key=lambda memory: memory.id)
@@ -89,6 +90,14 @@ def _by_words(reader: Reader, wanted: Filter) -> Iterator[Pair]:
     for one, other in pairs:
         if one in texts and other in texts and likeness(texts[one], texts[other]) >= ALIKE_IN_WORDS:
             yield (min(one, other), max(one, other))
+
+
+def _by_rarest(ctx: Context, reader: Reader, wanted: Filter) -> Iterator[Pair]:
+    """Each of the newest memories with those that share its rarest words, as `remember` compares them."""
+    newest = reader.select(wanted, limit=MOST_LOOKED_UP, order=Order.NEWEST)
+    for memory in reader.memories(newest):
+        for other in sharing(ctx, reader, memory):
+            yield (min(memory.id, other.id), max(memory.id, other.id))
 
 
 def _by_meaning(reader: Reader, wanted: Filter) -> list[Pair]:

@@ -12,15 +12,17 @@ LONGEST = 2_000
 
 
 @lru_cache(maxsize=1024)
-def contradiction_between(one: str, other: str) -> str | None:
-    """Why the two texts cannot both be true, or None if they can as far as the rules tell."""
+def contradiction_between(
+    one: str, other: str, one_name: str = "one", other_name: str = "the other"
+) -> str | None:
+    """Why the two texts cannot both be true, in a sentence that calls them by these names; None if they can."""
     if one == other:
         return None
-    return _found(one, other) or _found(other, one)
+    return _found(one, other, one_name, other_name) or _found(other, one, other_name, one_name)
 
 
-def _found(claim: str, known: str) -> str | None:
+def _found(claim: str, known: str, claim_name: str, known_name: str) -> str | None:
     judgement = judge(propositions(claim[:LONGEST]), known[:LONGEST])
     if judgement.relation is not Relation.CONTRADICTS:
         return None
-    return judgement.reason.replace("memory says", "one says").replace("the claim says", "the other says")
+    return judgement.reason.replace("memory", known_name, 1).replace("the claim", claim_name, 1)

@@ -87,7 +87,10 @@ def judge(claim: Sequence[Clause], text: str, title: str = "") -> Judgement:
 
 
 def _best(claim: Clause, known: Sequence[tuple[Clause, tuple[Term, ...]]], titled: int) -> Comparison:
-    return max((compare(claim, fact, context, titled) for fact, context in known), key=_strength)
+    found = [compare(claim, fact, context, titled) for fact, context in known]
+    if claim.is_denied and "all" in claim.marks:  # "not every": one exception is enough
+        found = [one for one in found if one.relation is Relation.ENTAILS] or found
+    return max(found, key=_strength)
 
 
 _ORDER = {Relation.ENTAILS: 2, Relation.CONTRADICTS: 1, Relation.RELATED: 0, Relation.NONE: 0}

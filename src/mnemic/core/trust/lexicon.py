@@ -174,17 +174,20 @@ def lemma(word: str) -> str:
 
 def _regular(word: str, rows: dict[str, str]) -> str:
     found = [
-        word.removesuffix(suffix) + ending
+        (word.removesuffix(suffix) + ending, suffix)
         for suffix, ending in _SUFFIXES
         if word.endswith(suffix) and len(word) > len(suffix) + 2
     ]
-    doubled = [one[:-1] for one in found if len(one) > 3 and one[-1] == one[-2]]
-    known = [one for one in found + doubled if one in rows]
+    found += [(base[:-1], suffix) for base, suffix in found if len(base) > 3 and base[-1] == base[-2]]
+    known = [base for base, suffix in found if base in rows and _takes(suffix, rows[base])]
     if known:
         return known[0]
-    if word in rows or not found:
-        return word
-    return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
+    return word[:-1] if word not in rows and word.endswith("s") and not word.endswith("ss") else word
+
+
+def _takes(suffix: str, row: str) -> bool:
+    """Adjectives are compared by -er and -est; a keeper is no form of "keep"."""
+    return "a" in row.split("\t", 1)[0] or suffix not in ("er", "est", "ier", "iest")
 
 
 def is_common_word(word: str) -> bool:

@@ -500,7 +500,7 @@ def _is_english_verb(
         return before in _BE
     if text != key and not text.endswith("s"):  # a past form; an adjective in front of a noun looks the same
         return before in _FINITE or not words.is_one(before, "articles")
-    if words.is_one(before, "articles") or (words.is_one(before, "prepositions") and before != "to"):
+    if not is_told and (words.is_one(before, "articles") or words.is_one(before, "prepositions")):
         return False
     has_aux = any(word in _FINITE for word in rest)
     if text != key:  # "runs", "hosts"

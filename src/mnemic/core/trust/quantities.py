@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from math import inf, nextafter
 from typing import TYPE_CHECKING
 
-from mnemic.core.trust.lexicon import SPACELESS, Lexicon
+from mnemic.core.trust.lexicon import SPACELESS, Lexicon, entry
 from mnemic.core.trust.units import unit
 from mnemic.core.trust.values import Date, Quantity
 
@@ -39,14 +39,26 @@ def read(tokens: Sequence[str], words: Lexicon) -> Iterator[str | Term]:
 
 def _is_label(value: Quantity | Date, tokens: Sequence[str], place: int, words: Lexicon) -> bool:
     """A bare number behind a noun names rather than counts: "room 5", "release 5.2"."""
-    if place == 0 or not isinstance(value, Quantity) or value.dimension or value.is_range:
+    if place == 0 or not isinstance(value, Quantity) or value.is_range:
         return False
     last = tokens[place - 1].lower()
+    if value.dimension:
+        return value.dimension.startswith("#") and _is_plain_noun(tokens, place - 1, words)
     roles = ("articles", "auxiliaries", "prepositions", "negators", "clauses", "only", "all", "some")
     return (
         last[0].isalpha()
         and not any(words.is_one(last, role) for role in roles)
         and last not in words.numbers
+    )
+
+
+def _is_plain_noun(tokens: Sequence[str], place: int, words: Lexicon) -> bool:
+    """Whether an English noun in its base form stands there, with no subject in front that would make it a verb."""
+    word, before = _lower(tokens, place), _lower(tokens, place - 1)
+    if words.language != "en" or words.key(word) != word or "n" not in entry(word).parts:
+        return False
+    return not (
+        before.endswith("s") or words.is_one(before, "pronouns") or before in ("we", "you", "i", "to")
     )
 
 

@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 
 from mnemic.core import graph, memories, suggesting
 from mnemic.core.context import Context
+from mnemic.core.memories import SUPERSEDES
 from mnemic.dialects.mnemic.shapes import BriefShape, LinkShape, Name, Reference, Request, Unit, shown_link
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Example, Positional, Shape
@@ -66,7 +67,15 @@ def link(ctx: Context, request: LinkRequest) -> LinkReply:
         return LinkReply(
             linked=False, link=shown_link(graph.end_link(ctx, request.source, request.target, request.type))
         )
-    made = graph.link(ctx, request.source, request.target, request.type, request.weight, request.reason)
+    made = graph.link(
+        ctx,
+        request.source,
+        request.target,
+        request.type,
+        request.weight,
+        request.reason,
+        supersedes=request.type == SUPERSEDES,
+    )
     return LinkReply(linked=True, link=shown_link(made))
 
 

@@ -9,7 +9,8 @@ from pydantic import Field, model_validator
 
 from mnemic.core import memories, sessions
 from mnemic.core.context import Context
-from mnemic.core.memories import Note
+from mnemic.core.memories import COMPARED_AT_ONCE, Note
+from mnemic.core.trust.rivals import rivals
 from mnemic.dialects.mnemic.shapes import (
     MAX_ITEMS,
     Name,
@@ -24,7 +25,12 @@ from mnemic.dialects.mnemic.shapes import (
 )
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Example, Flags, Hidden, Positional, Shape
+from mnemic.model.memory import Memory
+from mnemic.model.texts import cut
 from mnemic.model.values import Tier, parse_span
+
+SHOWN = 300
+"""So many bytes of a contradicted memory are shown."""
 
 SessionNumber = Annotated[int, Field(ge=1, lt=2**32)]
 SessionName = Annotated[SessionNumber | Name, Flags("--session", metavar="SESSION")]
@@ -112,6 +118,15 @@ class KeptShape(Shape):
     title: str
     namespace: str
     similar: list[SimilarShape] | None = None
+    contradicts: list[ContradictedShape] | None = None
+
+
+class ContradictedShape(Shape):
+    """A known memory that cannot be true together with the new one, and why."""
+
+    id: int
+    text: str
+    because: str
 
 
 class SimilarShape(Shape):
@@ -146,7 +161,7 @@ class RememberReply(Shape):
     ],
 )
 def remember(ctx: Context, request: RememberRequest) -> RememberReply:
-    """Keep one text, or many items. The same text is refused unless forced; near ones are reported."""
+    """Keep one text, or many items. The same text is refused unless forced; near or contradicting ones are reported."""
     now_in = sessions.enter(ctx)
     notes = request.notes(now_in.id if now_in else None)
     outcome = memories.remember(ctx, notes, force=request.force)
@@ -162,6 +177,9 @@ def remember(ctx: Context, request: RememberRequest) -> RememberReply:
                     for twin, likeness in kept.similar
                 ]
                 or None,
+                contradicts=_contradicted(ctx, kept.memory)
+                if len(outcome.kept) <= COMPARED_AT_ONCE
+                else None,
             )
             for kept in outcome.kept
         ],
@@ -171,3 +189,11 @@ def remember(ctx: Context, request: RememberRequest) -> RememberReply:
         ]
         or None,
     )
+
+
+def _contradicted(ctx: Context, memory: Memory) -> list[ContradictedShape] | None:
+    found = rivals(ctx, memory)
+    return [
+        ContradictedShape(id=one.memory.id, text=cut(one.memory.content, SHOWN), because=one.because)
+        for one in found
+    ] or None

@@ -62,6 +62,8 @@ def remembered(reply: RememberReply) -> Iterator[str]:
         for twin in kept.similar or ():
             likeness = faint(f"{twin.similarity:.2f}")
             yield f"{INDENT}{doubtful('like')} {number(twin.id)} {safe(twin.title)} {likeness}"
+        for other in kept.contradicts or ():
+            yield f"{INDENT}{bad('contradicts')} {number(other.id)} {safe(' '.join(other.text.split()))}"
     for refusal in reply.refused or ():
         yield f"{bad('Not stored')}: {safe(refusal.reason)} {faint('see')} {number(refusal.id)}"
 

@@ -1,0 +1,64 @@
+"""Rivals: the known memories that a new one contradicts, found cheaply enough for every write."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mnemic.core.context import Context
+from mnemic.model.hidden import HIDDEN
+from mnemic.model.memory import Memory
+from mnemic.model.search import Filter
+from mnemic.retrieval.text import content_words
+from mnemic.storage.base import Reader
+
+RAREST, NEAREST = 4, 4
+"""A new memory is looked up by so many of its words, and compared with so many others."""
+SHARED = 0.5
+"""From this share of common content words on, of the shorter text."""
+LONGEST = 2_000
+"""So long, in characters, may a memory be that is compared when it is stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """A known memory that cannot be true together with the new one, and why."""
+
+    memory: Memory
+    because: str
+
+
+def rivals(ctx: Context, memory: Memory) -> list[Rival]:
+    """The living memories of its namespace that *memory*, just stored, contradicts."""
+    if len(memory.content) > LONGEST:
+        return []
+    near = [other for other in sharing(ctx, ctx.store.read(), memory) if _overlap(memory, other) >= SHARED]
+    if not near:
+        return []
+    from mnemic.core.trust.contradiction import (
+        contradiction_between,  # loads the lexicon: most writes do without
+    )
+
+    found = (
+        (other, contradiction_between(memory.content, other.content, "the new one", f"memory {other.id}"))
+        for other in near
+    )
+    return [Rival(other, reason) for other, reason in found if reason]
+
+
+def sharing(ctx: Context, reader: Reader, memory: Memory) -> list[Memory]:
+    """The living memories of its namespace that hold one of the rarest words of *memory* that others hold too."""
+    frequency = reader.frequencies(content_words(memory.content))
+    shared = sorted(
+        (word for word, count in frequency.items() if count > 1), key=lambda word: frequency[word]
+    )
+    if not shared:
+        return []
+    wanted = Filter(namespaces=(memory.namespace,), without=HIDDEN, alive_at=ctx.now())
+    found = reader.words(shared[:RAREST], wanted, every=False, limit=NEAREST + 1)
+    return reader.memories([number for number, _ in found if number != memory.id][:NEAREST])
+
+
+def _overlap(one: Memory, other: Memory) -> float:
+    """The share of the shorter text's content words that the other has too."""
+    ours, theirs = set(content_words(one.content)), set(content_words(other.content[:LONGEST]))
+    return len(ours & theirs) / min(len(ours), len(theirs)) if ours and theirs else 0.0

@@ -1,0 +1,39 @@
+"""Memories that a new one contradicts."""
+
+from __future__ import annotations
+
+import pytest
+
+from mnemic.core.memories import forget
+from mnemic.core.trust.rivals import rivals
+from support import kept
+
+
+def test_a_new_memory_is_told_what_it_contradicts(ctx):
+    friday = kept(ctx, "We deploy on Fridays")
+    kept(ctx, "We deploy with Ansible")
+    kept(ctx, "We deploy on Fridays", namespace="elsewhere")
+    monday = kept(ctx, "We deploy on Mondays")
+    [rival] = rivals(ctx, monday)
+    assert rival.memory.id == friday.id
+    assert rival.because == f"memory {friday.id} says Fridays, the new one says Mondays"
+    forget(ctx, [friday.id])
+    assert rivals(ctx, monday) == []
+
+
+@pytest.mark.parametrize(
+    "known, new",
+    [
+        ("The office closes at six", "The office closes at six, and Ana locks the door"),
+        ("Backups of the wiki run at night", "Backups of the shop run at noon"),
+        ("Ola likes tea", "Per likes coffee"),
+    ],
+)
+def test_what_goes_together_is_not_reported(ctx, known, new):
+    kept(ctx, known)
+    assert rivals(ctx, kept(ctx, new)) == []
+
+
+def test_a_very_long_memory_is_not_compared_when_it_is_stored(ctx):
+    kept(ctx, "We deploy on Fridays")
+    assert rivals(ctx, kept(ctx, "We deploy on Mondays. " + "The tide comes in. " * 200)) == []
