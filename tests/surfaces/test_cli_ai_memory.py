@@ -440,3 +440,15 @@ def test_memories_that_are_known_count_as_imported(ai, keep):
     dump = ai("export").out
     assert ai.json("import", stdin=dump) == {"imported": 2, "known": 2, "errors": []}
     assert ai("import", stdin=dump).out == "Imported 2.\n"
+
+
+def test_untagged_memories_of_a_namespace_are_consolidated_together(ai, keep):
+    for number in range(3):
+        keep(f"Note {number}", f"step {number}", "-n", "ops")
+    keep("Elsewhere", "x", "-n", "other")
+    [group] = ai.json("auto-consolidate", "--dry-run")["groups"]
+    assert (group["namespace"], group["tag"], group["count"]) == ("ops", "", 3)
+    assert ai.json("auto-consolidate")["consolidated"] == 3
+    [made] = ai.json("list", "-n", "ops")["memories"]
+    assert made["title"] == "Consolidated: untagged (3 memories)" and made["tier"] == "long"
+    assert all(f"step {number}" in made["content"] for number in range(3))

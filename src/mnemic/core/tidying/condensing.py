@@ -37,6 +37,7 @@ class Group:
 
     namespace: str
     tag: str
+    """Empty for those that have no tag."""
     memories: tuple[Memory, ...]
 
 
@@ -109,15 +110,22 @@ def _add_up_use(tx: Writer, new: Memory, sources: Sequence[Memory]) -> None:
 
 
 def groups(
-    ctx: Context, namespace: str | None = None, *, short_only: bool = False, min_count: int = 3
+    ctx: Context,
+    namespace: str | None = None,
+    *,
+    short_only: bool = False,
+    min_count: int = 3,
+    untagged: bool = False,
 ) -> list[Group]:
     """The groups of at least *min_count* living memories of one namespace and first tag.
 
-    What has no tag belongs to no group, and the standard of a namespace stays what it is.
+    What has no tag belongs to no group, or with *untagged* to one of its own. The standard of a namespace stays what
+    it is.
     """
     found: dict[tuple[str, str], list[Memory]] = {}
     for memory in _candidates(ctx, namespace, Tier.SHORT if short_only else None):
-        found.setdefault((memory.namespace, memory.tags[0]), []).append(memory)
+        if memory.tags or untagged:
+            found.setdefault((memory.namespace, next(iter(memory.tags), "")), []).append(memory)
     return [
         Group(space, tag, tuple(members))
         for (space, tag), members in sorted(found.items())
@@ -132,7 +140,7 @@ def _candidates(ctx: Context, namespace: str | None, tier: Tier | None) -> Itera
     after = 0
     while page := reader.page(wanted, after=after, limit=PAGE):
         after = page[-1].id
-        yield from (memory for memory in page if memory.tags and memory.id not in standards)
+        yield from (memory for memory in page if memory.id not in standards)
 
 
 def consolidate_groups(ctx: Context, found: Sequence[Group], progress: Progress | None = None) -> int:
@@ -155,7 +163,9 @@ def _consolidate_group(ctx: Context, group: Group, members: Sequence[Memory]) ->
         living = [memory for memory in tx.memories([one.id for one in members]) if is_in_use(ctx, memory)]
         if len(living) < 2:
             return 0
-        title = tx.unused_title(group.namespace, f"Consolidated: {group.tag} ({len(living)} memories)")
+        title = tx.unused_title(
+            group.namespace, f"Consolidated: {group.tag or 'untagged'} ({len(living)} memories)"
+        )
         numbers = [memory.id for memory in living]
         _condensed(tx, ctx, numbers, title, listed(living), group.namespace, Tier.LONG, "auto-consolidate")
     return len(living)

@@ -140,10 +140,10 @@ def _summarised(ctx: Context, parts: Sequence[Memory]) -> str:
 def auto_consolidate(
     session: Session, namespace: str | None, short_only: bool, min_count: int, dry_run: bool
 ) -> None:
-    """Consolidate each group of memories of a namespace that share their first tag."""
+    """Consolidate each group of memories of a namespace that share their first tag, or have none."""
     with session.open() as app:
         space = namespace or app.ctx.namespace
-        found = condensing.groups(app.ctx, space, short_only=short_only, min_count=min_count)
+        found = condensing.groups(app.ctx, space, short_only=short_only, min_count=min_count, untagged=True)
         done = 0
         if not dry_run:
             with progress("Consolidating") as told:
