@@ -10,7 +10,7 @@ from typing import Any
 import apsw
 from dropin import Caller, over_stdio
 
-from mnemic.embedding.local import LocalEmbedder
+from mnemic.embedding.local import ENGLISH
 from mnemic.storage.sqlite.schema import APPLICATION_ID, MIGRATIONS
 
 ENTITIES = [
@@ -111,10 +111,10 @@ OLD_STORE = [
     ),
     """INSERT INTO journal (sequence, batch, at, actor, operation, subject, subject_id, after) VALUES
         (1, 1, 1, 'x', 'x', 'memory', 1, '{}'), (2, 1, 1, 'x', 'x', 'memory', 2, '{}')""",
-    f"INSERT INTO model (id, name, dimension) VALUES (1, '{LocalEmbedder.name}', {LocalEmbedder.dimension})",
+    f"INSERT INTO model (id, name, dimension) VALUES (1, '{ENGLISH.name}', {ENGLISH.dimension})",
     """INSERT INTO statement (id, memory_id, position, text, digest, since, model_id)
         VALUES (1, 2, 1, 'born in 1961', 7, 2, 1)""",
     f"""INSERT INTO passage (id, statement_id, model_id, start, end, vector)
-        VALUES (1, 1, 1, 0, 12, zeroblob({LocalEmbedder.dimension}))""",
+        VALUES (1, 1, 1, 0, 12, zeroblob({ENGLISH.dimension}))""",
 ]
 """Two entities as the first format kept them: one without a vector, one whose vector leaves out its type."""
