@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import platformdirs
 
-from mnemic.embedding.base import Scale, SingleModel
+from mnemic.embedding.base import SingleModel
 from mnemic.embedding.local import MULTILINGUAL, LocalEmbedder
 from mnemic.embedding.router import LanguageRouter
 
@@ -40,6 +40,7 @@ class CachedEmbedder(SingleModel):
 
     def __init__(self, inner: Embedder, path: Path = CACHE):
         path.parent.mkdir(parents=True, exist_ok=True)
+        self.name = inner.name
         self._inner = inner
         self._lock = Lock()
         self._database = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=False)
@@ -47,18 +48,9 @@ class CachedEmbedder(SingleModel):
         self._database.execute(SCHEMA)
 
     @property
-    def name(self) -> str:
-        """The name of the model behind the cache: the vectors are its own."""
-        return self._inner.name
-
-    @property
     def dimension(self) -> int:
         """How many numbers a vector has."""
         return self._inner.dimension
-
-    def scale_for(self, text: str) -> Scale:
-        """The scale of the model behind the cache."""
-        return self._inner.scale_for(text)
 
     def problem(self) -> str | None:
         """What keeps the model behind the cache from working."""

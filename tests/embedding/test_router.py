@@ -9,8 +9,8 @@ from mnemic.core.memories import Note, remember
 from mnemic.core.recall import recall, vector_of
 from mnemic.core.upkeep import embed_pending
 from mnemic.embedding.base import AS_IT_IS, embedding
-from mnemic.embedding.local import ENGLISH, KNOWN, MULTILINGUAL, LocalEmbedder
-from mnemic.embedding.router import LanguageRouter
+from mnemic.embedding.local import ENGLISH, MULTILINGUAL
+from mnemic.embedding.router import KNOWN, LanguageRouter, scale_between
 from mnemic.model.search import Filter, Query
 from support import START, Uids, WordEmbedder
 
@@ -58,8 +58,8 @@ def ask(ctx, text):
         ("नया प्रिंटर दूसरी मंज़िल पर रखा है।", ENGLISH),
     ],
 )
-def test_a_text_goes_to_the_model_for_its_language(router, text, files):
-    assert router.model_for(text).name == files.name
+def test_a_text_goes_to_the_network_for_its_language(router, text, files):
+    assert router.model_for(text).network == files.name
 
 
 def test_the_multilingual_model_is_not_loaded_for_english(store, clock):
@@ -82,7 +82,10 @@ def test_each_vector_keeps_the_name_of_its_model(polyglot):
     memories = list(reader.all_memories())
     stored = reader.vectors([memory.id for memory in memories])
     made_by = {memory.content: stored[memory.statements[0].id].model for memory in memories}
-    assert {text for text, model in made_by.items() if model == MULTILINGUAL.name} == set(NOTES[3:])
+    assert {made_by[text] for text in NOTES[:3]} == {ENGLISH.name}
+    assert [made_by[text] for text in NOTES[3:]] == [
+        f"{MULTILINGUAL.name}:{each}" for each in ("de", "fr", "zh")
+    ]
     assert polyglot.store.check() == []
 
 
@@ -107,19 +110,31 @@ def test_a_question_is_read_by_the_models_that_have_vectors_in_its_scope(polyglo
     embed_pending(polyglot, 10)
     everywhere = vector_of(polyglot, "Where is the lamp?", Filter())
     here = vector_of(polyglot, "Where is the lamp?", Filter(namespaces=("lamps",)))
-    assert [reading.model for reading in everywhere.readings] == [ENGLISH.name, MULTILINGUAL.name]
+    assert {reading.model.split(":")[0] for reading in everywhere.readings} == {
+        ENGLISH.name,
+        MULTILINGUAL.name,
+    }
+    assert len(everywhere.readings) == 4, "English, German, French, Chinese"
     assert [reading.model for reading in here.readings] == [ENGLISH.name]
 
 
-def test_trust_follows_the_language_of_the_question():
-    english, multilingual = LocalEmbedder(ENGLISH), LocalEmbedder(MULTILINGUAL)
-    assert english.scale_for("Where is the printer?") == AS_IT_IS
-    for question in ("Wo steht der neue Drucker?", "打印机在哪里？", "प्रिंटर कहाँ रखा है?"):
-        assert english.scale_for(question).trust < 1
-    assert multilingual.scale_for("Wo steht der neue Drucker?").trust == 1
-    assert multilingual.scale_for("Where is the printer?").trust == 1
-    assert multilingual.scale_for("प्रिंटर कहाँ रखा है?").trust < 1
-    assert "en" in KNOWN and "hi" not in KNOWN
+def test_trust_follows_the_languages_of_question_and_text():
+    assert scale_between("en", "en") == AS_IT_IS
+    assert scale_between("de", "de").trust == scale_between("en", "de").trust == 1
+    assert scale_between("fr", "de").trust < 1, "a German note is meant less often"
+    assert scale_between("hi", "de").trust < scale_between("fr", "de").trust
+    assert scale_between("hi", "hi").trust < 1 and scale_between("de", "en").trust < 1
+    assert "hi" not in KNOWN
+
+
+def test_of_equal_answers_the_one_in_the_language_of_the_question_comes_first(store, clock, router):
+    store.use_models(*(model.name for model in router.models))
+    ctx = Context(store=store, embedder=router, now=clock, new_uid=Uids(), actor="tester")
+    german, french = "Der Drucker steht im zweiten Stock.", "L'imprimante se trouve au deuxième étage."
+    remember(ctx, [Note(text=text) for text in (german, french)], force=True)
+    embed_pending(ctx, 10)
+    assert ask(ctx, "Wo finde ich das Gerät zum Ausdrucken?")[0] == german
+    assert ask(ctx, "Où trouver la machine pour imprimer ?")[0] == french
 
 
 def test_unrelated_texts_of_an_unknown_language_are_not_near(router):
@@ -129,7 +144,7 @@ def test_unrelated_texts_of_an_unknown_language_are_not_near(router):
         "प्रिंटर दूसरी मंज़िल पर रखा है।",
         "हमारी बैठक मंगलवार को होगी।",
     )
-    [reading] = embedding(router, question, [ENGLISH.name]).readings
+    [reading] = embedding(router, question, [router.model_for(answer).name]).readings
     near, far = router.model_for(answer).embed([answer, other]) @ reading.vector
     assert far > 0.5
     assert reading.scale.similarity(float(far)) < 0.25 < reading.scale.similarity(float(near))

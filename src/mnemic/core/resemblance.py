@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from mnemic.core.context import Context
 from mnemic.core.recall import catch_up, vector_of
-from mnemic.embedding.base import Embedding
+from mnemic.embedding.base import Embedding, Reading
 from mnemic.errors import Invalid, Unavailable
 from mnemic.model.memory import Memory
 from mnemic.model.search import Filter, Query
@@ -21,12 +22,13 @@ def resembling(ctx: Context, text: str, wanted: Filter, limit: int) -> list[Matc
     return resemblance.resembling(ctx.store.read(), query, vector_of(ctx, text, wanted))
 
 
-def dimensions(ctx: Context) -> dict[int, str]:
-    """How many numbers a vector of this store may have, with the model that makes such; empty without a model."""
-    try:
-        return {model.dimension: model.name for model in ctx.embedder.models} if ctx.embedder else {}
-    except Unavailable:
-        return {}
+def dimensions(ctx: Context) -> dict[int, list[str]]:
+    """How many numbers a vector of this store may have, with the models that make such; empty without a model."""
+    known: dict[int, list[str]] = {}
+    with suppress(Unavailable):
+        for model in ctx.embedder.models if ctx.embedder else ():
+            known.setdefault(model.dimension, []).append(model.name)
+    return known
 
 
 def dimension(ctx: Context) -> int:
@@ -48,7 +50,8 @@ def nearest(ctx: Context, vector: Sequence[float], wanted: Filter, limit: int) -
     reader = ctx.store.read()
     # Made small before it is made short: the largest doubles are infinite as floats.
     direction = np.asarray(vector) / np.abs(vector).max()
-    asked = Embedding.by(known[len(vector)], direction.astype(np.float32))
+    single = direction.astype(np.float32)
+    asked = Embedding(tuple(Reading(model, single) for model in known[len(vector)]))
     near = reader.nearest(asked, wanted, limit=limit)
     memories = {memory.id: memory for memory in reader.memories([one.memory_id for one in near])}
     return [(memories[one.memory_id], one.similarity) for one in near if one.memory_id in memories]

@@ -76,6 +76,10 @@ class Embedder(Protocol):
         """How many numbers a vector has."""
 
     @property
+    def network(self) -> str:
+        """The network behind it. Models of the same network read a text alike; a text needs to be read once."""
+
+    @property
     def models(self) -> Sequence[Embedder]:
         """The single models it is made of."""
 
@@ -105,6 +109,13 @@ class Embedder(Protocol):
 class SingleModel:
     """What a single model answers where several might be chosen from."""
 
+    name: str
+
+    @property
+    def network(self) -> str:
+        """See Embedder."""
+        return self.name
+
     @property
     def models(self) -> Sequence[Embedder]:
         """See Embedder."""
@@ -122,7 +133,12 @@ class SingleModel:
 def embedding(embedder: Embedder, text: str, models: Iterable[str]) -> Embedding:
     """*text* as read by those of the named *models* that *embedder* has; a scale without trust is left out."""
     wanted = set(models)
-    asked = [(model, model.scale_for(text)) for model in embedder.models if model.name in wanted]
-    return Embedding(
-        tuple(Reading(model.name, model.embed([text])[0], scale) for model, scale in asked if scale.trust > 0)
-    )
+    vectors: dict[str, Vectors] = {}
+    readings = []
+    for model in (one for one in embedder.models if one.name in wanted):
+        scale = model.scale_for(text)
+        if scale.trust > 0:
+            if model.network not in vectors:
+                vectors[model.network] = model.embed([text])[0]
+            readings.append(Reading(model.name, vectors[model.network], scale))
+    return Embedding(tuple(readings))

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from mnemic.embedding.base import AS_IT_IS, Scale, SingleModel
+from mnemic.embedding.base import SingleModel
 from mnemic.embedding.windows import Stretch, Words, windows
 from mnemic.errors import Unavailable
-from mnemic.model.languages import detect
 
 if TYPE_CHECKING:
     from mnemic.embedding.base import Vectors
@@ -32,17 +31,13 @@ BATCH_TOKENS = 512  # small enough for the cache: 2048 took 25 % longer and 70 M
 
 @dataclass(frozen=True, slots=True)
 class ModelFiles:
-    """A model in a folder of the package: its name, its size, and what it knows."""
+    """A model in a folder of the package: its name and its size."""
 
     name: str
     folder: Path
     dimension: int
     tokens: int
     """So many it reads at once."""
-    scales: Mapping[str, Scale]
-    """The scale for a question in each language that matters to it."""
-    unknown: Scale
-    """The scale for a question in any other language."""
 
     @property
     def inner_tokens(self) -> int:
@@ -50,25 +45,9 @@ class ModelFiles:
         return self.tokens - ENDS
 
 
-KNOWN = frozenset("ar de en es fr it ja ko nl pl pt ru th tr zh".split())
-"""The languages of the multilingual model."""
-# Fitted on questions in ten languages: to the English model all texts of a language it does not know are much alike
-# (Hindi ones by 0.79 on average, an answer by 0.86); the multilingual model has lower cosines throughout.
-ENGLISH = ModelFiles(
-    name="granite-embedding-30m-english-int8",
-    folder=FILES / "english",
-    dimension=384,
-    tokens=256,
-    scales=dict.fromkeys(KNOWN, Scale(trust=0.6)) | {"en": AS_IT_IS},
-    unknown=Scale(zero=0.75, trust=0.6),
-)
+ENGLISH = ModelFiles("granite-embedding-30m-english-int8", FILES / "english", dimension=384, tokens=256)
 MULTILINGUAL = ModelFiles(
-    name="universal-sentence-encoder-multilingual-v3-int8",
-    folder=FILES / "multilingual",
-    dimension=512,
-    tokens=128,
-    scales=dict.fromkeys(KNOWN, Scale(zero=-0.13)),
-    unknown=Scale(zero=-0.13, trust=0.5),
+    "universal-sentence-encoder-multilingual-v3-int8", FILES / "multilingual", dimension=512, tokens=128
 )
 
 
@@ -76,23 +55,15 @@ class LocalEmbedder(SingleModel):
     """A model in int8, on one thread; loaded when first used, unless told to load."""
 
     def __init__(self, files: ModelFiles = ENGLISH):
+        self.name = files.name
         self._files = files
         self._lock = Lock()
         self._model: _Model | None = None
 
     @property
-    def name(self) -> str:
-        """See Embedder."""
-        return self._files.name
-
-    @property
     def dimension(self) -> int:
         """See Embedder."""
         return self._files.dimension
-
-    def scale_for(self, text: str) -> Scale:
-        """See Embedder."""
-        return self._files.scales.get(detect(text), self._files.unknown)
 
     def problem(self) -> str | None:
         """What is missing: a part that runs the model, or one of its files."""

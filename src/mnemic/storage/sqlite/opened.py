@@ -29,6 +29,7 @@ from mnemic.storage.sqlite.memories import as_json
 from mnemic.storage.sqlite.migrating import back_up, migrate
 from mnemic.storage.sqlite.reader import SqliteReader
 from mnemic.storage.sqlite.rows import row as first
+from mnemic.storage.sqlite.rows import rows
 from mnemic.storage.sqlite.turns import Turns
 from mnemic.storage.sqlite.writer import SqliteWriter
 
@@ -44,6 +45,9 @@ INSERT INTO namespace (name) VALUES (?)
 """
 MODEL = """
 SELECT id, dimension FROM model WHERE name = ?
+"""
+MODELS = """
+SELECT name FROM model ORDER BY id
 """
 ADD_MODEL = """
 INSERT INTO model (name, dimension) VALUES (?, ?)
@@ -295,6 +299,12 @@ class OpenedStore:
         if known is None and (row := first(connection, MODEL, (name,))):
             known = self._models[name] = (row[0], row[1])
         return known
+
+    def matrices(self, connection: apsw.Connection) -> dict[str, Matrix]:
+        """The vectors of every model in use that has any, up to date, by the model's name."""
+        known = [name for (name,) in rows(connection, MODELS) if name in self._used]
+        found = ((name, self.matrix(connection, name)) for name in known)
+        return {name: matrix for name, matrix in found if matrix is not None}
 
     def lexicon(self, connection: apsw.Connection, *, is_question: bool) -> Lexicon | None:
         """What is kept in memory of the words; None in a transaction, whose words nobody else may see, and at first.

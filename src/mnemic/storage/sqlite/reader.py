@@ -477,7 +477,8 @@ class SqliteReader:
     def models(self, wanted: Filter) -> list[str]:
         """See Reader."""
         namespaces = self._namespace_ids(wanted)
-        return [name for name, matrix in self._matrices() if matrix.has_any(namespaces)]
+        matrices = self._store.matrices(self._connection)
+        return [name for name, matrix in matrices.items() if matrix.has_any(namespaces)]
 
     def nearest(
         self, text: Embedding, wanted: Filter, *, limit: int, at_least: float = -math.inf
@@ -495,14 +496,8 @@ class SqliteReader:
 
     def _compared_with(self, text: Embedding) -> list[tuple[Reading, Matrix]]:
         """The readings of *text* whose model has vectors here, each with these."""
-        matrices = dict(self._matrices())
+        matrices = self._store.matrices(self._connection)
         return [(one, matrices[one.model]) for one in text.readings if one.model in matrices]
-
-    def _matrices(self) -> Iterator[tuple[str, Matrix]]:
-        for name in self._store.used_models:
-            matrix = self._store.matrix(self._connection, name)
-            if matrix is not None:
-                yield name, matrix
 
     def _scope(self, wanted: Filter) -> dict[str, Any]:
         """Which memories pass *wanted*, as a matrix is told it."""
@@ -743,7 +738,7 @@ class SqliteReader:
 
         return {
             number: Reading(name, vector)
-            for name, matrix in self._matrices()
+            for name, matrix in self._store.matrices(self._connection).items()
             for number, vector in matrix.of(memory_ids).items()
         }
 

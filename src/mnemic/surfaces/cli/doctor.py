@@ -161,12 +161,12 @@ def model(app: App) -> Finding:
     """Each model loads, and finds like sentences alike."""
     if app.ctx.embedder is None:
         return Finding("model", Health.NOTE, "none: memories are found by words only")
-    models = app.ctx.embedder.models
-    for each in models:
+    networks = {each.network: each for each in app.ctx.embedder.models}
+    for name, each in networks.items():
         same, alike, other = each.embed(list(PROBE))
         if float(same @ alike) <= float(same @ other):
-            return Finding("model", Health.BROKEN, f"{each.name} finds unlike sentences alike")
-    told = "; ".join(f"{each.name}, {each.dimension} dimensions" for each in models)
+            return Finding("model", Health.BROKEN, f"{name} finds unlike sentences alike")
+    told = "; ".join(f"{name}, {each.dimension} dimensions" for name, each in networks.items())
     return Finding("model", Health.OK, told)
 
 
