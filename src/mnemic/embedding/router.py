@@ -85,8 +85,8 @@ class LanguageModel(SingleModel):
 class LanguageRouter:
     """Two networks, each loaded when it is first needed: the multilingual one not before a text in its languages.
 
-    A text in a language that neither knows goes to the English network, whose tokens are bytes where it knows no word, so
-    that texts that share words are near each other; the multilingual one has one token for all it does not know.
+    A text in a language that neither knows goes to the English network, whose tokens are bytes where it knows no
+    word, so that texts that share words are near each other; the other one has one token for all it does not know.
     """
 
     def __init__(self, english: Embedder | None = None, multilingual: Embedder | None = None):
