@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from mnemic.core.trust.lexicon import SPACELESS, Lexicon, are_opposite, lexicon, mean_the_same
+from mnemic.core.trust.lexicon import SPACELESS, Lexicon, are_opposite, entry, lexicon, mean_the_same
 from mnemic.core.trust.propositions import Clause, Kind, Term, subject
 from mnemic.core.trust.spaceless import aligned
 from mnemic.core.trust.values import Fit, fit
@@ -136,6 +136,8 @@ def _may_inherit(pair: Pair, fact: Clause, is_subject: bool) -> bool:
     if pair.known is None or pair.known in fact.inherited[: fact.leading]:
         return True
     if pair.known in fact.inherited and fact.is_verbless:
+        if fact.terms[0].kind is Kind.NAME and len(fact.terms) > len(subject(fact)):
+            return pair.known.is_verb  # "and Anna — physics": only the verb is left out
         return fact.is_contrast or not is_subject or not fact.has_subject
     if is_subject:
         return not fact.has_subject
@@ -194,6 +196,8 @@ def _meet(term: Term, known: Term, words: Lexicon) -> How:
         return How.SAME
     if term.value is not None or known.value is not None:
         return How.MISSING
+    if words.language in SPACELESS and (known.key.startswith(term.key) or term.key.startswith(known.key)):
+        return How.NEAR
     if Kind.NAME in (term.kind, known.kind):
         return How.MISSING
     if are_opposite(term.key, known.key, words):
@@ -331,18 +335,16 @@ class _View:
                 if "all" not in self.fact.marks or self.fact.elsewhere
                 else _denial(self.fact, self.opposites)
             )
-        if len(self.missing) > (len(self.pairs) >= 5 and self.fact.language == "en"):
+        unmet = [pair for pair in self.missing if not self._is_denying(pair.term)]
+        if len(unmet) > (len(self.pairs) >= 5 and self.fact.language == "en"):
             return ""
-        if any(pair.term.is_verb for pair in self.missing if pair not in self.subject()):
+        if any(pair.term.is_verb for pair in unmet if pair not in self.subject()):
             return ""
         return _denial(self.fact, self.opposites)
 
     def _ended(self) -> str:
-        if (
-            "still" in self.claim.marks
-            and self.fact.marks & {"ended", "no more", "moved"}
-            and "still" not in self.fact.marks
-        ):
+        over = self.fact.marks & {"ended", "no more", "moved"} - self.claim.marks
+        if "still" in self.claim.marks and over and "still" not in self.fact.marks:
             return f"memory says that it ended: {_quoted(self.fact)}"
         return ""
 
@@ -537,7 +539,15 @@ class _View:
             return False
         if term.before:
             return pair.is_elsewhere or other.kind is Kind.NAME or self.words.is_one(term.before, "places")
+        if has_after and self._are_adjectives(term, other):
+            return True
         return other.kind is Kind.NAME and term.kind is Kind.NAME
+
+    def _are_adjectives(self, *terms: Term) -> bool:
+        """Two properties of the same: "painted green", "painted blue"."""
+        return self.words.language == "en" and all(
+            "a" in entry(term.key).parts and not term.is_verb for term in terms
+        )
 
     def _follows(self, term: Term, other: Term) -> bool:
         """Whether both stand behind the same term."""

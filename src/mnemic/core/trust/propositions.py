@@ -295,7 +295,19 @@ def _starts_clause(rest: Sequence[str], words: Lexicon, after: str = ",") -> boo
     if after in ("but", "whereas", "although", "though", "because", "however", "unless", "while", "yet"):
         return True
     until = next((at for at, token in enumerate(rest) if token in (",", ";", "and", "or")), len(rest))
-    return any(_is_finite(token.lower(), words) for token in rest[: min(until, 7)])
+    return any(_is_finite(token.lower(), words) for token in rest[: min(until, 7)]) or _names_an_actor(
+        rest, words
+    )
+
+
+def _names_an_actor(rest: Sequence[str], words: Lexicon) -> bool:
+    """Whether a name with an inflected verb behind it follows: "and Marek Tamm orders the malt"."""
+    low = next((at for at, token in enumerate(rest) if not token[:1].isupper()), len(rest))
+    if not 0 < low < len(rest):
+        return False
+    word = rest[low].lower()
+    key = words.key(word)
+    return key != word and "v" in entry(key).parts
 
 
 def _is_finite(word: str, words: Lexicon) -> bool:
@@ -376,6 +388,8 @@ def _marks(tokens: Sequence[str], words: Lexicon, sentence: str) -> tuple[set[st
         if any(words.is_one(word, role) for word in (keys if role == "moved" else lowered))
     }
     if words.language == "fr" and "plus" in lowered and {"ne", "n"} & set(lowered):
+        marks.add("no more")
+    if words.language == "en" and {"any_more", "anymore", "any_longer"} & set(lowered):
         marks.add("no more")
     denials = sum(words.is_one(word, "negators") or words.is_one(word, "no_more") for word in lowered)
     if words.language == "fr" or words.language in ("es", "ru"):  # "ne … pas" denies once
@@ -474,7 +488,7 @@ def _is_verb(term: Term, place: int, items: Sequence[str | Term], words: Lexicon
     return _is_english_verb(term.text.lower(), term.key, before, place > 0 or not is_first, rest, words)
 
 
-_RUSSIAN = re.compile(r"(?:[еиюуяа]т(?:ся)?|[аяиеу]л[аои]?(?:с[яь])?|[её]н[аоы]?|ано|ены|ешь|ишь)$")
+_RUSSIAN = re.compile(r"(?:[еёиюуяа]т(?:ся)?|[аяиеу]л[аои]?(?:с[яь])?|[её]н[аоы]?|ано|ены|ешь|ишь)$")
 
 
 def _is_english_verb(

@@ -33,8 +33,27 @@ def read(tokens: Sequence[str], words: Lexicon) -> Iterator[str | Term]:
             place += 1
             continue
         value, length = found
+        counted = _counted_rate(value, tokens, place + length, words)
+        value = counted or value
         yield Term(Kind.VALUE, value.text.lower(), value.text, place, value=value)
         place += length
+        if counted:  # the noun, without "an hour" behind it
+            yield tokens[place]
+            place += 3
+
+
+def _counted_rate(
+    value: Quantity | Date, tokens: Sequence[str], place: int, words: Lexicon
+) -> Quantity | None:
+    """ "4,500 bottles an hour": what is counted, by the time it is counted in."""
+    if not isinstance(value, Quantity) or not value.dimension.startswith("#"):
+        return None
+    rate = _rate(tokens, place + 1, words)
+    if rate is None or rate[1] != 2:
+        return None
+    text = f"{value.text} {' '.join(tokens[place : place + 3])}"
+    dimension, per = f"{value.dimension}/time", rate[0]
+    return Quantity(value.low / per, value.high / per, dimension, text, per >= _MONTH)
 
 
 def _is_label(value: Quantity | Date, tokens: Sequence[str], place: int, words: Lexicon) -> bool:
@@ -186,7 +205,7 @@ def _plain(tokens: Sequence[str], place: int, words: Lexicon) -> tuple[float, in
     token = _lower(tokens, place)
     if _NUMBER.fullmatch(token):
         value, length = _digits(token, words.language), 1
-    elif token in words.numbers and not _is_pronoun(tokens, place):
+    elif token in words.numbers and not _is_pronoun(tokens, place, words):
         value, length = words.numbers[token], 1
         following = words.numbers.get(_lower(tokens, place + 1))
         if value >= 20 and value % 10 == 0 and following is not None and 0 < following < 10:
@@ -200,9 +219,15 @@ def _plain(tokens: Sequence[str], place: int, words: Lexicon) -> tuple[float, in
     return _with_rest(tokens, place, value, length, words)
 
 
-def _is_pronoun(tokens: Sequence[str], place: int) -> bool:
-    """ "the old one broke": "one" counts only in front of a unit."""
-    return _lower(tokens, place) == "one" and unit(_lower(tokens, place + 1)) is None
+def _is_pronoun(tokens: Sequence[str], place: int, words: Lexicon) -> bool:
+    """ "the old one broke": behind an adjective, or with no noun to count, "one" is no number."""
+    if _lower(tokens, place) != "one":
+        return False
+    before, following = _lower(tokens, place - 1), _lower(tokens, place + 1)
+    is_led = words.is_one(before, "articles") or "a" in entry(words.key(before)).parts
+    roles = ("auxiliaries", "prepositions", "clauses", "permission", "obligation")
+    has_noun = following.isalpha() and not any(words.is_one(following, role) for role in roles)
+    return is_led or not has_noun or following.endswith("ed")
 
 
 def _with_rest(

@@ -156,7 +156,7 @@ def _in_digits(match: re.Match[str]) -> str:
     return f" {numeral(text):g} "
 
 
-_COUNTED = frozenset("元円年月日天个点時时分秒次回人名台件周週级歳岁吨斤米度")
+_COUNTED = frozenset("元円年月日天个点時时分秒次回人名台件周週级歳岁吨斤米度楼层階号")
 
 
 def _clock(match: re.Match[str]) -> str:
