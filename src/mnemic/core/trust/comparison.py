@@ -284,7 +284,7 @@ class _View:
 
     def contradiction(self) -> str:
         """Why the two exclude each other, or nothing."""
-        if excluded := self._only():
+        if excluded := self._only() or self._excludes():
             return excluded
         if self.shares_frame() and not any(pair.term.kind is Kind.NAME for pair in self.missing):
             found = self._order() or self._values() or self._polarity() or self._ended()
@@ -301,6 +301,21 @@ class _View:
         return (
             f"memory says only: {_quoted(self.fact)}" if enough and any(pair.is_own for pair in verbs) else ""
         )
+
+    def _is_of_others(self) -> bool:
+        """Whether the memory says that only its subject does what the claim says of somebody else."""
+        words = [word for word in self.fact.order[:2] if self.words.is_one(word, "only")]
+        about = self.subject()
+        told = [pair for pair in self.pairs if pair not in about]
+        is_other = any(pair in self.missing for pair in about) and not (self.conflicts or self.opposites)
+        return (
+            bool(words) and is_other and len(told) > 1 and all(pair.is_own and pair.is_met for pair in told)
+        )
+
+    def _excludes(self) -> str:
+        if self._is_of_others() and not self.claim.is_denied and not self.fact.is_denied:
+            return f"memory says only: {_quoted(self.fact)}"
+        return ""
 
     def _values(self) -> str:
         if not self.conflicts or len(self.conflicts) > 2 or self._is_flipped():
@@ -570,15 +585,25 @@ class _View:
 
     # --- entailment
 
+    def _misses_a_genitive(self) -> bool:
+        """Whether all that is missing stands in the same sentence and only says of what: "unused days of leave"."""
+        missing = self.missing
+        return (
+            len(missing) == 1
+            and missing[0].is_elsewhere
+            and missing[0].term.before == "of"
+            and missing[0].term.kind is Kind.WORD
+            and len(self.own) > 3
+            and not any(term.before == "of" for term in self.free)
+        )
+
     def entails(self) -> bool:
         """Whether everything the claim says stands in the memory, in the same sense."""
-        if (
-            self.missing
-            or self.conflicts
-            or self.opposites
-            or self._is_flipped()
-            or not self.predicate_is_met()
-        ):
+        if self._is_of_others() and self.claim.is_denied and not self.fact.is_denied:
+            return True
+        if self.conflicts or self.opposites or self._is_flipped() or not self.predicate_is_met():
+            return False
+        if self.missing and not self._misses_a_genitive():
             return False
         claim, fact = self.claim.marks, self.fact.marks
         if claim & {"before", "after"} and self._agrees_in_time() is not True:

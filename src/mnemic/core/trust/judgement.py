@@ -83,7 +83,13 @@ def judge(claim: Sequence[Clause], text: str, title: str = "") -> Judgement:
         )
     if not known:
         return Judgement(())
-    return Judgement(tuple(_best(completed(clause), known, len(context)) for clause in claim))
+    told = [clause for clause in claim if not _is_topic(clause)] or claim
+    return Judgement(tuple(_best(completed(clause), known, len(context)) for clause in told))
+
+
+def _is_topic(clause: Clause) -> bool:
+    """Whether a Japanese clause only names what the next ones are about: 鈴木さんは今、…"""
+    return clause.language == "ja" and len(clause.terms) == 1 and clause.terms[0].before == "は"
 
 
 def _best(claim: Clause, known: Sequence[tuple[Clause, tuple[Term, ...]]], titled: int) -> Comparison:

@@ -61,6 +61,8 @@ class Clause:
     """How many of them hold for the whole sentence: "during the outage …"."""
     elsewhere: tuple[Term, ...] = ()
     """The other terms of the sentence."""
+    lead: tuple[str, ...] = ()
+    """The function words in front of its first term."""
     order: tuple[str, ...] = field(default=(), repr=False)
     """The function words and keys in their order, for the comparison of roles."""
 
@@ -79,7 +81,7 @@ class Clause:
     def has_subject(self) -> bool:
         """Whether it names its own subject, instead of beginning with a verb or a pronoun."""
         words = lexicon(self.language)
-        lead = self.order[: self.terms[0].place]
+        lead = self.lead
         if self.language == "ja":
             return any(term.before in _TOPICS for term in self.terms)
         if any(words.is_one(word, "pronouns") for word in lead) or any(word in _FINITE for word in lead):
@@ -346,7 +348,10 @@ def _clause(tokens: Sequence[str], words: Lexicon, sentence: str, extra_denials:
     if not terms:
         return None
     denials += extra_denials
-    return Clause(sentence, words.language, tuple(terms), frozenset(marks), denials, order=tuple(order))
+    lead = tuple(order[: terms[0].place])
+    return Clause(
+        sentence, words.language, tuple(terms), frozenset(marks), denials, lead=lead, order=tuple(order)
+    )
 
 
 def _excepting(tokens: Sequence[str], words: Lexicon) -> list[tuple[list[str], int]]:
@@ -439,7 +444,10 @@ _STATES = frozenset("on off up down in out".split())
 
 def _particle(items: Sequence[str | Term], place: int, words: Lexicon) -> str:
     """The particle behind a Japanese word."""
-    following = items[place + 1] if place + 1 < len(items) else ""
+    at = place + 1
+    while at < len(items) and items[at] in ("さん", "氏", "様", "君"):
+        at += 1
+    following = items[at] if at < len(items) else ""
     return following if isinstance(following, str) and _is_function(following, words) else ""
 
 
