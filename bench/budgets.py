@@ -18,6 +18,7 @@ from bench import (
     graph,
     growth,
     learning,
+    limits,
     moving,
     serving,
     starting,
@@ -60,6 +61,7 @@ BUDGETS: dict[str, Callable[[Bench], Iterator[Figure]]] = {
     "fresh": starting.fresh,
     "surface": surfaces.surface,
     "http": serving.http,
+    "limits": limits.limits,
     "processes": contention.processes,
 }
 NOTES = """
