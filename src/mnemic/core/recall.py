@@ -121,8 +121,10 @@ def catch_up(ctx: Context, wanted: Filter, at_most: int | None = None) -> int:
     Unless told *at_most* how many, it takes 20 ms, or longer where there is no background worker. It never waits for a
     lock.
     """
+    if ctx.embedder is None:
+        return 0
     waiting = ctx.store.read().backlog(wanted)
-    if not waiting or ctx.embedder is None:
+    if not waiting:
         return 0
     ctx.wake()
     most, characters = _bounds(ctx, at_most)
