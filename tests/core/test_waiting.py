@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import NoReturn
 
 import apsw
 import pytest
@@ -15,8 +17,9 @@ from mnemic.core.known import Gate, take_in
 from mnemic.core.lifecycle import settle, touch
 from mnemic.core.memories import Note, Revision, find, forget_matching, revise
 from mnemic.core.recall import recall
+from mnemic.core.upkeep import embed_pending
 from mnemic.core.uses import MOST_WAITING, Use, Uses
-from mnemic.errors import Invalid
+from mnemic.errors import Busy, Invalid
 from mnemic.model.limits import MAX_PATTERN_WORDS, MAX_QUERY_CHARACTERS
 from mnemic.model.search import Filter
 from mnemic.settings import Settings
@@ -71,6 +74,20 @@ def test_a_tool_that_only_reads_waits_for_no_writer(ctx, waits, name, tool):
         outcome = answer(dialect(name), ctx, tool, arguments_of(name, tool, memory))
     assert outcome.error is None, outcome.rendered.text
     assert waits == []
+
+
+def test_a_recall_that_meets_the_worker_as_it_writes_vectors_has_them(ctx, fresh, monkeypatch):
+    kept(ctx, "the heron stands in the pond")
+    worker = replace(ctx, store=fresh())
+    monkeypatch.setattr("mnemic.core.recall.embed_pending", lambda *args, **more: _is_busy(worker))
+    monkeypatch.setattr("mnemic.core.recall.LOOKS", 1_000)  # however busy this machine is
+    assert recall(ctx, a_query("heron")).pending == 0
+
+
+def _is_busy(worker) -> NoReturn:
+    """What a recall meets when it wants to write: somebody who writes the same vectors right now."""
+    threading.Timer(0.002, embed_pending, (worker, 8)).start()
+    raise Busy("somebody writes")
 
 
 def test_a_use_that_meets_a_locked_store_is_counted_with_the_next(ctx, waits):

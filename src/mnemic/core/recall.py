@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 
 from mnemic.core.context import Context
@@ -10,7 +11,7 @@ from mnemic.core.surroundings import with_surroundings
 from mnemic.core.upkeep import embed_pending
 from mnemic.core.uses import PASSED_OVER
 from mnemic.embedding.base import Embedding, embedding
-from mnemic.errors import Unavailable
+from mnemic.errors import Busy, Unavailable
 from mnemic.model.memory import Memory
 from mnemic.model.search import Filter, Hit, Query
 from mnemic.model.texts import estimated_tokens
@@ -23,6 +24,8 @@ EMBEDDED_ON_THE_WAY = 8
 """So many pending statements are embedded before a recall; more are left to the background worker."""
 CHARACTERS_ON_THE_WAY = 600
 """So long may they be together: thirty thousand characters take about a second, these 20 ms."""
+LOOKS, LOOK_SECONDS = 5, 0.004
+"""So often and so far apart it is looked whether a writer has brought the vectors: 20 ms at most."""
 UNATTENDED = 32
 """So many where there is no background worker, as in a command: nobody else would embed them."""
 ANALYSED = 2_048
@@ -133,8 +136,20 @@ def catch_up(ctx: Context, wanted: Filter, at_most: int | None = None) -> int:
     try:
         done = embed_pending(ctx, most, wanted, characters=characters, waits=False)
         return max(0, waiting - done)
+    except Busy:
+        return _left_by_the_writer(ctx, wanted)
     except (Unavailable, *PASSED_OVER):  # no model, no room, or a look at the past, which takes no vectors
         return waiting
+
+
+def _left_by_the_writer(ctx: Context, wanted: Filter) -> int:
+    """How many statements are pending a moment later: whoever writes now may be the worker with their vectors."""
+    waiting = 0
+    for _ in range(LOOKS):
+        time.sleep(LOOK_SECONDS)
+        if not (waiting := ctx.store.read().backlog(wanted)):
+            break
+    return waiting
 
 
 def _bounds(ctx: Context, at_most: int | None) -> tuple[int, int]:
