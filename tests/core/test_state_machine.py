@@ -229,7 +229,7 @@ class MemoryMachine(RuleBasedStateMachine):
             holding = {memory.id: memory for memory in memories if marker in words_of(memory)}
             found = {number for number, _ in reader.words([marker], Filter(), every=True, limit=1000)}
             assert found == holding.keys()
-            assert reader.frequencies([marker])[marker] == len(holding)
+            assert reader.frequencies([marker], None)[marker] == len(holding)
         for namespace in NAMESPACES:
             here = Filter(namespaces=(namespace,))
             found = {number for number, _ in reader.words(MARKERS, here, every=False, limit=1000)}

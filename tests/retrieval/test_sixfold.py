@@ -101,5 +101,5 @@ def test_what_is_not_alike_and_holds_no_word_is_left_out(filled):
 
 def test_a_rare_word_says_more(store):
     put(store, *(a_draft(f"heron {n}") for n in range(5)), a_draft("quartz"))
-    weights = rarity(store.read(), "the heron quartz")
+    weights = rarity(store.read(), "the heron quartz", None)
     assert weights["quartz"] > weights["heron"] > 0 and "the" not in weights

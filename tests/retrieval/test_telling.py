@@ -10,7 +10,7 @@ from support import a_draft, put
 
 def share(store, text, body):
     reader = store.read()
-    return telling(reader, text).share_in(reader, body)
+    return telling(reader, text, None).share_in(reader, body)
 
 
 def test_all_words_in_any_form_are_the_whole(store):

@@ -84,7 +84,7 @@ def test_the_past_is_searched_by_the_words_and_names_it_had(store, eventful):
         "green pear", None
     ) == [3]
     assert past.read().same_text("red apple", None) == 1
-    assert past.read().frequencies(["red", "plum"]) == {"red": 1, "plum": 0}
+    assert past.read().frequencies(["red", "plum"], None) == {"red": 1, "plum": 0}
     assert past.read().counts(None, START).by_state == {"living": 2}
 
 

@@ -31,7 +31,7 @@ def everything(store):
         reader.sessions(),
         reader.tokens(),
         reader.pending(limit=1000),
-        [reader.frequencies([word]) for word in ("sky", "sea", "blue", "new")],
+        [reader.frequencies([word], None) for word in ("sky", "sea", "blue", "new")],
     )
 
 
@@ -201,8 +201,11 @@ def test_a_purge_leaves_a_tombstone_and_nothing_else(store):
         assert tx.purge([secret.id, 99, secret.id]) == 1
     reader = store.read()
     assert reader.memory(secret.id) is None and reader.edge(edge.id) is None
-    assert found(store, "secret") == [] and reader.frequencies(["secret", "hush"]) == {"secret": 0, "hush": 0}
-    assert reader.spellings("secrit", 5) == []
+    assert found(store, "secret") == [] and reader.frequencies(["secret", "hush"], None) == {
+        "secret": 0,
+        "hush": 0,
+    }
+    assert reader.spellings("secrit", 5, None) == []
     assert [near.memory_id for near in reader.nearest(embedding(embedder, "secret"), Filter(), limit=5)] == [
         other.id
     ]

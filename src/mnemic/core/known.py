@@ -193,7 +193,7 @@ def _weighed(reader: Reader, one: Weighed, wanted: Filter, threshold: float, lea
         return one
     stretches = [Embedding.by(one.model.name, vector) for vector in one.vectors]
     near = _near(reader, stretches, wanted, least)
-    twin = _twin(reader, one.note, near, threshold)
+    twin = _twin(reader, one.note, near, wanted, threshold)
     return replace(one, near=near, twin=twin)
 
 
@@ -214,12 +214,14 @@ def _near(
     return tuple(best[:NEAREST])
 
 
-def _twin(reader: Reader, note: Note, near: Sequence[tuple[int, float]], threshold: float) -> Twin | None:
+def _twin(
+    reader: Reader, note: Note, near: Sequence[tuple[int, float]], wanted: Filter, threshold: float
+) -> Twin | None:
     """The known memory that *note* repeats most, if it does."""
     likely = dict(one for one in near if SEMANTIC * one[1] + KEYWORD >= threshold)
     if not likely:
         return None
-    said = telling(reader, _words_of(note.title, note.summary, note.text))
+    said = telling(reader, _words_of(note.title, note.summary, note.text), wanted.namespaces)
     twins = [
         Twin(
             memory,

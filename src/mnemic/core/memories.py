@@ -25,7 +25,7 @@ from mnemic.model.search import Filter
 from mnemic.model.values import DAY, Moment, State, Tier
 from mnemic.retrieval.similarity import near_duplicates
 from mnemic.storage.base import Reader, Writer
-from mnemic.storage.text import words
+from mnemic.storage.tokenizer import words
 
 TITLE_LENGTH = 80
 SUPERSEDES = "supersedes"

@@ -122,7 +122,7 @@ def _by_words(reader: Reader, source: Memory, wanted: Filter, limit: int, *, alo
 
     Where words tell *alone*, there would be too little left: then as a share of the best of the others.
     """
-    weights = rarity(reader, source.content or source.title)
+    weights = rarity(reader, source.content or source.title, wanted.namespaces)
     terms = sorted(weights, key=lambda word: -weights[word])[:MOST_TERMS]
     found = reader.words(terms, wanted, every=False, limit=max(WORD_DEPTH, limit + 1))
     others = {number: score for number, score in found if number != source.id}

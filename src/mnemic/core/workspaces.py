@@ -95,7 +95,7 @@ def search(ctx: Context, workspace: Workspace, text: str, limit: int) -> list[An
 
 
 def _matches(reader: Reader, text: str, limit: int, now: Moment) -> list[Hit]:
-    found = reader.words(exact_terms(reader, text), Filter(alive_at=now), every=False, limit=limit)
+    found = reader.words(exact_terms(reader, text, None), Filter(alive_at=now), every=False, limit=limit)
     scores = dict(found)
     memories = reader.memories(list(scores))
     return [

@@ -33,6 +33,8 @@ _SCRIPTS = [script for _, script in _BLOCKS]
 _LATIN = frozenset("en de fr es pt it nl sv da no fi pl cs ro hu tr id vi".split())
 _CYRILLIC = frozenset(("ru", "uk", "bg"))
 _WIDESPREAD = frozenset(("en", "de", "fr", "es", "pt", "it", "nl", "ru"))
+_UNTOLD = ("de", "fr", "es", "pt", "it", "nl")
+"""What a text in Latin letters without any function word may be written in, besides English."""
 _UNLIKELY = 0.5
 """What every other language has to be ahead by: one word that looks like theirs is mostly chance."""
 # The most frequent words of languages that share many: whoever uses a word most gets most of its worth.
@@ -85,19 +87,21 @@ _ENDINGS = {
 @lru_cache(maxsize=64)
 def detect(text: str) -> str:
     """The ISO 639-1 code of the language *text* is mainly written in; `en` if nothing tells."""
+    return candidates(text)[0]
+
+
+@lru_cache(maxsize=64)
+def candidates(text: str) -> tuple[str, ...]:
+    """The languages *text* may be written in, the likeliest first: several if it is too short to tell them apart."""
     sample = text[:SAMPLE]
-    if sample.isascii():
-        return _by_words(sample, "en")
-    script = _main_script(sample)
-    if script == "latin":
-        return _by_words(sample, "en")
+    script = "latin" if sample.isascii() else _main_script(sample)
+    if script in ("latin", ""):
+        return _by_words(sample, "en", _UNTOLD)
     if script == "cyrillic":
-        return _by_words(sample, "ru")
+        return _by_words(sample, "ru", ())
     if script == "arabic":
-        return _arabic(sample)
-    if script == "devanagari":
-        return _devanagari(sample)
-    return script or "en"
+        return (_arabic(sample),)
+    return (_devanagari(sample) if script == "devanagari" else script,)
 
 
 def _main_script(sample: str) -> str:
@@ -115,8 +119,8 @@ def _main_script(sample: str) -> str:
     return best if counts[best] else ""
 
 
-def _by_words(sample: str, default: str) -> str:
-    """The language most function words of *sample* are of; if they do not tell, by its letters and endings."""
+def _by_words(sample: str, default: str, untold: tuple[str, ...]) -> tuple[str, ...]:
+    """The languages most function words of *sample* are of; if none has one, the default and the *untold*."""
     lowered = sample.lower()
     words = lowered.translate(_separators()).split() if lowered.isascii() else _words(lowered)
     votes = _counted(words)
@@ -124,15 +128,15 @@ def _by_words(sample: str, default: str) -> str:
         for char in set(lowered):
             for code, worth in _by_letter().get(char, ()):
                 votes[code] = votes.get(code, 0.0) + worth
+    if not votes:
+        return (default, *untold)
     for code in votes.keys() - _WIDESPREAD:
         votes[code] -= _UNLIKELY
-    best = max(votes.values(), default=0.0)
+    best = max(votes.values())
     if best <= votes.get(default, 0.0):
-        return default
-    leaders = [code for code, vote in votes.items() if vote > best - 2 * _ENDING]
-    if len(leaders) > 1:
-        return _by_endings(words, {code: votes[code] for code in leaders}, default)
-    return leaders[0]
+        return (default,)
+    close = {code: vote for code, vote in votes.items() if vote > best - 2 * _ENDING}
+    return _by_endings(words, close, default) if len(close) > 1 else tuple(close)
 
 
 def _counted(words: list[str]) -> dict[str, float]:
@@ -144,8 +148,8 @@ def _counted(words: list[str]) -> dict[str, float]:
     return votes
 
 
-def _by_endings(words: list[str], votes: dict[str, float], default: str) -> str:
-    """The best of *votes* once word endings are counted too; the default wins a draw."""
+def _by_endings(words: list[str], votes: dict[str, float], default: str) -> tuple[str, ...]:
+    """The languages of *votes*, the best first once word endings are counted too; the default wins a draw."""
     for word in words:
         if len(word) < 5:
             continue
@@ -153,7 +157,7 @@ def _by_endings(words: list[str], votes: dict[str, float], default: str) -> str:
             for code in _by_ending().get(word[-size:], ()):
                 if code in votes:
                     votes[code] += _ENDING
-    return max(votes, key=lambda code: (votes[code], code == default))
+    return tuple(sorted(votes, key=lambda code: (-votes[code], code != default)))
 
 
 def _arabic(sample: str) -> str:
@@ -166,7 +170,7 @@ def _devanagari(sample: str) -> str:
     words = set(_words(sample))
     if "ळ" in sample or words & {"आहे", "आहेत", "आणि", "नाही"}:
         return "mr"
-    return "ne" if words & {"छ", "छन्", "हो", "छैन", "र"} - {"हो"} else "hi"
+    return "ne" if words & {"छ", "छन्", "छैन", "र"} else "hi"
 
 
 def _words(sample: str) -> list[str]:

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from mnemic.model.search import Query
-from mnemic.retrieval.text import MAX_TERMS, query_terms
-from mnemic.storage import text
+from mnemic.retrieval.text import all_words, query_terms
 from mnemic.storage.base import Nearness, Reader
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ class Candidate(NamedTuple):
 
 def gather(reader: Reader, query: Query, vector: Embedding | None, depth: int) -> dict[int, Candidate]:
     """The union of the *depth* best by words and by vectors, each with both numbers."""
-    terms = query_terms(reader, query.text).all
+    terms = query_terms(reader, query.text, query.filter.namespaces).all
     by_words = dict(reader.words(terms, query.filter, every=False, limit=max(WORD_DEPTH, depth)))
     best = list(by_words)[:depth]
     if vector is None:
@@ -71,7 +70,7 @@ def ranked(reader: Reader, query: Query, vector: Embedding | None, depth: int) -
     if vector is None:
         return {}
     nearest = reader.nearest(vector, query.filter, limit=depth)
-    terms = tuple(dict.fromkeys(text.words(query.text)))[:MAX_TERMS]
+    terms = all_words(query.text)
     by_words = dict(reader.words(terms, query.filter, every=True, limit=depth))
     if reader.backlog(query.filter):
         by_words |= _pending(reader, query, vector, depth)
@@ -95,7 +94,7 @@ def ranked(reader: Reader, query: Query, vector: Embedding | None, depth: int) -
 
 def _pending(reader: Reader, query: Query, vector: Embedding, depth: int) -> dict[int, float]:
     """The best of those that hold any word and have no vector yet, which only their words can find."""
-    terms = query_terms(reader, query.text).all
+    terms = query_terms(reader, query.text, query.filter.namespaces).all
     best = dict(reader.words(terms, query.filter, every=False, limit=depth))
     embedded = reader.similarities(vector, list(best))
     return {number: bm25 for number, bm25 in best.items() if number not in embedded}

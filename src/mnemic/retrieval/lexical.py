@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from mnemic.retrieval.text import STOP_WORDS, content_words
-from mnemic.storage.text import words
+from mnemic.storage.tokenizer import words
 
 JACCARD, PRESENCE, PAIRS, TITLE = 0.30, 0.30, 0.20, 0.20
 

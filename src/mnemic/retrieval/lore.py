@@ -66,7 +66,7 @@ class Lore:
         """The memories of a list, whatever they hold, and the BM25 of the best of all memories."""
         wanted = replace(query.filter, ids=numbers)
         standing = reader.select(wanted, limit=len(numbers))
-        terms = query_terms(reader, query.text).all
+        terms = query_terms(reader, query.text, query.filter.namespaces).all
         by_words = dict(reader.words(terms, wanted, every=False, limit=len(numbers)))
         best = reader.words(terms, query.filter, every=False, limit=1) if by_words else []
         near = {} if vector is None else reader.similarities(vector, standing)
@@ -86,7 +86,7 @@ class Lore:
         wanted = replace(query.filter, ids=numbers, states=FORGOTTEN, alive_at=None)
         gone = reader.memories(reader.select(wanted, limit=len(numbers)))
         near = {} if vector is None else reader.left_similarities(vector, [memory.id for memory in gone])
-        asked = telling(reader, query.text)
+        asked = telling(reader, query.text, query.filter.namespaces)
         return {
             memory.id: Candidate(
                 memory.id,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from mnemic.model.stop_words import stop_words
 from mnemic.retrieval.periods import MONTHS, WEEKDAYS
-from mnemic.retrieval.text import STOP_WORDS
-from mnemic.storage.text import words
+from mnemic.storage.tokenizer import words
 
 # A letter without the small ones of the scripts that have two cases.
 _CAPITALISED = r"(?![a-zß-öø-ÿα-ωа-я])[^\W\d_][\w'’&-]*"
@@ -23,6 +23,7 @@ _AMOUNT = re.compile(
     r"(?<![\w.])\d[\d.,]{0,20} ?(?:%|°C|[kMGT]?B|ms|s|min|h|days?|weeks?|months?|years?|hours?|minutes?|seconds?|"
     r"km|cm|mm|m|kg|g|l|ml|euros?|dollars?|percent|bars?|degrees)(?!\w)"
 )
+STOP_WORDS = stop_words("en")
 _CALENDAR = frozenset((*MONTHS, *WEEKDAYS))
 LONGEST = 20_000
 """Of a longer text only so many characters are looked at."""

@@ -164,11 +164,11 @@ class House:
         if not placed:
             return {}
         told: defaultdict[int, float] = defaultdict(float)
-        terms = exact_terms(reader, query.text)
+        terms = exact_terms(reader, query.text, query.filter.namespaces)
         for held in reader.each_word(terms, query.filter, list(placed)):
             for session, adds in self._best_of(held, placed, traits).items():
                 told[session] += adds
-        ceiling = _ceiling(reader, terms)
+        ceiling = _ceiling(reader, terms, query.filter.namespaces)
         return {
             number: self.told * told[session] / ceiling * traits[number].confidence
             for number, session in placed.items()
@@ -238,9 +238,9 @@ class House:
         }
 
 
-def _ceiling(reader: Reader, terms: Sequence[str]) -> float:
+def _ceiling(reader: Reader, terms: Sequence[str], namespaces: Sequence[str] | None) -> float:
     """What a memory that holds every one of *terms* very often would have as its BM25."""
-    frequency, total = reader.frequencies(terms), reader.size()
+    frequency, total = reader.frequencies(terms, namespaces), reader.size(namespaces)
     rarity = (math.log((max(0, total - held) + 0.5) / (held + 0.5)) for held in frequency.values())
     return BM25_MOST * sum(max(LEAST_RARITY, one) for one in rarity) or 1.0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mnemic.model.memory import Memory
 from mnemic.model.search import Filter
-from mnemic.storage import text
+from mnemic.storage import tokenizer
 from mnemic.storage.base import Writer
 
 NEAR = 0.7
@@ -14,7 +14,7 @@ LOOKED_AT = 5
 
 def likeness(left: str, right: str) -> float:
     """The share of words two texts have in common, of all the words they have (Jaccard)."""
-    return _common(set(text.words(left)), set(text.words(right)))
+    return _common(set(tokenizer.words(left)), set(tokenizer.words(right)))
 
 
 def _common(ours: set[str], theirs: set[str]) -> float:
@@ -28,8 +28,10 @@ def near_duplicates(tx: Writer, body: str, wanted: Filter) -> tuple[tuple[Memory
     suspects = tx.alike(body, wanted, limit=LOOKED_AT)
     if not suspects:
         return ()
-    ours = set(text.words(body))
-    shares = {number: _common(ours, set(text.words(told))) for number, told in tx.contents(suspects).items()}
+    ours = set(tokenizer.words(body))
+    shares = {
+        number: _common(ours, set(tokenizer.words(told))) for number, told in tx.contents(suspects).items()
+    }
     near = {number: share for number, share in shares.items() if share >= NEAR}
     ranked = sorted(near, key=lambda number: -near[number])
     return tuple((memory, near[memory.id]) for memory in tx.memories(ranked))

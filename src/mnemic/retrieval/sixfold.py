@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,8 +13,7 @@ from mnemic.model.values import DAY, Moment, Tier
 from mnemic.retrieval.candidates import Candidate, gather
 from mnemic.retrieval.lexical import overlap
 from mnemic.retrieval.profiles import Profile, Scored
-from mnemic.retrieval.text import LARGE, MAX_TERMS, asked_words, content_words, query_terms
-from mnemic.storage import text
+from mnemic.retrieval.text import LARGE, all_words, asked_words, content_words, query_terms
 from mnemic.storage.base import Match, Merit, Reader, Weights
 
 if TYPE_CHECKING:
@@ -78,14 +77,14 @@ class SixFactor:
     def _matches(self, reader: Reader, query: Query, weights: Weights) -> list[Match]:
         limit = SPARE * query.limit
         if self.every:
-            terms = tuple(dict.fromkeys(text.words(query.text)))[:MAX_TERMS]
+            terms = all_words(query.text)
             return reader.matches(terms, query.filter, weights, every=True, limit=limit)
-        if reader.size() < LARGE:
+        if reader.size(query.filter.namespaces) < LARGE:
             plain = reader.matches(asked_words(query.text), query.filter, weights, every=False, limit=limit)
             if len(plain) >= query.limit:
                 return plain
         # Too few were found, so that a word may be misspelt; or the store is large and a common word costs too much.
-        corrected = query_terms(reader, query.text).all
+        corrected = query_terms(reader, query.text, query.filter.namespaces).all
         return reader.matches(corrected, query.filter, weights, every=False, limit=limit)
 
 
@@ -152,7 +151,7 @@ class Reranked:
             one.memory_id: one
             for one in heapq.nlargest(pool, first, key=lambda one: (one.score, one.memory_id))
         }
-        weights = rarity(reader, query.text)
+        weights = rarity(reader, query.text, query.filter.namespaces)
         scores = []
         for memory in reader.memories(list(best)):
             again = self.share * overlap(query.text, memory.title, memory.content, weights)
@@ -161,10 +160,10 @@ class Reranked:
         return scores
 
 
-def rarity(reader: Reader, question: str) -> dict[str, float]:
-    """How much each telling word of *question* says: the rarer, the more."""
-    total = max(1, reader.size())
-    frequencies = reader.frequencies(content_words(question))
+def rarity(reader: Reader, question: str, namespaces: Sequence[str] | None) -> dict[str, float]:
+    """How much each telling word of *question* says: the rarer it is in these namespaces, the more."""
+    total = max(1, reader.size(namespaces))
+    frequencies = reader.frequencies(content_words(question), namespaces)
     return {word: math.log(1 + total / (1 + count)) for word, count in frequencies.items()}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mnemic.retrieval.sixfold import rarity
@@ -21,7 +22,7 @@ class Telling:
         return sum(weight for stems, weight in self.words if stems <= held) / total if total else 0.0
 
 
-def telling(reader: Reader, body: str) -> Telling:
-    """The telling words of *body*, weighed by how rare they are in the store."""
-    weights = rarity(reader, body)
+def telling(reader: Reader, body: str, namespaces: Sequence[str] | None) -> Telling:
+    """The telling words of *body*, weighed by how rare they are in these namespaces."""
+    weights = rarity(reader, body, namespaces)
     return Telling(tuple((frozenset(reader.stems(word)), weight) for word, weight in weights.items()))

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
+from mnemic.model.languages import candidates
+from mnemic.model.stop_words import stop_words
+from mnemic.retrieval.names import name_words
 from mnemic.retrieval.periods import untimed
-from mnemic.storage import text
+from mnemic.storage import tokenizer
 from mnemic.storage.base import Reader
 
-# Words that stand in any English question and tell nothing about its subject, cut at apostrophes.
-STOP_WORDS = frozenset(
-    """
-    a about above after again all also am an and any are aren as at be because been before being below
-    between both but by can cannot could couldn did didn do does doesn doing don down during each else ever
-    few for from further get got had hadn has hasn have haven having he her here hers herself him himself
-    his how i if in into is isn it its itself just know let like me more most my myself no nor not of off on
-    once only or other our ours ourselves out over own please same she should shouldn so some such tell than
-    that the their theirs them themselves then there these they this those through to too under until up us
-    very was wasn we were weren what when where which while who whom whose why will with would wouldn you
-    your yours yourself yourselves d ll m re s t ve
-    """.split()
-)
+STOP_WORDS = stop_words("en")
 COMMON = 0.2
 LARGE = 20_000
 """In a store of so many memories a term in more than a fifth of them is left out while others remain: walking its long
@@ -29,6 +21,8 @@ list costs more than it tells. In a small store it tells something (BEAM any@5 0
 KEPT_AT_LEAST = 2
 CORRECTIONS = 3
 MAX_TERMS = 64
+SPACELESS = frozenset(("zh", "ja", "ko"))
+"""The languages that are compared by pairs of characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,37 +39,87 @@ class Terms:
 
 
 def content_words(question: str) -> list[str]:
-    """The distinct words of *question* that tell what it is about; all of them if none does."""
-    found = list(dict.fromkeys(text.words(question)))
-    telling = [word for word in found if word not in STOP_WORDS]
+    """The distinct words of *question* that tell what it is about; all of them if none does.
+
+    In another language than English with their stems.
+    """
+    languages = candidates(question)
+    found = list(dict.fromkeys(_words(question, languages)))
+    stopped = _stopped(languages if languages[0] != "en" else ("en",))
+    telling = [word for word in found if word not in stopped]
     return (telling or found)[:MAX_TERMS]
+
+
+def all_words(question: str) -> tuple[str, ...]:
+    """The distinct words of *question*, in another language than English with their stems."""
+    return tuple(dict.fromkeys(_words(question, candidates(question))))[:MAX_TERMS]
+
+
+def _words(question: str, languages: Sequence[str]) -> Sequence[str]:
+    if tokenizer.STEMMED.keys().isdisjoint(languages):
+        return tokenizer.words(question)
+    return tokenizer.question_words(question, languages)
+
+
+@lru_cache(maxsize=64)
+def _stopped(languages: tuple[str, ...]) -> frozenset[str]:
+    """The stop words of *languages*, as they are compared."""
+    found: set[str] = set()
+    for language in languages:
+        for word in stop_words(language):
+            found.update(tokenizer.words(word) if language in SPACELESS else (word,))
+    return frozenset(found)
 
 
 def asked_words(question: str) -> list[str]:
     """The content words of *question* but those that only tell when, which `period` reads; all if no other is left."""
-    telling, left = content_words(question), set(text.words(untimed(question)))
+    telling, left = content_words(question), set(tokenizer.words(untimed(question)))
     return [word for word in telling if word in left] or telling
 
 
-def query_terms(reader: Reader, question: str) -> Terms:
-    """The terms to search for, without those that stand nearly everywhere, with near spellings of unknown ones."""
+def query_terms(reader: Reader, question: str, namespaces: Sequence[str] | None) -> Terms:
+    """The terms to search these namespaces for, without those that stand nearly everywhere there.
+
+    A word that stands nowhere there is looked for in every language it may be of and, if it is no name, is joined by
+    near spellings.
+    """
     telling = asked_words(question)
     if len(telling) == 0:
         return Terms(())
-    frequency = reader.frequencies(telling)
-    kept = _without_common(reader, telling, frequency)
-    unknown = [word for word in kept if not frequency[word] and " " not in word]
-    close = (near for word in unknown for near in reader.spellings(word, CORRECTIONS))
-    return Terms(tuple(kept), tuple(near for near in close if near not in STOP_WORDS))
+    frequency = reader.frequencies(telling, namespaces)
+    kept = _without_common(reader, telling, frequency, namespaces)
+    unknown = [word for word in kept if not frequency[word]]
+    if not unknown:
+        return Terms(tuple(kept))
+    widened = {word: tokenizer.with_stems(word, _possible(question, word)) for word in unknown}
+    found = reader.frequencies(list(widened.values()), namespaces)
+    named = name_words(question, capitals=candidates(question)[0] != "de")
+    typos = [word for word in unknown if not found[word] and _is_misspellable(word, named)]
+    close = (near for word in typos for near in reader.spellings(word, CORRECTIONS, namespaces))
+    exact = tuple(widened.get(word, word) for word in kept)
+    return Terms(exact, tuple(near for near in close if near not in STOP_WORDS))
 
 
-def exact_terms(reader: Reader, question: str) -> list[str]:
-    """The terms to search for as they are written, without those that stand nearly everywhere."""
+def _possible(question: str, word: str) -> Sequence[str]:
+    return tuple(dict.fromkeys((*candidates(question), *candidates(word))))
+
+
+def _is_misspellable(word: str, named: frozenset[str]) -> bool:
+    """Whether *word* may be a typo: a name, an identifier or a number is meant as it is written."""
+    return word not in named and not any(map(str.isdigit, word))
+
+
+def exact_terms(reader: Reader, question: str, namespaces: Sequence[str] | None) -> list[str]:
+    """The terms to search these namespaces for as they are written, without those that stand nearly everywhere."""
     telling = asked_words(question)
-    return _without_common(reader, telling, reader.frequencies(telling)) if telling else []
+    if not telling:
+        return []
+    return _without_common(reader, telling, reader.frequencies(telling, namespaces), namespaces)
 
 
-def _without_common(reader: Reader, telling: list[str], frequency: Mapping[str, int]) -> list[str]:
-    total = reader.size()
+def _without_common(
+    reader: Reader, telling: list[str], frequency: Mapping[str, int], namespaces: Sequence[str] | None
+) -> list[str]:
+    total = reader.size(namespaces)
     rare = [word for word in telling if total < LARGE or frequency[word] <= COMMON * total]
     return rare if len(rare) >= KEPT_AT_LEAST else telling

@@ -120,12 +120,15 @@ def read_question(reader: Reader, query: Query) -> Question:
     words = asked_words(without_measure(query.text))
     identifiers = name_words(query.text, capitals=False)
     names = identifiers | name_words(query.text, capitals=detect(query.text) != "de")
-    frequency = reader.frequencies(words) if words else {}
+    here = query.filter.namespaces
+    frequency = reader.frequencies(words, here) if words else {}
     spelt = {
-        word: (word,) if frequency[word] or word in names else _spellings(reader, word) for word in words
+        word: (word,) if frequency[word] or word in names else _spellings(reader, word, here)
+        for word in words
     }
-    frequency = reader.frequencies([form for forms in spelt.values() for form in forms]) if words else {}
-    total = reader.size()
+    every = [form for forms in spelt.values() for form in forms]
+    frequency = reader.frequencies(every, here) if words else {}
+    total = reader.size(here)
     terms = tuple(_term(word, spelt[word], frequency, total, names, identifiers) for word in words)
     rarity = sum(term.rarity for term in terms) or 1.0
     return Question(query.text, terms, asked_type(query.text), _is_latin(query.text), rarity)
@@ -143,9 +146,9 @@ def _term(
     return Term(word, forms, _rarity(held, total), held > 0, word in names, word in identifiers)
 
 
-def _spellings(reader: Reader, word: str) -> tuple[str, ...]:
+def _spellings(reader: Reader, word: str, namespaces: Sequence[str] | None) -> tuple[str, ...]:
     """What an unknown word may have been meant to be; itself if nothing is near."""
-    near = reader.spellings(word, CORRECTIONS) if " " not in word else ()
+    near = reader.spellings(word, CORRECTIONS, namespaces)
     return tuple(form for form in near if form not in STOP_WORDS) or (word,)
 
 
@@ -155,7 +158,7 @@ def judge(reader: Reader, query: Query, candidates: Sequence[Candidate]) -> dict
     numbers = [candidate.memory_id for candidate in candidates]
     holders = _holders(reader, query, question, numbers)
     texts = reader.contents(numbers)
-    extent = _extent(reader.size(), texts)
+    extent = _extent(reader.size(query.filter.namespaces), texts)
     judged = {}
     for candidate in candidates:
         has = [candidate.memory_id in holder for holder in holders]

@@ -288,15 +288,16 @@ class Reader(Protocol):
     def count(self) -> int:
         """How many memories are living."""
 
-    def size(self) -> int:
-        """How many memories are living, to within a twentieth."""
+    def size(self, namespaces: Sequence[str] | None) -> int:
+        """How many memories are living in these namespaces or in all, to within a twentieth."""
 
     def words(
         self, terms: Sequence[str], wanted: Filter, *, every: bool, limit: int
     ) -> list[tuple[int, float]]:
         """The best *limit* memories by BM25 among those that hold every term (or any), with their scores.
 
-        A term is one word or a phrase; no character in it is syntax. Higher is better.
+        A term is one word or a phrase; no character in it is syntax. A `tokenizer.Word` is found by its stems too.
+        Higher is better. The statistics are those of the namespaces of *wanted*.
         """
 
     def each_word(
@@ -315,14 +316,17 @@ class Reader(Protocol):
         Of many that hold the terms, a store may look only at hundreds that do so best.
         """
 
-    def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
-        """In how many living memories each term stands, of frequent ones to within a tenth; a term in none has 0."""
+    def frequencies(self, terms: Sequence[str], namespaces: Sequence[str] | None) -> dict[str, int]:
+        """In how many living memories of these namespaces (or of all) each term stands; a term in none has 0.
+
+        Of frequent ones to within a tenth.
+        """
 
     def stems(self, body: str) -> list[str]:
         """The words of *body* in order, in the form the index compares them in."""
 
-    def spellings(self, term: str, limit: int) -> list[str]:
-        """Words that the index holds in some form and that differ from *term* by one letter, the likeliest first."""
+    def spellings(self, term: str, limit: int, namespaces: Sequence[str] | None) -> list[str]:
+        """Words that differ from *term* by one letter and stand in these namespaces (or any), the likeliest first."""
 
     def same_text(self, body: str, namespaces: Sequence[str] | None) -> int | None:
         """A living memory whose whole body is *body*, whatever its case and spacing, or None."""

@@ -104,7 +104,7 @@ def is_quick(operation: Operation, ctx: Context, arguments: Mapping[str, Any]) -
         and ctx.embedder is None
         and ctx.language is None
         and sum(len(value) for value in arguments.values() if isinstance(value, str)) <= QUICK_CHARACTERS
-        and guarded(ctx.store.read().size) <= QUICK_MEMORIES
+        and guarded(ctx.store.read().size, None) <= QUICK_MEMORIES
     )
 
 

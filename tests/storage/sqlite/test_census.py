@@ -6,9 +6,9 @@ import pytest
 
 from mnemic.storage.sqlite.census import lengths
 
-ONE = bytes([3, 0, 0, 6, 0, 1])
-LONGER = bytes([0, 0, 0, 0x81, 0x70, 0, 1])
-LONGEST = bytes([0, 0x83, 0x60, 0, 0x81, 0x80, 0x01, 0, 1])
+ONE = bytes([3, 0, 0, 6, 0, 0, 1])
+LONGER = bytes([0, 0, 0, 0x81, 0x70, 0, 0, 1])
+LONGEST = bytes([0, 0x83, 0x60, 0, 0x81, 0x80, 0x01, 0, 0, 1])
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,11 @@ import apsw
 import pytest
 
 from mnemic.errors import StoreUnusable
+from mnemic.model.search import Filter
+from mnemic.retrieval.text import query_terms
 from mnemic.storage.sqlite.connection import connect
 from mnemic.storage.sqlite.migrating import migrate, version_of
-from mnemic.storage.sqlite.schema import MIGRATIONS
+from mnemic.storage.sqlite.schema import ENGLISH_WORDS, MIGRATIONS
 from mnemic.storage.sqlite.store import SqliteStore
 from support import a_draft, put
 
@@ -99,3 +101,29 @@ def test_a_file_of_the_future_is_refused(path, connection):
     ):
         SqliteStore(path)
     assert path.read_bytes() == before
+
+
+ENGLISH_ROW = "INSERT INTO words (rowid, title, body, namespace) VALUES (?, ?, ?, ?)"
+
+
+def test_the_words_of_an_older_file_are_indexed_anew(tmp_path):
+    """Format 2 knew only English words: what it holds in other languages is found by any form after the upgrade."""
+    path = tmp_path / "old.db"
+    store = SqliteStore(path)
+    texts = ["Die Straßen sind gesperrt 🎉", "旅館の露天風呂", "two old herons"]
+    made = put(store, *(a_draft(text) for text in texts))
+    store.close()
+    with closing(apsw.Connection(str(path))) as old:
+        old.execute("DROP TABLE words; DELETE FROM mark")
+        old.execute(ENGLISH_WORDS)
+        for memory in made:
+            old.execute(ENGLISH_ROW, (memory.id, "", memory.content, "\ue0001"))
+        old.pragma("user_version", 2)
+    store = SqliteStore(path)
+    for number, question in enumerate(["STRASSE", "露天", "heron", "🎉"]):
+        terms = query_terms(store.read(), question, None).all
+        [(found, _)] = store.read().words(terms, Filter(), every=False, limit=5)
+        assert found == made[number % 3].id, question
+    assert store.check() == []
+    store.close()
+    assert path.with_name("old.db.v2.bak").exists()

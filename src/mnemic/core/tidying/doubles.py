@@ -22,7 +22,7 @@ from mnemic.model.memory import Memory
 from mnemic.model.search import Filter, Order
 from mnemic.retrieval.similarity import NEAR, likeness
 from mnemic.storage.base import Reader
-from mnemic.storage.text import words
+from mnemic.storage.tokenizer import words
 
 if TYPE_CHECKING:
     from mnemic.embedding.base import Vectors

@@ -47,7 +47,7 @@ def rivals(ctx: Context, memory: Memory) -> list[Rival]:
 
 def sharing(ctx: Context, reader: Reader, memory: Memory) -> list[Memory]:
     """The living memories of its namespace that hold one of the rarest words of *memory* that others hold too."""
-    frequency = reader.frequencies(content_words(memory.content))
+    frequency = reader.frequencies(content_words(memory.content), (memory.namespace,))
     shared = sorted(
         (word for word, count in frequency.items() if count > 1), key=lambda word: frequency[word]
     )

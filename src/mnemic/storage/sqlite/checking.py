@@ -11,10 +11,10 @@ import orjson
 from mnemic.model.memory import Memory
 from mnemic.model.search import Filter
 from mnemic.model.values import State
-from mnemic.storage import text
 from mnemic.storage.sqlite import edges, memories, substrings, words
 from mnemic.storage.sqlite.rows import column, row, rows, value
 from mnemic.storage.sqlite.writer import JOURNALED, NO_FIELDS
+from mnemic.storage.tokenizer import normalized
 
 UNINDEXED = """
 SELECT count(*) FROM memory WHERE state = 'living' AND id NOT IN (SELECT rowid FROM words)
@@ -103,8 +103,8 @@ def _words(connection: apsw.Connection) -> Iterator[str]:
 
 def _is_found(connection: apsw.Connection, memory: Memory) -> bool:
     phrase = _first_phrase(memory)
-    expression = words.match_expression([phrase], None, every=True)
-    return not words.stem(connection, phrase) or row(connection, FOUND, (expression, memory.id)) is not None
+    expression = words.match_expression([(phrase,)], None, every=True)
+    return not words.tokens(connection, phrase) or row(connection, FOUND, (expression, memory.id)) is not None
 
 
 def _substrings(connection: apsw.Connection) -> Iterator[str]:
@@ -127,7 +127,7 @@ def _substrings(connection: apsw.Connection) -> Iterator[str]:
 
 def _first_phrase(memory: Memory) -> str:
     """What stands before the first space of the body, or of the title if there is none, as the index reads it."""
-    return next(iter(text.indexed(memory.content or memory.title).split()), "")
+    return next(iter(normalized(memory.content or memory.title).split()), "")
 
 
 def _journal(connection: apsw.Connection) -> Iterator[str]:

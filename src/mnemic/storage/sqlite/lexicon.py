@@ -13,6 +13,7 @@ from mnemic.storage.base import Match, Weights
 from mnemic.storage.sqlite.arrays import Numbers, Scores, best, resized
 from mnemic.storage.sqlite.ledger import Ledger
 from mnemic.storage.sqlite.postings import Postings
+from mnemic.storage.sqlite.words import Group, Scope
 
 
 class Holding(NamedTuple):
@@ -43,18 +44,19 @@ class Lexicon:
     def holding(
         self,
         connection: apsw.Connection,
-        terms: Sequence[str],
-        namespace_ids: Sequence[int] | None,
+        groups: Sequence[Group],
+        scope: Scope,
         wanted: Filter,
         *,
         every: bool,
+        can_read: bool,
         without: Sequence[int],
     ) -> Holding | None:
-        """Who holds any of *terms* in one of these namespaces and passes, but those that are to be left out.
+        """Who holds any of these words in *scope* and passes, but those that are to be left out.
 
-        Or who holds *every* one; None if the index should be asked for it.
+        Or who holds *every* one; None if the index should be asked for it, since nothing can be read.
         """
-        ranked = self._postings.ranked(connection, terms, namespace_ids, every=every)
+        ranked = self._postings.ranked(connection, groups, scope, every=every, can_read=can_read)
         if ranked is None:
             return None
         memories, bm25 = ranked
@@ -68,14 +70,14 @@ class Lexicon:
         return Holding(memories[stays], bm25[stays])
 
     def each_word(
-        self, connection: apsw.Connection, terms: Sequence[str], memory_ids: Sequence[int]
+        self, connection: apsw.Connection, groups: Sequence[Group], scope: Scope, memory_ids: Sequence[int]
     ) -> list[dict[int, float]]:
-        """For each term, what it adds to the BM25 of those of these memories that hold it."""
-        return self._postings.each(connection, terms, memory_ids)
+        """For each word, what it adds to the BM25 of those of these memories that hold it."""
+        return self._postings.each(connection, groups, scope, memory_ids)
 
-    def holders(self, connection: apsw.Connection, tokens: Iterable[str]) -> dict[str, int]:
-        """How many memories hold each of *tokens*, but for those that stand in very many places."""
-        return self._postings.holders(connection, tokens)
+    def holders(self, connection: apsw.Connection, groups: Iterable[Group], scope: Scope) -> dict[Group, int]:
+        """How many memories of *scope* hold each word, but for those that stand in very many places."""
+        return self._postings.holders(connection, groups, scope)
 
     def best(self, holding: Holding, limit: int) -> list[tuple[int, float]]:
         """The *limit* best by their words, best first."""

@@ -13,6 +13,7 @@ import apsw
 from mnemic.model.memory import Memory
 from mnemic.model.search import Filter
 from mnemic.storage import text
+from mnemic.storage.sqlite import memories
 from mnemic.storage.sqlite.memories import as_json, where
 from mnemic.storage.sqlite.rows import rows
 
@@ -42,6 +43,11 @@ NAMES = tuple(f"mark{place}" for place in range(text.MARKS))
 def put(connection: apsw.Connection, waiting: Iterable[tuple[int, int]]) -> None:
     """Keep these marks, each with its memory; in order, since most of the time goes into finding their places."""
     connection.executemany(PUT, sorted(waiting))
+
+
+def rebuild(connection: apsw.Connection) -> None:
+    """Mark every living memory anew, where there are no marks."""
+    put(connection, [mark for memory in memories.walk(connection, Filter()) for mark in of(memory)])
 
 
 def of(memory: Memory) -> list[tuple[int, int]]:

@@ -12,8 +12,9 @@ import apsw
 
 from mnemic.storage.base import Progress
 from mnemic.storage.files import put_in_place
+from mnemic.storage.sqlite import marks, words
 from mnemic.storage.sqlite.connection import newer
-from mnemic.storage.sqlite.schema import APPLICATION_ID, MIGRATIONS
+from mnemic.storage.sqlite.schema import APPLICATION_ID, MIGRATIONS, REINDEXED_SINCE
 
 
 def version_of(connection: apsw.Connection) -> int:
@@ -36,6 +37,9 @@ def migrate(connection: apsw.Connection, path: Path | None, migrations: Sequence
             _back_up_beside(path, found)
         for step in range(found, len(migrations)):
             _apply(connection, step + 1, migrations[step])
+        if found < REINDEXED_SINCE:
+            words.rebuild(connection)
+            marks.rebuild(connection)
         connection.execute("COMMIT")
     except BaseException:
         connection.execute("ROLLBACK")

@@ -110,6 +110,7 @@ class OpenedStore:
         self.sizes = Sizes()
         self._openings: dict[tuple[int, Callable[[str], bool]], Openings] = {}
         self._words_asked = 0
+        self._has_stems = False
         self._lexicon: Lexicon | None = None
         self._matrices: dict[int, Matrix] = {}
         self._lock = threading.Lock()
@@ -306,16 +307,28 @@ class OpenedStore:
         found = ((name, self.matrix(connection, name)) for name in known)
         return {name: matrix for name, matrix in found if matrix is not None}
 
-    def lexicon(self, connection: apsw.Connection, *, is_question: bool) -> Lexicon | None:
-        """What is kept in memory of the words; None in a transaction, whose words nobody else may see, and at first.
+    @property
+    def is_asked_often(self) -> bool:
+        """Whether so many questions came that this is no command that ends with its answer."""
+        return self._words_asked > WORTH_KEEPING
 
-        What is no question belongs to one that was asked before.
+    def has_stems(self, connection: apsw.Connection) -> bool:
+        """Whether there was ever a text in the index whose words have stems of their own."""
+        self._has_stems = self._has_stems or words.holds_stems(connection)
+        return self._has_stems
+
+    def lexicon(
+        self, connection: apsw.Connection, *, is_question: bool, is_needed: bool = False
+    ) -> Lexicon | None:
+        """What is kept in memory of the words; None in a transaction, whose words nobody else may see.
+
+        And None at first, unless it *is_needed*. What is no question belongs to one that was asked before.
         """
         if connection.in_transaction:
             return None
         with self._lock:
             self._words_asked += is_question
-            if self._lexicon is None and self._words_asked > WORTH_KEEPING:
+            if self._lexicon is None and (is_needed or self.is_asked_often):
                 from mnemic.storage.sqlite.lexicon import Lexicon
 
                 self._lexicon = Lexicon()

@@ -15,7 +15,6 @@ import orjson
 
 from mnemic.errors import Denied
 from mnemic.model.journal import Subject
-from mnemic.model.search import Filter
 from mnemic.model.values import Moment
 from mnemic.storage.base import Progress
 from mnemic.storage.sqlite import checking, edges, memories, sessions, words
@@ -171,7 +170,7 @@ def rebuild(connection: apsw.Connection, path: Path, sequence: int) -> tuple[int
     connection.execute(TAGS)
     connection.execute(PASSAGES)
     connection.execute(HORIZON, (sequence,))
-    _index(connection)
+    words.rebuild(connection)
     connection.execute("COMMIT")
     connection.execute("DETACH present")
     return newest, waiting
@@ -207,9 +206,3 @@ def _copy(
 def _as_it_was(columns: tuple[str, ...], row: Row, fields: dict[str, Any]) -> list[Any]:
     was = memories.encode({name: value for name, value in fields.items() if name != "statements"})
     return [was.get(name, value) for name, value in zip(columns, row, strict=True)]
-
-
-def _index(connection: apsw.Connection) -> None:
-    spaces: dict[str, int] = dict(rows(connection, "SELECT name, id FROM main.namespace"))
-    living = memories.walk(connection, Filter())
-    connection.executemany(words.PUT, (words.row_of(memory, spaces[memory.namespace]) for memory in living))

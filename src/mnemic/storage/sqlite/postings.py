@@ -25,10 +25,11 @@ from mnemic.storage.sqlite.arrays import Flags, Numbers, Scores, Times
 from mnemic.storage.sqlite.census import Census
 from mnemic.storage.sqlite.connection import one_moment
 from mnemic.storage.sqlite.rows import rows, value
-from mnemic.storage.sqlite.words import BODY, PARTS, PRIVATE, SUMMARY, TAGS, TITLE
+from mnemic.storage.sqlite.words import BODY, PARTS, STEMS, SUMMARY, TAGS, TITLE, Group, Scope
+from mnemic.storage.tokenizer import NAMESPACE_MARK
 
 Phrase = tuple[str, ...]
-"""The tokens of a word, which are mostly one."""
+"""The tokens of a form of a word, which are mostly one."""
 Ranked = tuple[Numbers, Scores]
 """Memories by number, and the BM25 of each."""
 Change = tuple[int, dict[str, float]]
@@ -44,7 +45,7 @@ AT_ONCE = 10_000
 """So many places are read ahead in one step, if they are not all of one word."""
 FEW, MANY = 100, 500
 """So many changes at once, or one after another, are followed; after more it takes less to read the words again."""
-COLUMNS = {"body": BODY, "title": TITLE, "summary": SUMMARY, "tags": TAGS, "parts": PARTS}
+COLUMNS = {"body": BODY, "title": TITLE, "summary": SUMMARY, "tags": TAGS, "parts": PARTS, "stems": STEMS}
 """What a word counts in each; most stand in the first."""
 WEIGHTS = np.array(list(COLUMNS.values()))
 NONE: Numbers = np.zeros(0, np.int64)
@@ -82,7 +83,8 @@ SELECT json_group_array(CASE col {_CASES} ELSE -1 END * {1 << OFFSET_BITS} + off
 class Posting:
     """The memories that hold a phrase, by number; how often, weighed by column; how many changes that knows of.
 
-    And what the phrase added to the BM25 of each by that edition of the census.
+    And what the phrase added to the BM25 of each by that edition of the census, and the same of the scope asked for
+    last.
     """
 
     memories: Numbers
@@ -90,6 +92,8 @@ class Posting:
     seen: int
     adds: Scores | None = None
     edition: int = 0
+    scope: Scope = None
+    scoped: Posting | None = None
 
     @property
     def size(self) -> int:
@@ -129,46 +133,42 @@ class Postings:
     def ranked(
         self,
         connection: apsw.Connection,
-        terms: Sequence[str],
-        namespace_ids: Sequence[int] | None,
+        groups: Sequence[Group],
+        scope: Scope,
         *,
         every: bool,
+        can_read: bool,
     ) -> Ranked | None:
-        """The memories that hold any of *terms* and live in one of these namespaces, by number; the BM25 of each.
+        """The memories of *scope* that hold any of these words, by number, and the BM25 of each by its statistics.
 
-        Or those that hold *every* one; None if a term would have to be read for it: the index itself finds them in less
-        time than it takes to tell where all terms stand.
+        Or those that hold *every* one; None if a word would have to be read for it and it *can_read* none: the index
+        itself finds them in less time than it takes to tell where all words stand.
         """
-        phrases = [tuple(words.stem(connection, term)) for term in terms]
+        phrases = [_phrases(connection, group) for group in groups]
         with self._lock:
             if not every:
-                found, bm25 = self._summed(self._of(connection, phrases))
-            elif self._is_read_ahead and (postings := self._kept_of(connection, phrases)):
-                found, bm25 = self._in_all(postings)
-            else:
-                return None
-            if namespace_ids is None:
-                return found, bm25
-            here = self._census.lives_in(found, namespace_ids)
-            return found[here], bm25[here]
+                return self._summed(self._of(connection, phrases, scope), scope)
+            if can_read:
+                return self._in_all(self._of(connection, phrases, scope), scope)
+            if self._is_read_ahead and (kept := self._kept_of(connection, phrases, scope)):
+                return self._in_all(kept, scope)
+            return None
 
     def each(
-        self, connection: apsw.Connection, terms: Sequence[str], memory_ids: Sequence[int]
+        self, connection: apsw.Connection, groups: Sequence[Group], scope: Scope, memory_ids: Sequence[int]
     ) -> list[dict[int, float]]:
-        """For each term, what it adds to the BM25 of those of these memories that hold it."""
+        """For each word, what it adds to the BM25 of those of these memories that hold it."""
         wanted = np.array(memory_ids, np.int64)
-        phrases = [tuple(words.stem(connection, term)) for term in terms]
+        phrases = [_phrases(connection, group) for group in groups]
         with self._lock:
-            return [self._among(one, wanted) for one in self._of(connection, phrases)]
+            return [self._among(one, wanted, scope) for one in self._of(connection, phrases, scope)]
 
-    def holders(self, connection: apsw.Connection, tokens: Iterable[str]) -> dict[str, int]:
-        """How many memories hold each of *tokens*, but for those that stand in very many places."""
+    def holders(self, connection: apsw.Connection, groups: Iterable[Group], scope: Scope) -> dict[Group, int]:
+        """How many memories of *scope* hold each word, but for words that stand in very many places."""
+        phrases = {group: _phrases(connection, group) for group in groups}
         with self._lock, self._now(connection):
-            found = {
-                token: self._brought_up((token,)) or self._read_if_short(connection, token)
-                for token in tokens
-            }
-        return {token: len(one.memories) for token, one in found.items() if one}
+            found = {group: self._all_short(connection, some, scope) for group, some in phrases.items()}
+        return {group: len(one.memories) for group, one in found.items() if one}
 
     @property
     def wants_words(self) -> bool:
@@ -182,7 +182,7 @@ class Postings:
         """
         with self._lock, self._now(connection):
             self._is_read_ahead = True
-            self._has_room = A_PAIR * self._census.length < MOST_KEPT
+            self._has_room = A_PAIR * self._census.length() < MOST_KEPT
             seen = len(self._changes)
         self._has_room = self._has_room and value(connection, ROOM_FOR_ALL) < MOST_KEPT
         for stretch in _stretches(connection) if self._has_room else ():
@@ -198,20 +198,52 @@ class Postings:
                 seen = len(self._changes)
             yield
 
-    def _of(self, connection: apsw.Connection, phrases: Sequence[Phrase]) -> list[Posting]:
-        """What is known of each of *phrases* as of now."""
-        if kept := self._kept_of(connection, phrases):
+    def _of(
+        self, connection: apsw.Connection, phrases: Sequence[Sequence[Phrase]], scope: Scope
+    ) -> list[Posting]:
+        """What is known as of now of each word, whose forms are these *phrases*."""
+        if kept := self._kept_of(connection, phrases, scope):
             return kept
         with self._now(connection):
-            return [self._brought_up(phrase) or self._read(connection, phrase) for phrase in phrases]
+            read = [
+                [self._brought_up(one) or self._read(connection, one) for one in some] for some in phrases
+            ]
+        return [self._here(some, scope) for some in read]
 
-    def _kept_of(self, connection: apsw.Connection, phrases: Sequence[Phrase]) -> list[Posting] | None:
-        """What is kept of *phrases* as of now, if it is of each."""
+    def _kept_of(
+        self, connection: apsw.Connection, phrases: Sequence[Sequence[Phrase]], scope: Scope
+    ) -> list[Posting] | None:
+        """What is kept of each word as of now, if it is of all."""
         if journal.last(connection)[0] != self._sequence:
             with self._now(connection):
                 pass
-        kept = [one for phrase in phrases if (one := self._brought_up(phrase))]
-        return kept if len(kept) == len(phrases) else None
+        found = [[self._brought_up(one) for one in some] for some in phrases]
+        kept = [[one for one in some if one] for some in found]
+        if any(len(some) < len(all_forms) for some, all_forms in zip(kept, found, strict=True)):
+            return None
+        return [self._here(some, scope) for some in kept]
+
+    def _all_short(
+        self, connection: apsw.Connection, phrases: Sequence[Phrase], scope: Scope
+    ) -> Posting | None:
+        """What is known of a word, if all its forms are single tokens that stand in few places or are kept."""
+        found = []
+        for phrase in phrases:
+            one = self._brought_up(phrase) or self._read_if_short(connection, phrase)
+            if one is None:
+                return None
+            found.append(one)
+        return self._here(found, scope)
+
+    def _here(self, forms: Sequence[Posting], scope: Scope) -> Posting:
+        """Who of *scope* holds one of the *forms* of a word."""
+        posting = _merged(forms) if len(forms) > 1 else forms[0]
+        if scope is None:
+            return posting
+        if posting.scoped is None or posting.scope != scope:
+            here = self._census.lives_in(posting.memories, scope)
+            posting.scope, posting.scoped = scope, Posting(posting.memories[here], posting.times[here], 0)
+        return posting.scoped
 
     @contextmanager
     def _now(self, connection: apsw.Connection) -> Iterator[None]:
@@ -241,32 +273,32 @@ class Postings:
             self._changes += _changes(connection, changed)
         self._sequence = sequence
 
-    def _summed(self, postings: Sequence[Posting]) -> Ranked:
+    def _summed(self, postings: Sequence[Posting], scope: Scope) -> Ranked:
         """Who is in any of *postings*."""
         numbers = np.concatenate([one.memories for one in postings])
-        adds = np.concatenate([self._bm25(one) for one in postings])
+        adds = np.concatenate([self._bm25(one, scope) for one in postings])
         order = np.argsort(numbers, kind="stable")
         return _totals(numbers[order], adds[order])
 
-    def _in_all(self, postings: Sequence[Posting]) -> Ranked:
+    def _in_all(self, postings: Sequence[Posting], scope: Scope) -> Ranked:
         """Who is in every one of *postings*."""
         rarest, *others = sorted(postings, key=lambda one: len(one.memories))
         found = rarest.memories
         for one in others:
             found = found[one.among(found)[0]]
         times = np.array([one.times[np.searchsorted(one.memories, found)] for one in postings], np.float64)
-        bm25 = self._census.bm25([len(one.memories) for one in postings], found, times)
+        bm25 = self._census.bm25([len(one.memories) for one in postings], found, times, scope)
         return found, bm25.sum(0)
 
-    def _bm25(self, posting: Posting) -> Scores:
+    def _bm25(self, posting: Posting, scope: Scope) -> Scores:
         if posting.adds is None or posting.edition != self._census.edition:
-            posting.adds = self._census.bm25(len(posting.memories), posting.memories, posting.times)
+            posting.adds = self._census.bm25(len(posting.memories), posting.memories, posting.times, scope)
             posting.edition = self._census.edition
         return posting.adds
 
-    def _among(self, posting: Posting, wanted: Numbers) -> dict[int, float]:
+    def _among(self, posting: Posting, wanted: Numbers, scope: Scope) -> dict[int, float]:
         holds, places = posting.among(wanted)
-        adds = self._bm25(posting)[places]
+        adds = self._bm25(posting, scope)[places]
         return dict(zip(wanted[holds].tolist(), adds.tolist(), strict=True))
 
     def _brought_up(self, phrase: Phrase) -> Posting | None:
@@ -292,9 +324,11 @@ class Postings:
         places = reduce(partial(np.intersect1d, assume_unique=True), begins) if begins else NONE
         return self._keep(phrase, places >> OFFSET_BITS)
 
-    def _read_if_short(self, connection: apsw.Connection, token: str) -> Posting | None:
-        held_in = _numbers(connection, FIRST_HELD_IN, token, LONG)
-        return self._keep((token,), held_in) if len(held_in) < LONG else None
+    def _read_if_short(self, connection: apsw.Connection, phrase: Phrase) -> Posting | None:
+        if len(phrase) != 1:
+            return None
+        held_in = _numbers(connection, FIRST_HELD_IN, phrase[0], LONG)
+        return self._keep(phrase, held_in) if len(held_in) < LONG else None
 
     def _keep(self, phrase: Phrase, held_in: Numbers) -> Posting:
         return self._put(phrase, _posting(phrase, held_in, len(self._changes)))
@@ -321,18 +355,31 @@ def _changes(connection: apsw.Connection, changed: Sequence[int]) -> list[Change
 
 
 def _held(connection: apsw.Connection, memory: Memory) -> dict[str, float]:
-    _, title, summary, tags, body, parts, _ = words.row_of(memory, 0)
+    _, title, summary, tags, body, parts, stems, _ = words.row_of(memory, 0)
+    columns = (body, title, summary, tags, parts, stems)
     held: dict[str, float] = {}
-    for text, weight in ((body, BODY), (title, TITLE), (summary, SUMMARY), (tags, TAGS), (parts, PARTS)):
-        for token in words.stem(connection, text):
+    for text, weight in zip(columns, COLUMNS.values(), strict=True):
+        for token in words.tokens(connection, text):
             held[token] = held.get(token, 0.0) + weight
     return held
 
 
+def _phrases(connection: apsw.Connection, group: Group) -> list[Phrase]:
+    """The tokens of each form of a word; forms that come to the same are one."""
+    return list(dict.fromkeys(tuple(words.tokens(connection, form)) for form in group))
+
+
+def _merged(postings: Sequence[Posting]) -> Posting:
+    """Who is in any of *postings*, as often as in the one where it is most: the forms of a word stand side by side."""
+    numbers = np.concatenate([one.memories for one in postings])
+    order = np.argsort(numbers, kind="stable")
+    numbers, times = numbers[order], np.concatenate([one.times for one in postings])[order]
+    firsts = _firsts(numbers)
+    return Posting(numbers[firsts], np.maximum.reduceat(times, firsts) if len(firsts) else times, 0)
+
+
 def _posting(phrase: Phrase, held_in: Numbers, seen: int) -> Posting:
     """What the columns it is *held_in* say of *phrase*."""
-    if any(PRIVATE in token for token in phrase):
-        held_in = held_in[held_in >= 0]
     weights = WEIGHTS[held_in & ((1 << COLUMN_BITS) - 1)]
     numbers, times = _totals(held_in >> COLUMN_BITS, weights)
     return Posting(numbers.astype(np.int32), times.astype(np.float32), seen)
@@ -343,7 +390,7 @@ def _stretches(connection: apsw.Connection) -> Iterator[tuple[str, str]]:
     first = last = ""
     total = 0
     for term, count in rows(connection, PLACES_OF_EACH):
-        is_ours = PRIVATE in term
+        is_ours = term.startswith(NAMESPACE_MARK)
         if first and (is_ours or total + count > AT_ONCE):
             yield first, last
             first, total = "", 0
@@ -363,7 +410,12 @@ def _parsed(numbers: str) -> Numbers:
 
 def _totals(numbers: Numbers, values: Scores) -> tuple[Numbers, Scores]:
     """The different ones of *numbers*, which are in order, and the sum of the *values* of each."""
+    firsts = _firsts(numbers)
+    return numbers[firsts], np.add.reduceat(values, firsts)
+
+
+def _firsts(numbers: Numbers) -> Numbers:
+    """The places of the first of each of *numbers*, which are in order."""
     is_first = np.ones(len(numbers), np.bool_)
     np.not_equal(numbers[1:], numbers[:-1], out=is_first[1:])
-    firsts = np.flatnonzero(is_first)
-    return numbers[firsts], np.add.reduceat(values, firsts)
+    return np.flatnonzero(is_first)

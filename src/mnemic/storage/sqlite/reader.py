@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -60,7 +60,11 @@ if TYPE_CHECKING:
     from mnemic.storage.sqlite.lexicon import Holding, Lexicon
     from mnemic.storage.sqlite.opened import OpenedStore
     from mnemic.storage.sqlite.vectors import Matrix
+    from mnemic.storage.sqlite.words import Group, Scope
 
+NAMESPACE_COUNT = """
+SELECT count(*) FROM namespace
+"""
 SELECT_IDS = """
 SELECT m.id FROM memory m WHERE {conditions}
 ORDER BY {order} LIMIT :limit OFFSET :offset
@@ -348,59 +352,74 @@ class SqliteReader:
         """See Reader."""
         return self._number(words.LIVING_COUNT)
 
-    def size(self) -> int:
+    def size(self, namespaces: Sequence[str] | None) -> int:
         """See Reader."""
-        return self._store.frequencies.total(self._connection)
+        return self._store.frequencies.total(self._connection, self._namespace_scope(namespaces))
 
     def words(
         self, terms: Sequence[str], wanted: Filter, *, every: bool, limit: int
     ) -> list[tuple[int, float]]:
         """See Reader."""
-        spaces = self._namespace_ids(wanted)
-        if not terms or spaces == []:
+        scope, groups = self._namespace_scope(wanted.namespaces), self._groups(terms)
+        if not terms or scope == ():
             return []
-        if lexicon := self._lexicon(wanted, every):
-            holding = self._holding(lexicon, terms, wanted, spaces, every=every)
-            if holding is not None:
-                return lexicon.best(holding, limit)
-        by_word = self._searched_by_word(spaces, wanted, every=every)
-        return words.search(self._connection, terms, wanted, by_word, every=every, limit=limit)
+        holding = self._holding(groups, scope, wanted, every=every)
+        if holding is not None:
+            lexicon, found = holding
+            return lexicon.best(found, limit)
+        by_word = self._searched_by_word(scope, wanted, every=every)
+        return words.search(self._connection, groups, wanted, by_word, every=every, limit=limit)
 
     def each_word(
         self, terms: Sequence[str], wanted: Filter, memory_ids: Sequence[int]
     ) -> list[dict[int, float]]:
         """See Reader."""
-        spaces = self._namespace_ids(wanted)
-        if not memory_ids or spaces == []:
+        scope, groups = self._namespace_scope(wanted.namespaces), self._groups(terms)
+        if not memory_ids or scope == ():
             return [{} for _ in terms]
-        if lexicon := self._lexicon(wanted, every=False, is_question=False):
-            return lexicon.each_word(self._connection, terms, memory_ids)
-        return words.each(self._connection, terms, memory_ids)
+        needs_lexicon = _needs_lexicon(groups, scope)
+        if lexicon := self._store.lexicon(self._connection, is_question=False, is_needed=needs_lexicon):
+            return lexicon.each_word(self._connection, groups, scope, memory_ids)
+        return words.each(self._connection, groups, memory_ids)
 
     def matches(
         self, terms: Sequence[str], wanted: Filter, weights: Weights, *, every: bool, limit: int
     ) -> list[Match]:
         """See Reader."""
-        spaces = self._namespace_ids(wanted)
-        if not terms or spaces == []:
+        scope, groups = self._namespace_scope(wanted.namespaces), self._groups(terms)
+        if not terms or scope == ():
             return []
-        if lexicon := self._lexicon(wanted, every):
-            holding = self._holding(lexicon, terms, wanted, spaces, every=every)
-            if holding is not None:
-                return lexicon.weighed(self._connection, holding, weights, limit)
-        by_word = self._searched_by_word(spaces, wanted, every=every)
-        return words.matches(self._connection, terms, wanted, by_word, every=every, limit=limit)
+        holding = self._holding(groups, scope, wanted, every=every)
+        if holding is not None:
+            lexicon, found = holding
+            return lexicon.weighed(self._connection, found, weights, limit)
+        by_word = self._searched_by_word(scope, wanted, every=every)
+        return words.matches(self._connection, groups, wanted, by_word, every=every, limit=limit)
 
-    def _searched_by_word(
-        self, spaces: Sequence[int] | None, wanted: Filter, *, every: bool
-    ) -> Sequence[int] | None:
+    def _namespace_scope(self, namespaces: Sequence[str] | None) -> Scope:
+        """The numbers of these *namespaces*; None if there are no others."""
+        if namespaces is None:
+            return None
+        numbers = {self._store.namespace_id(self._connection, name) for name in namespaces} - {None}
+        if len(numbers) == self._number(NAMESPACE_COUNT):
+            return None
+        return tuple(sorted(number for number in numbers if number is not None))
+
+    def _groups(self, terms: Sequence[str]) -> list[Group]:
+        """The forms of each term; stems are left out as long as the index has none."""
+        has_stems = any(getattr(term, "stems", ()) for term in terms) and self._store.has_stems(
+            self._connection
+        )
+        return [words.forms(term, has_stems=has_stems) for term in terms]
+
+    def _searched_by_word(self, scope: Scope, wanted: Filter, *, every: bool) -> Scope:
         """These namespaces, if they should be searched for by their own word in the index.
 
         BM25 would count all who live in a large one. Those who hold every word are few, and their rows soon looked at.
         """
-        if spaces is None or (wanted.is_plain and not every):
-            return spaces
-        return None if self._is_large(wanted) else spaces
+        if scope is None or (wanted.is_plain and not every):
+            return scope
+        return None if self._is_large(wanted) else scope
 
     def _is_large(self, wanted: Filter) -> bool:
         """Whether it is about namespaces that hold much."""
@@ -431,29 +450,50 @@ class SqliteReader:
         return lexicon.ledger if lexicon else None
 
     def _holding(
-        self,
-        lexicon: Lexicon,
-        terms: Sequence[str],
-        wanted: Filter,
-        spaces: Sequence[int] | None,
-        *,
-        every: bool,
-    ) -> Holding | None:
-        without = self._left_out(wanted)
-        return lexicon.holding(self._connection, terms, spaces, wanted, every=every, without=without)
+        self, groups: Sequence[Group], scope: Scope, wanted: Filter, *, every: bool
+    ) -> tuple[Lexicon, Holding] | None:
+        """Who holds these words and passes, by what is kept in memory; None if the index should be asked.
 
-    def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
+        The index ranks by the statistics of the whole store, and adds up the forms of a word. So it is asked only
+        where all of the store is searched for words of one form, and in a transaction, whose words nobody else may see.
+        """
+        if needs_lexicon := _needs_lexicon(groups, scope):
+            lexicon = self._store.lexicon(self._connection, is_question=True, is_needed=True)
+            wanted = _among_living(wanted)
+        else:
+            lexicon = self._lexicon(wanted, every)
+        if lexicon is None:
+            return None
+        without = self._left_out(wanted)
+        found = lexicon.holding(
+            self._connection, groups, scope, wanted, every=every, can_read=needs_lexicon, without=without
+        )
+        return None if found is None else (lexicon, found)
+
+    def frequencies(self, terms: Sequence[str], namespaces: Sequence[str] | None) -> dict[str, int]:
         """See Reader."""
+        groups = dict(zip(terms, self._groups(terms), strict=True))
+        counts = self._frequencies(groups.values(), self._namespace_scope(namespaces))
+        return {term: counts[group] for term, group in groups.items()}
+
+    def _frequencies(self, groups: Iterable[Group], scope: Scope) -> dict[Group, int]:
         lexicon = self._store.lexicon(self._connection, is_question=False)
-        return self._store.frequencies.of(self._connection, terms, lexicon.holders if lexicon else None)
+        holders = lexicon.holders if lexicon else None
+        return self._store.frequencies.of(self._connection, groups, scope, holders)
 
     def stems(self, body: str) -> list[str]:
         """See Reader."""
-        return words.stem(self._connection, text.indexed(body))
+        return words.stem(self._connection, body)
 
-    def spellings(self, term: str, limit: int) -> list[str]:
+    def spellings(self, term: str, limit: int, namespaces: Sequence[str] | None) -> list[str]:
         """See Reader."""
-        return words.spellings(self._connection, term, limit)
+        scope = self._namespace_scope(namespaces)
+
+        def counted(spelled: list[str]) -> dict[str, int]:
+            counts = self._frequencies(((word,) for word in spelled), scope)
+            return {word: counts[(word,)] for word in spelled}
+
+        return list(islice(words.spellings(self._connection, term, scope, counted), limit))
 
     def same_text(self, body: str, namespaces: Sequence[str] | None) -> int | None:
         """See Reader."""
@@ -763,3 +803,13 @@ def _summed(groups: Iterable[Row], place: int) -> dict[str, int]:
     for group in groups:
         counts[group[place]] += group[-1]
     return dict(sorted(counts.items(), key=lambda one: (-one[1], one[0])))
+
+
+def _needs_lexicon(groups: Iterable[Group], scope: Scope) -> bool:
+    """Whether the index cannot rank this itself: not by the statistics of a part, nor words of several forms."""
+    return scope is not None or any(len(group) > 1 for group in groups)
+
+
+def _among_living(wanted: Filter) -> Filter:
+    """*wanted* of the living alone: nobody else has words in the index."""
+    return replace(wanted, states=wanted.states & LIVING_ONLY)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 APPLICATION_ID = 0x4D4E454D  # "MNEM": how a file is known to be ours
 
-TOKENIZER = ("porter", "unicode61", "remove_diacritics", "2", "tokenchars", "_")
+# Marks belong to words, as the vowel signs of Indic scripts do; symbols are words, so that emoji are found.
+TOKENIZER = (
+    "porter", "unicode61", "remove_diacritics", "2", "categories", "L* N* M* Co So", "tokenchars", "_"
+)  # fmt: skip
 
 TABLES = """
 CREATE TABLE meta (
@@ -182,13 +185,22 @@ CREATE TABLE token (
 ) WITHOUT ROWID;
 """
 
+# Version 1 of the words index, which knew only the words of English.
+ENGLISH_WORDS = """
+CREATE VIRTUAL TABLE words USING fts5 (
+    title, summary, tags, body, parts, namespace,
+    content = '', contentless_delete = 1, detail = full,
+    tokenize = "porter unicode61 remove_diacritics 2 tokenchars '_'"
+);
+"""
+
 # One row a living memory. Contentless: the text stands in `statement` already. The namespace is
 # indexed as a word of its own column, which narrows a search twelve times faster than a join does.
 WORDS = f"""
 CREATE VIRTUAL TABLE words USING fts5 (
-    title, summary, tags, body, parts, namespace,
+    title, summary, tags, body, parts, stems, namespace,
     content = '', contentless_delete = 1, detail = full,
-    tokenize = "{" ".join(TOKENIZER[:4])} tokenchars '_'"
+    tokenize = "{" ".join(TOKENIZER[:4])} categories '{TOKENIZER[5]}' tokenchars '{TOKENIZER[7]}'"
 );
 """
 
@@ -212,5 +224,11 @@ WHERE m.id = memory_id AND until IS NULL AND model_id IS NOT NULL
   AND m.kind NOT IN ('', 'note', 'Generic') AND instr(ltrim(text), m.title) != 1;
 """
 
-MIGRATIONS: tuple[str, ...] = (TABLES + WORDS + GRAMS, WHOLE_VECTORS)
+MIGRATIONS: tuple[str, ...] = (
+    TABLES + ENGLISH_WORDS + GRAMS,
+    WHOLE_VECTORS,
+    "DROP TABLE words; DELETE FROM mark;" + WORDS,
+)
 """Entry n takes a file from version n to n + 1."""
+REINDEXED_SINCE = 3
+"""A file of an earlier version has its words and its marks indexed anew: how text becomes words has changed."""

@@ -37,10 +37,12 @@ class SqliteStore(OpenedStore):
             HELD.let_go(self._held)
             self._held = None
 
-    def lexicon(self, connection: apsw.Connection, *, is_question: bool) -> Lexicon | None:
-        """See OpenedStore. Once there is one, all words are read in the background, if there is room for them."""
-        lexicon = super().lexicon(connection, is_question=is_question)
-        if lexicon and lexicon.wants_words:
+    def lexicon(
+        self, connection: apsw.Connection, *, is_question: bool, is_needed: bool = False
+    ) -> Lexicon | None:
+        """See OpenedStore. In a process that stays all words are read in the background, if there is room for them."""
+        lexicon = super().lexicon(connection, is_question=is_question, is_needed=is_needed)
+        if lexicon and lexicon.wants_words and self.is_asked_often:
             self._ahead.start()
         return lexicon
 
