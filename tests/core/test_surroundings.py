@@ -69,5 +69,5 @@ def test_a_memory_without_a_session_stands_alone(ctx):
 def test_tokens_are_estimated_by_script():
     assert estimated_tokens("") == 0
     assert estimated_tokens("four char") == 3
-    assert estimated_tokens("東京都") == 3
+    assert estimated_tokens("東京都") == 4
     assert estimated_tokens("привет") == 3

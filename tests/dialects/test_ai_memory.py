@@ -128,8 +128,8 @@ def test_every_example_runs(ctx, name, arguments):
 # -- the protocol
 
 
-def test_the_server_calls_itself_ai_memory_and_offers_tools_and_prompts():
-    told = Endpoint(AI_MEMORY).initialize({"protocolVersion": "2024-11-05"})
+def test_the_server_calls_itself_ai_memory_and_offers_tools_and_prompts(ctx):
+    told = Endpoint(AI_MEMORY).initialize(ctx, {"protocolVersion": "2024-11-05"})
     assert told["serverInfo"]["name"] == "ai-memory" and told["protocolVersion"] == "2024-11-05"
     assert set(told["capabilities"]) == {"tools", "prompts"}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -16,6 +17,7 @@ from mnemic.dialects.brief import input_schema
 from mnemic.dialects.operation import as_json
 from mnemic.errors import Conflict, Denied, Invalid, MnemicError, NotFound
 from mnemic.model.access import Grant
+from mnemic.model.texts import estimated_tokens
 from mnemic.model.values import DAY, Tier
 from support import START, Uids, WordEmbedder, everything, kept, open_store
 
@@ -60,7 +62,9 @@ def test_every_example_runs(stocked, name, arguments):
 def test_every_operation_says_what_it_is_for():
     for operation in OPERATIONS.values():
         assert operation.title and operation.description.endswith(".")
-        assert operation.examples or not input_schema(operation.request).get("required")
+        assert operation.examples or not input_schema(operation.request).get("required"), (
+            "shown in the reference"
+        )
     assert len(OPERATIONS) <= 16
 
 
@@ -94,17 +98,15 @@ def test_an_unknown_argument_is_named(ctx, name):
     [
         ("remember", {"txt": "mistyped"}, "txt"),
         ("remember", {"text": 5}, "text"),
-        ("remember", {"text": ["a"]}, "text"),
-        ("remember", {"text": ""}, "text"),
+        ("remember", {"text": ["a", "b"]}, "text"),
+        ("remember", {"text": ""}, None),
         ("remember", {"text": " \n\t "}, "text"),
         ("remember", {"text": "a\0b"}, "text"),
         ("remember", {"text": "\ud800"}, "text"),
         ("remember", {"text": TEXT_70_KB}, "text"),
         ("remember", {"text": "é" * 40_000}, "text"),
-        ("remember", {"text": "x", "title": ""}, "title"),
         ("remember", {"text": "x", "title": "\0"}, "title"),
         ("remember", {"text": "x", "title": "t" * 513}, "title"),
-        ("remember", {"text": "x", "tags": "deploy"}, "tags"),
         ("remember", {"text": "x", "tags": [""]}, "tags.0"),
         ("remember", {"text": "x", "tags": ["a", "\ud83d"]}, "tags.1"),
         ("remember", {"text": "x", "tags": ["t"] * 51}, "tags"),
@@ -124,11 +126,11 @@ def test_an_unknown_argument_is_named(ctx, name):
         ("remember", {"text": "x", "links": [{"to": HUGE}]}, "links.0.to"),
         ("remember", {"text": "x", "links": [{"type": "t"}]}, "links.0.to"),
         ("remember", {"text": "x", "links": [{"to": 1, "wieght": 1}]}, "links.0.wieght"),
-        ("remember", {"items": []}, "items"),
+        ("remember", {"items": []}, None),
         ("remember", {"items": [{"text": "x"}] * 1001}, "items"),
         ("remember", {"items": [{"text": "x"}, {"text": ""}]}, "items.1.text"),
         ("remember", {"items": [{"text": "x", "tilte": "t"}]}, "items.0.tilte"),
-        ("remember", {"items": "x"}, "items"),
+        ("remember", {"items": 5}, "items.0"),
         ("remember", {}, None),
         ("remember", {"text": "x", "items": [{"text": "y"}]}, None),
         ("recall", {}, "query"),
@@ -142,7 +144,11 @@ def test_an_unknown_argument_is_named(ctx, name):
         ("recall", {"query": "q", "until": "2026-13-01"}, "until"),
         ("recall", {"query": "q", "as_of": "x" * 41}, "as_of"),
         ("recall", {"query": "q", "as_of": "\0"}, "as_of"),
-        ("recall", {"query": "q", "budget_tokens": 0}, "budget_tokens"),
+        ("recall", {"query": "q", "budget_tokens": 49}, "budget_tokens"),
+        ("recall", {"query": "q", "detail": "all"}, "detail"),
+        ("recall", {"query": "q", "around": 11}, "around"),
+        ("recall", {"query": "q", "min_relevance": 2}, "min_relevance"),
+        ("remember", {"text": "x", "occurred_at": "someday"}, "occurred_at"),
         ("open", {"ids": []}, "ids"),
         ("open", {"ids": [0]}, "ids.0"),
         ("open", {"ids": [-1]}, "ids.0"),
@@ -156,7 +162,7 @@ def test_an_unknown_argument_is_named(ctx, name):
         ("open", {"ids": [1] * 101}, "ids"),
         ("revise", {"text": "x"}, "id"),
         ("revise", {"id": 1}, None),
-        ("revise", {"id": 1, "text": ""}, "text"),
+        ("revise", {"id": 1, "text": ""}, None),
         ("revise", {"id": 1, "append": TEXT_70_KB}, "append"),
         ("revise", {"id": 1, "supersede": True, "title": "t"}, None),
         ("revise", {"id": 1, "supersede": True, "text": "t", "title": "t"}, None),
@@ -173,7 +179,7 @@ def test_an_unknown_argument_is_named(ctx, name):
         ("link", {"source": 1, "suggest": 51}, "suggest"),
         ("link", {"source": 1, "target": 2, "weight": 1.5}, "weight"),
         ("link", {"source": 1, "target": 2, "weight": float("nan")}, "weight"),
-        ("link", {"source": 1, "target": 2, "type": ""}, "type"),
+        ("link", {"source": 1, "target": 2, "type": " "}, "type"),
         ("explore", {"id": 1, "direction": "up"}, "direction"),
         ("explore", {"id": 1, "depth": 11}, "depth"),
         ("verify", {"claim": " "}, "claim"),
@@ -199,7 +205,6 @@ def test_an_unknown_argument_is_named(ctx, name):
         ("undo", {"change": 1, "since": "1h"}, None),
         ("undo", {"change": HUGE}, "change"),
         ("undo", {"since": "once"}, "since"),
-        ("stats", {"namespace": ""}, "namespace"),
         ("tidy", {"action": "sweep"}, "action"),
         ("tidy", {"action": "split"}, None),
         ("tidy", {"action": "split", "id": 1, "into": 2}, None),
@@ -257,7 +262,7 @@ def test_a_null_is_an_argument_that_was_not_given(stocked, name, arguments):
     "name, arguments, told",
     [
         ("recall", {"query": None, "limit": None}, "query: required"),
-        ("recall", {"query": "sky", "limits": None}, "limits: unknown argument"),
+        ("recall", {"query": "sky", "limits": None}, "limits: unknown argument; did you mean `limit`?"),
         ("remember", {"items": [{"text": None}]}, "items.0.text: required"),
         ("forget", {"ids": None, "tags": None}, None),
     ],
@@ -276,9 +281,12 @@ def test_a_null_is_not_enough_where_something_must_be_given(stocked, name, argum
         ("open", {"ids": ["t" * 513]}, "ids.0: Input should have at most 512 characters"),
         ("open", {"ids": ["a\0b"]}, "ids.0: contains a NUL character"),
         ("open", {"ids": [1.5]}, "ids.0: Input should be a valid integer or a valid string"),
-        ("link", {"source": 1, "suggest": []}, "suggest: Input should be a valid integer or a valid boolean"),
+        (
+            "link",
+            {"source": 1, "suggest": "many"},
+            "suggest: Input should be a valid integer or a valid boolean",
+        ),
         ("remember", {"text": "x", "links": [5]}, "links.0: Input should be an object"),
-        ("remember", {"text": "x", "int": 5}, "int: unknown argument"),
         ("recall", {"query": "x", "as_of": "x" * 41}, "as_of: Input should have at most 40 characters"),
         ("link", {"source": 1}, "give either `target` or `suggest`"),
     ],
@@ -286,13 +294,13 @@ def test_a_null_is_not_enough_where_something_must_be_given(stocked, name, argum
 def test_a_refusal_speaks_of_arguments_and_not_of_how_we_read_them(stocked, name, arguments, told):
     with pytest.raises(Invalid) as refusal:
         MNEMIC.call(stocked, name, arguments)
-    assert str(refusal.value) == told
+    assert str(refusal.value).startswith(told)
 
 
 def test_an_unknown_argument_of_any_length_is_not_thrown_back_whole(stocked):
     with pytest.raises(Invalid) as refusal:
         MNEMIC.call(stocked, "recall", {"query": "x", "y" * 70_000: 1})
-    assert str(refusal.value) == f"{'y' * 80}: unknown argument"
+    assert str(refusal.value).startswith(f"{'y' * 80}: unknown argument; known are query, limit, ")
 
 
 @pytest.mark.parametrize(
@@ -337,13 +345,13 @@ def test_any_text_may_stand_in_any_field(stocked, text):
     )
     number = stored.stored[0].id
     [memory] = as_json(call(stocked, "open", ids=[f"T {text}".strip()], namespace=kind))["memories"]
-    assert (memory["id"], memory["content"], memory["tags"], memory["namespace"]) == (
+    assert (memory["id"], memory["text"], memory["tags"], memory["namespace"]) == (
         number,
         text,
         [kind],
         kind,
     )
-    assert call(stocked, "recall", query=text).mode == "hybrid"
+    assert isinstance(call(stocked, "recall", query=text, namespace=kind, min_relevance=0).memories, list)
     call(stocked, "verify", claim=text)
     assert call(stocked, "forget", namespace=kind, reason=text).deleted == 1
     assert stocked.store.check() == []
@@ -351,7 +359,7 @@ def test_any_text_may_stand_in_any_field(stocked, text):
 
 def test_the_longest_text_is_stored(ctx):
     number = call(ctx, "remember", text="x" * 65_536).stored[0].id
-    assert len(call(ctx, "open", ids=[number]).memories[0].content) == 65_536
+    assert len(call(ctx, "open", ids=[number]).memories[0].text) == 65_536
     assert call(ctx, "remember", items=[{"text": f"item {n}"} for n in range(1000)]).refused is None
     assert call(ctx, "stats").total == 1001
 
@@ -448,17 +456,110 @@ def test_fields_beside_items_are_their_defaults(ctx):
 
 
 def test_recall_explains_itself_on_request(stocked):
-    plain = as_json(call(stocked, "recall", query="when is the API deployed", limit=3))
-    assert plain["count"] == len(plain["memories"]) == 1 and "terms" not in plain["memories"][0]
+    asked = {"query": "when is the API deployed", "limit": 3, "min_relevance": 0}
+    plain = as_json(call(stocked, "recall", **asked))
+    assert len(plain["memories"]) == 3 and not {"terms", "signals"} & plain["memories"][0].keys()
     assert plain["memories"][0]["title"] == "Deploys" and "pending" in plain, "a backlog is told"
-    [best, *_] = as_json(call(stocked, "recall", query="when is the API deployed", explain=True))["memories"]
+    [best, *_] = as_json(call(stocked, "recall", **asked, explain=True, detail="full"))["memories"]
     assert sum(best["terms"].values()) == pytest.approx(best["score"], abs=0.001)
 
 
+def test_a_hit_says_what_the_next_step_needs_and_the_rest_on_request(stocked):
+    call(
+        stocked, "remember", text="Carl keeps bees", tags=["pets"], occurred_at="2026-05-01", namespace="home"
+    )
+    [brief] = as_json(call(stocked, "recall", query="Carl bees", limit=1))["memories"]
+    assert {key: value for key, value in brief.items() if key != "relevance"} == {
+        "id": 41,
+        "text": "Carl keeps bees",
+        "tags": ["pets"],
+        "when": "2026-05-01T00:00Z",
+        "namespace": "home",
+    }
+    assert 0 <= brief["relevance"] <= 1
+    [full] = as_json(call(stocked, "recall", query="Carl bees", limit=1, detail="full"))["memories"]
+    assert {"uid", "title", "kind", "tier", "created_at", "score"} < full.keys() and full["text"] == brief[
+        "text"
+    ]
+
+
+def test_ten_ordinary_hits_take_at_most_4_kb(ctx):
+    sentence = "The {} service writes its invoices to the ledger at {} every night, and Dana from finance checks them"
+    for number in range(20):
+        call(ctx, "remember", text=sentence.format(f"billing{number}", number), tags=["billing", "finance"])
+    text = MNEMIC.render(call(ctx, "recall", query="invoices ledger billing", min_relevance=0)).text
+    assert len(json.loads(text)["memories"]) == 10 and len(text.encode()) <= 4_000
+
+
+def test_a_long_text_is_cut_in_a_brief_answer(ctx):
+    call(ctx, "remember", text="heron " * 2_000)
+    [hit] = call(ctx, "recall", query="heron").memories
+    assert len(hit.text) < 1_600 and hit.text.endswith("… (`open` 1 for all)")
+    [hit] = call(ctx, "recall", query="heron", detail="full").memories
+    assert len(hit.text) == 12_000
+
+
+@pytest.mark.parametrize(
+    "namespace, asked, told",
+    [
+        (None, {}, "Nothing relevant is known in any namespace."),
+        ("app", {}, 'Nothing relevant is known in app and global. namespace "*" asks all.'),
+        ("app", {"namespace": "home"}, "Nothing relevant is known in home."),
+        ("app", {"namespace": "*"}, "Nothing relevant is known in any namespace."),
+    ],
+)
+def test_an_empty_answer_says_in_one_line_where_nothing_is_known(ctx, namespace, asked, told):
+    reply = as_json(call(replace(ctx, namespace=namespace), "recall", query="the office VPN", **asked))
+    assert reply == {"memories": [], "note": told}
+
+
+def test_recall_shows_the_turns_around_a_hit(ctx):
+    call(ctx, "session", action="start")
+    for turn in ("shall we paint the shed", "the heron is back", "yes, on Sunday"):
+        call(ctx, "session", action="log", user=turn)
+    [hit] = as_json(call(ctx, "recall", query="heron", limit=1, around=1))["memories"]
+    assert [turn["text"] for turn in hit["before"]] == ["User: shall we paint the shed"]
+    assert [turn["text"] for turn in hit["after"]] == ["User: yes, on Sunday"]
+
+
+def test_a_project_reads_its_own_namespace_and_global_and_can_ask_all(ctx):
+    kept(ctx, "the heron of old", namespace="global")
+    kept(ctx, "the heron elsewhere", namespace="other")
+    project = replace(ctx, namespace="app")
+    assert call(project, "remember", text="the heron here").stored[0].namespace == "app"
+    assert (
+        call(project, "remember", text="the heron of all", namespace="global").stored[0].namespace == "global"
+    )
+
+    def seen(**asked):
+        hits = call(project, "recall", query="heron", min_relevance=0, **asked).memories
+        return {hit.text: hit.namespace for hit in hits}
+
+    assert seen() == {"the heron here": None, "the heron of all": "global", "the heron of old": "global"}
+    assert seen(namespace="*") == {**seen(), "the heron elsewhere": "other"}
+    assert seen(namespace="other") == {"the heron elsewhere": "other"}
+    assert seen(namespace="app") == {"the heron here": None}
+
+
 def test_recall_tells_how_many_did_not_fit_into_the_budget(stocked):
-    crowded = as_json(call(stocked, "recall", query="API", limit=5, budget_tokens=1))
-    assert (crowded["memories"], crowded["left_out"]) == ([], 5)
+    crowded = as_json(call(stocked, "recall", query="API", limit=5, budget_tokens=50, min_relevance=0))
+    assert (crowded["memories"], crowded["left_out"]) == ([], 5) and "raise it" in crowded["note"]
     assert "left_out" not in as_json(call(stocked, "recall", query="API", budget_tokens=1000))
+
+
+@pytest.mark.parametrize(
+    "text", ["the heron counts invoices {}", "サギは請求書を数えます {}", "цапля считает счета {}"]
+)
+@pytest.mark.parametrize("more", [{}, {"detail": "full"}, {"around": 2}, {"explain": True}])
+def test_the_budget_bounds_the_whole_answer(ctx, text, more):
+    call(ctx, "session", action="start")
+    for number in range(30):
+        call(ctx, "session", action="log", user=text.format(number))
+    for budget in (50, 120, 300, 700):
+        asked = {"query": text.format(3), "limit": 30, "min_relevance": 0, "budget_tokens": budget, **more}
+        answer = MNEMIC.render(call(ctx, "recall", **asked)).text
+        assert estimated_tokens(answer) <= budget
+    assert json.loads(answer)["memories"] and json.loads(answer)["left_out"]
 
 
 def test_times_are_told_and_taken_as_dates(stocked, clock):
@@ -472,8 +573,8 @@ def test_times_are_told_and_taken_as_dates(stocked, clock):
         ("2027-01-15T08:00Z", 1),
     ):
         found = call(stocked, "recall", query="deployed Fridays", since=since, limit=1)
-        assert found.count == count, since
-    assert call(stocked, "recall", query="deployed Fridays", until="1d", limit=1).count == 1
+        assert len(found.memories) == count, since
+    assert len(call(stocked, "recall", query="deployed Fridays", until="1d", limit=1).memories) == 1
     assert call(stocked, "stats", as_of="3d").total == 0 and call(stocked, "stats", as_of="1d").total == 40
     assert clock() == START + 2 * DAY
 
@@ -517,7 +618,7 @@ def test_forget_can_archive(stocked):
 def test_recall_prolongs_a_life_and_promotes(ctx):
     call(ctx, "remember", text="standup is at ten", tier="mid", ttl="1h")
     for _ in range(5):
-        [found] = call(ctx, "recall", query="standup").memories
+        [found] = call(ctx, "recall", query="standup", detail="full").memories
     assert (found.tier, found.access_count) == (Tier.MID, 4)
     assert as_json(call(ctx, "open", ids=[1]))["memories"][0]["tier"] == "long"
 
@@ -570,7 +671,7 @@ def test_a_token_finds_nothing_beyond_its_namespaces(ctx):
     kept(ctx, "their heron", namespace="theirs")
     guest = ctx.limited_to(Grant(("ours",)))
     for arguments in ({}, {"namespace": "theirs"}, {"namespace": "ours"}):
-        contents = [hit.content for hit in call(guest, "recall", query="heron", **arguments).memories]
+        contents = [hit.text for hit in call(guest, "recall", query="heron", **arguments).memories]
         assert contents == (["our own heron"] if arguments.get("namespace") != "theirs" else [])
         assert call(guest, "forget", **{"pattern": "their", **arguments}).deleted == 0
     assert call(guest, "verify", claim="their heron", namespace="theirs").status == "ungrounded"
@@ -578,9 +679,9 @@ def test_a_token_finds_nothing_beyond_its_namespaces(ctx):
 
 
 def test_prompts_and_resources_speak_of_what_there_is(stocked):
-    [memory] = MNEMIC.resources
+    *_, memory = MNEMIC.resources
     shown = json.loads(memory.read(stocked, {"id": "Deploys"}))
-    assert shown["content"] == "The API is deployed on Fridays"
+    assert shown["text"] == "The API is deployed on Fridays"
     with pytest.raises(NotFound):
         memory.read(stocked, {"id": "nowhere"})
     for prompt in MNEMIC.prompts:
@@ -621,7 +722,7 @@ def test_duplicates_are_proposed_then_dropped(ctx, apply):
     reply = call(ctx, "tidy", action="duplicates", id="Pets", apply=apply)
     assert (reply.applied, reply.groups) == (apply, [["fox", "the red fox sleeps"]])
     left = "the red fox sleeps\notter" if apply else "fox\nthe red fox sleeps\notter"
-    assert call(ctx, "open", ids=["Pets"]).memories[0].content == left
+    assert call(ctx, "open", ids=["Pets"]).memories[0].text == left
     assert call(ctx, "tidy", action="duplicates", id="Pets", apply=True).applied != apply
 
 
@@ -642,7 +743,7 @@ def test_a_merge_is_proposed_then_done(ctx, apply):
     told(ctx, "Gone", "heron", "otter")
     told(ctx, "Left", "otter", "fox")
     reply = call(ctx, "tidy", action="merge", id="Gone", into="Left", apply=apply)
-    said = reply.memory.content.split("\n") if apply else reply.parts[0].texts
+    said = reply.memory.text.split("\n") if apply else reply.parts[0].texts
     assert (reply.applied, said) == (apply, ["otter", "fox", "heron"])
     assert call(ctx, "stats").total == (1 if apply else 2)
 

@@ -88,7 +88,7 @@ def test_a_session_holds_what_is_remembered_and_ends_in_an_episode(ctx):
     memories = call(ctx, "open", ids=[1, 2, 3, 4])["memories"]
     assert [memory["session"] for memory in memories] == [1, 1, 2, 1]
     ended = call(ctx, "session", action="end", summary="Releases moved")
-    assert ended["session"]["summary"] == "Releases moved" and ended["episode"]["content"] == "Releases moved"
+    assert ended["session"]["summary"] == "Releases moved" and ended["episode"]["text"] == "Releases moved"
     assert (
         "session"
         not in call(ctx, "open", ids=[call(ctx, "remember", text="after")["stored"][0]["id"]])["memories"][0]
@@ -129,7 +129,7 @@ def test_the_next_session_is_told_of_the_last(ctx):
     assert "session" not in resumed
     assert [memory["title"] for memory in resumed["memories"]] == ["We ship on Mondays", "a note"]
     started = call(ctx, "session", action="start", topic="second")
-    assert started["previous"]["topic"] == "first" and started["episode"]["content"] == "Mondays it is"
+    assert started["previous"]["topic"] == "first" and started["episode"]["text"] == "Mondays it is"
     assert call(ctx, "session", action="resume", id=1)["session"]["id"] == 1
     assert call(ctx, "session", action="log", agent="back in the first")["session"]["id"] == 1
     assert len(call(ctx, "session", action="resume", limit=1)["memories"]) == 1
@@ -196,7 +196,7 @@ def test_versions_follow_a_belief_through_its_corrections(ctx, clock):
         clock.advance(days=1)
         call(ctx, "revise", id=number, text=text, supersede=True)
     told = call(ctx, "history", id=2, view="versions")
-    assert [memory["content"] for memory in told["versions"]] == [
+    assert [memory["text"] for memory in told["versions"]] == [
         "We ship on Fridays",
         "We ship on Mondays",
         "We ship on Tuesdays",

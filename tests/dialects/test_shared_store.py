@@ -130,7 +130,7 @@ def test_a_type_of_event_is_a_kind(ctx, kind):
     [entity] = speaker("anthropic", ctx).ok("search_nodes", query="tomatoes")["entities"]
     assert entity["entityType"] == kind
     found = speaker("mnemic", ctx).ok("recall", query="who grows tomatoes", kinds=[kind])
-    assert found["count"] == 1
+    assert len(found["memories"]) == 1
 
 
 def test_content_is_the_observations_and_writing_it_replaces_them(ctx):
@@ -231,7 +231,7 @@ def test_what_is_about_others_stands_in_the_way_of_no_title(ctx, aside, name, to
     [before] = speaker("mnemic", ctx).ok("open", ids=[aside])["memories"]
     speaker(name, ctx).ok(tool, **{key: before["title"]}, **more)
     [after] = speaker("mnemic", ctx).ok("open", ids=[aside])["memories"]
-    assert (after["content"], after["kind"]) == (before["content"], before["kind"])
+    assert (after["text"], after["kind"]) == (before["text"], before["kind"])
     assert len(speaker("anthropic", ctx).ok("read_graph")["entities"]) == 1
 
 
@@ -326,7 +326,7 @@ def test_mcp_memory_finds_it(made):
 def test_the_house_recalls_it_and_explores_its_relations(made):
     speak = Speaker(dialect("mnemic"), made)
     first = speak.ok("recall", query="who grows tomatoes")["memories"][0]
-    assert first["title"] == "Anna"
+    assert first["text"] == "Anna grows tomatoes"
     around = speak.ok("explore", id="Anna")
     assert "Bob" in str(around) and "knows" in str(around)
 
@@ -363,7 +363,7 @@ def test_the_others_find_what_ai_memory_stored(ctx, stored):
     assert reference.ok("search_nodes", query="tomatoes") == {"entities": [NOTED], "relations": [RELATED]}
     assert simple.ok("open_nodes", names=["Anna"]) == [NOTED]
     assert limbic.ok("search_semantic", query="who grows tomatoes")["results"][0]["name"] == "Anna"
-    assert house.ok("recall", query="who grows tomatoes")["memories"][0]["title"] == "Anna"
+    assert house.ok("recall", query="who grows tomatoes")["memories"][0]["text"] == "Anna grows tomatoes"
     assert "related_to" in house("explore", id="Anna").text
 
 
@@ -404,7 +404,10 @@ def test_lorekeeper_finds_what_the_others_made_and_they_what_it_keeps(made):
     speak.ok("lore_insert", memories=[{"title": "Carl", "content": "Carl keeps bees"}])
     found = Speaker(dialect("anthropic"), made).ok("search_nodes", query="bees")["entities"]
     assert [entity["name"] for entity in found] == ["Carl"]
-    assert Speaker(dialect("mnemic"), made).ok("recall", query="bees")["memories"][0]["title"] == "Carl"
+    assert (
+        Speaker(dialect("mnemic"), made).ok("recall", query="bees")["memories"][0]["text"]
+        == "Carl keeps bees"
+    )
 
 
 def test_what_lorekeeper_forgets_has_left_everywhere(made):

@@ -20,7 +20,7 @@ from mnemic.core.context import Context
 from mnemic.dialects.operation import Dialect
 from mnemic.surfaces.guard import Policy
 from mnemic.surfaces.http import http_app
-from mnemic.surfaces.mcp import MODERN_VERSIONS, Endpoint, ProtocolError, client_name, server_info
+from mnemic.surfaces.mcp import MODERN_VERSIONS, Endpoint, Offer, ProtocolError, client_name, server_info
 
 ADDRESS = "http://127.0.0.1/mcp"
 
@@ -45,7 +45,7 @@ def sdk_server(endpoint: Endpoint, ctx: Context) -> Server[Any]:
         info["name"],
         version=info["version"],
         title=info["title"],
-        instructions=endpoint.dialect.instructions,
+        instructions=endpoint.dialect.instructions_for(ctx),
     )
     for method, params in _PARAMS.items():
         server.add_request_handler(method, params, functools.partial(_handle, endpoint, ctx))
@@ -76,9 +76,11 @@ async def sdk_http(endpoint: Endpoint, ctx: Context) -> AsyncIterator[httpx2.Asy
 
 
 @contextlib.asynccontextmanager
-async def our_http(dialect: Dialect, ctx: Context) -> AsyncIterator[httpx2.AsyncClient]:
+async def our_http(
+    dialect: Dialect, ctx: Context, offered: Offer | None = None
+) -> AsyncIterator[httpx2.AsyncClient]:
     """A client of our daemon, in process."""
-    async with _client(http_app(ctx, Policy("127.0.0.1"), {dialect.name: dialect})) as client:
+    async with _client(http_app(ctx, Policy("127.0.0.1"), {dialect.name: dialect}, offered)) as client:
         yield client
 
 

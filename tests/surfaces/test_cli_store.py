@@ -44,7 +44,7 @@ def test_a_document_is_taken_in_elsewhere_and_twice_changes_nothing(known):
         "errors": [],
     }
     assert known("import", *other, stdin=document).out == "Imported 0, 2 were known.\n"
-    assert known("open", "1", "--json", *other).json["memories"][0]["content"] == "First fact"
+    assert known("open", "1", "--json", *other).json["memories"][0]["text"] == "First fact"
 
 
 def test_what_is_invalid_is_skipped_and_told(known):
@@ -76,9 +76,9 @@ def test_a_newer_version_is_taken_over(known):
     document = json.loads(known("export").out)
     document["memories"][0] |= {"content": "First fact, edited", "updated_at": "2100-01-01T00:00:00Z"}
     assert known("import", "--dry-run", stdin=json.dumps(document)).out == "Would import 1, 1 are known.\n"
-    assert known.json("open", "1")["memories"][0]["content"] == "First fact"
+    assert known.json("open", "1")["memories"][0]["text"] == "First fact"
     assert known("import", stdin=json.dumps(document)).out == "Imported 1, 1 were known.\n"
-    assert known.json("open", "1")["memories"][0]["content"] == "First fact, edited"
+    assert known.json("open", "1")["memories"][0]["text"] == "First fact, edited"
 
 
 def test_a_dry_run_makes_no_database(known):
@@ -414,9 +414,7 @@ def test_a_token_for_nothing_or_without_a_name_is_not_made(cli, given):
 def test_call_reaches_any_tool(cli):
     stored = cli("call", "mnemic", "remember", '{"text": "by call"}').json
     assert stored["stored"][0]["id"] == 1
-    assert (
-        cli("call", "mnemic", "open", "-", stdin='{"ids": [1]}').json["memories"][0]["content"] == "by call"
-    )
+    assert cli("call", "mnemic", "open", "-", stdin='{"ids": [1]}').json["memories"][0]["text"] == "by call"
     assert cli("call", "mnemic", "stats").json["total"] == 1
     assert cli("call", "mnemic", "nothing").code == 1
     assert cli("call", "klingon", "recall").code == 1

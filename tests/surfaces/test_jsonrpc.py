@@ -171,7 +171,7 @@ def test_calls_take_effect_in_the_order_they_were_sent(ctx):
     lines = [call("remember", {"text": f"Fact number {number}"}, number) for number in range(50)]
     answers = ours(ctx, lines)
     assert [answer["id"] for answer in answers] == list(range(50))
-    stored = [answer["result"]["structuredContent"]["stored"][0]["id"] for answer in answers]
+    stored = [json.loads(answer["result"]["content"][0]["text"])["stored"][0]["id"] for answer in answers]
     assert stored == sorted(stored)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -35,12 +36,12 @@ def test_the_sdks_client_gets_along_with_it(url, path, era):
         async with Client(
             url + path, mode=era, client_info=Implementation(name="über client", version="1")
         ) as client:
-            assert [tool.name for tool in (await client.list_tools()).tools] == list(MNEMIC.operations)
+            assert [tool.name for tool in (await client.list_tools()).tools] == list(MNEMIC.core)
             await client.call_tool("remember", {"text": "Said over HTTP"})
             found = await client.call_tool("recall", {"query": "HTTP"})
-            assert found.structured_content["memories"][0]["content"] == "Said over HTTP"
+            assert json.loads(found.content[0].text)["memories"][0]["text"] == "Said over HTTP"
             history = await client.call_tool("history", {"id": 1})
-            assert history.structured_content["changes"][0]["actor"] == "über client"
+            assert json.loads(history.content[0].text)["changes"][0]["actor"] == "über client"
             assert (await client.read_resource("mnemic://memory/1")).contents
 
     asyncio.run(scenario())

@@ -195,7 +195,7 @@ def test_who_accepts_events_alone_is_answered_in_one(ctx, version):
     assert answer.headers["content-type"] == "text/event-stream"
     event, data, *end = answer.text.split("\r\n")
     assert (event, end) == ("event: message", ["", ""])
-    assert len(json.loads(data.removeprefix("data: "))["result"]["tools"]) == len(MNEMIC.operations)
+    assert len(json.loads(data.removeprefix("data: "))["result"]["tools"]) == len(MNEMIC.core)
 
 
 def test_a_header_that_comes_twice_is_refused(ctx, twin):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from mnemic.core.context import Context
@@ -52,6 +53,11 @@ class Recollection:
     unknown_names: tuple[str, ...] = ()
 
 
+def size(hit: Hit) -> int:
+    """About how many tokens the memory of *hit* takes."""
+    return estimated_tokens(hit.memory.title + hit.memory.content)
+
+
 def recall(
     ctx: Context,
     query: Query,
@@ -59,17 +65,20 @@ def recall(
     profile: Profile = HOUSE,
     budget_tokens: int | None = None,
     around: int = 0,
+    cost: Callable[[Hit], int] = size,
 ) -> Recollection:
     """What is known about *query*, best first. With a budget, as many hits as fit into it.
+
+    What a hit takes of the budget is its *cost* as the caller shows it, or the tokens of its text.
 
     A hit of a session brings the *around* turns on either side of it, as far as the budget allows: hits come first.
     """
     pending = catch_up(ctx, query.filter)
     vector = vector_of(ctx, query.text, query.filter)
     hits = tuple(_ordered(ctx, query, vector, profile))
-    found = within(Recollection(hits, KEYWORD if vector is None else HYBRID, pending), budget_tokens)
+    found = within(Recollection(hits, KEYWORD if vector is None else HYBRID, pending), budget_tokens, cost)
     if around:
-        room = None if budget_tokens is None else budget_tokens - sum(map(size, found.hits))
+        room = None if budget_tokens is None else budget_tokens - sum(map(cost, found.hits))
         found = replace(found, hits=with_surroundings(ctx, found.hits, around, query.filter, room))
     touch(ctx, [hit.memory for hit in found.hits])
     if hits:
@@ -171,19 +180,14 @@ def vector_of(ctx: Context, text: str, wanted: Filter) -> Embedding | None:
         return None
 
 
-def within(found: Recollection, budget_tokens: int | None) -> Recollection:
+def within(found: Recollection, budget_tokens: int | None, cost: Callable[[Hit], int] = size) -> Recollection:
     """*found* with the best hits whose texts fit into the budget together; what is too long is passed over."""
     if budget_tokens is None:
         return found
     room = budget_tokens
     chosen = []
     for hit in found.hits:
-        if (needed := size(hit)) <= room:
+        if (needed := cost(hit)) <= room:
             chosen.append(hit)
             room -= needed
     return replace(found, hits=tuple(chosen), left_out=len(found.hits) - len(chosen))
-
-
-def size(hit: Hit) -> int:
-    """About how many tokens the memory of *hit* takes."""
-    return estimated_tokens(hit.memory.title + hit.memory.content)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel
@@ -11,26 +12,79 @@ from pydantic import BaseModel
 _LOOKED_UP = frozenset(
     (
         *("$defs", "additionalProperties", "default", "title"),
-        *("exclusiveMaximum", "maxItems", "maxLength", "minItems", "minLength", "minimum"),
+        *("exclusiveMaximum", "maxItems", "maxLength", "maximum", "minItems", "minLength", "minimum"),
     )
 )
 
-_SCALE = 10
-"""An upper bound up to this tells what a number means (0 to 1, 1 to 10); above, it is only a limit."""
+UNLISTED, ALWAYS, IN_LISTS = "x-unlisted", "always", "in lists"
+"""Marks a field that is accepted and documented, but not shown in lists of tools; or not within a list of objects."""
 
 
 @functools.cache
 def input_schema(shape: type[BaseModel]) -> dict[str, Any]:
-    """The JSON schema of a request as a model reads it: names, types, choices, and what is required.
+    """The JSON schema of a request in short: names, types, choices, descriptions, and what is required.
 
-    A list of tools is paid for in tokens at the start of every conversation. What a caller would only
-    look up (lengths, defaults) is left to the OpenAPI document and to the error for a bad argument.
+    Bounds and defaults stand in the description: not every client passes the keywords on to the model, and some refuse
+    a schema for them.
     """
     whole = shape.model_json_schema(by_alias=True)
     slim = _slim(whole, whole.get("$defs", {}))
-    fields = slim.get("properties", {})
-    slim["properties"] = {name: _without_repetition(part, fields) for name, part in fields.items()}
+    slim["properties"] = {
+        name: _described(part, whole["properties"][name]) for name, part in slim.get("properties", {}).items()
+    }
     return {key: slim[key] for key in ("type", "properties", "required") if key in slim}
+
+
+@functools.cache
+def tool_schema(shape: type[BaseModel]) -> dict[str, Any]:
+    """`input_schema` as a list of tools shows it: without the fields that are marked as unlisted.
+
+    A list of tools is paid for in tokens at the start of every conversation.
+    """
+    schema = input_schema(shape)
+    return {**schema, "properties": _listed(schema["properties"])}
+
+
+def _listed(properties: Mapping[str, Any], unlisted: tuple[str, ...] = (ALWAYS,)) -> dict[str, Any]:
+    return {
+        name: _listed_part(part) for name, part in properties.items() if part.get(UNLISTED) not in unlisted
+    }
+
+
+def _listed_part(part: dict[str, Any]) -> dict[str, Any]:
+    part = {key: value for key, value in part.items() if key != UNLISTED}
+    item = part.get("items", {})
+    if "properties" not in item:
+        return part
+    return {**part, "items": {**item, "properties": _listed(item["properties"], (ALWAYS, IN_LISTS))}}
+
+
+def _described(part: dict[str, Any], whole: Mapping[str, Any]) -> dict[str, Any]:
+    """*part* with its bounds and its default in the description."""
+    facts = [*_bounds(whole), *_default(whole)]
+    text = part.get("description", "")
+    if not facts:
+        return part
+    told = ", ".join(facts)
+    if text.endswith(")"):
+        return {**part, "description": f"{text[:-1]}, {told})"}
+    return {**part, "description": f"{text} ({told})" if text else told.capitalize()}
+
+
+def _bounds(whole: Mapping[str, Any]) -> Iterator[str]:
+    """The range of a number, where it has both ends."""
+    numbers = [
+        choice for choice in whole.get("anyOf", [whole]) if "minimum" in choice and "maximum" in choice
+    ]
+    if numbers:
+        yield f"{numbers[0]['minimum']:g}-{numbers[0]['maximum']:g}"
+
+
+def _default(whole: Mapping[str, Any]) -> Iterator[str]:
+    """The default, where it is more than nothing."""
+    default = whole.get("default")
+    if default not in (None, "", [], {}):
+        yield f"default {json.dumps(default) if isinstance(default, bool) else default}"
 
 
 def _slim(part: Any, definitions: Mapping[str, Any]) -> Any:
@@ -48,7 +102,7 @@ def _slim(part: Any, definitions: Mapping[str, Any]) -> Any:
     for key, value in part.items():
         if key == "properties":
             slim[key] = {name: _slim(item, definitions) for name, item in value.items()}
-        elif key not in _LOOKED_UP and not (key == "maximum" and value > _SCALE):
+        elif key not in _LOOKED_UP:
             slim[key] = _slim(value, definitions)
     return slim
 
@@ -61,12 +115,3 @@ def _union(choices: Sequence[Mapping[str, Any]], definitions: Mapping[str, Any])
     if all(set(choice) == {"type"} for choice in left):
         return {"type": [choice["type"] for choice in left]}
     return {"anyOf": left}
-
-
-def _without_repetition(part: dict[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
-    """*part*; but of a list of objects that have the request's own fields, only a word that says so."""
-    item = part.get("items", {})
-    inner = item.get("properties", {})
-    if not inner or any(fields.get(name) != schema for name, schema in inner.items()):
-        return part
-    return {"type": "array", "items": {"type": "object"}, "description": "many, each with these fields"}

@@ -12,7 +12,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from mnemic.core.context import Context
-from mnemic.dialects.brief import input_schema
+from mnemic.dialects.brief import tool_schema
 from mnemic.dialects.numbers import without_flags
 from mnemic.dialects.refusals import invalid
 from mnemic.errors import Invalid, MnemicError, NotFound
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from pydantic_core import CoreSchema
 
     from mnemic.core.moving.mirror import Mirror
-
-OBJECT: Mapping[str, Any] = {"type": "object"}
-"""The JSON schema of every reply: what is in it the reply itself shows, and to tell it before would cost tokens."""
 
 
 class Shape(BaseModel):
@@ -199,6 +196,10 @@ class Dialect:
     title: str
     instructions: str
     operations: dict[str, Operation] = field(default_factory=dict)
+    core: tuple[str, ...] = ()
+    """The operations that a client is offered unless it asks for all; empty: all."""
+    answers_twice: bool = True
+    """Whether an MCP client is sent the structured content of an answer beside its text."""
     endpoints: dict[str, Operation] = field(default_factory=dict)
     """What is reached only at an address of its own, and is no tool."""
     commands: dict[str, Operation] = field(default_factory=dict)
@@ -302,6 +303,10 @@ class Dialect:
         except KeyError:
             raise NotFound(f"Unknown tool: {name[:80]}") from None
 
+    def instructions_for(self, ctx: Context) -> str:
+        """What a client is told about this server when it connects as *ctx*."""
+        return self.instructions
+
     def home_of(self, name: str) -> Dialect:
         """The vocabulary in whose words the tool *name* is called and answers: this one, unless it is a view."""
         return self
@@ -337,11 +342,9 @@ class Dialect:
         """*operation* as a list of tools shows it."""
         return {
             "name": operation.name,
-            "title": operation.title,
-            "description": described(operation),
-            "inputSchema": input_schema(operation.request),
-            "outputSchema": dict(OBJECT),
-            "annotations": hints(operation),
+            "description": " ".join(operation.description.split()),
+            "inputSchema": tool_schema(operation.request),
+            "annotations": _short_hints(operation),
         }
 
 
@@ -355,17 +358,13 @@ def hints(operation: Operation) -> dict[str, bool]:
     }
 
 
-def described(operation: Operation) -> str:
-    """The operation's text with its first example, written without double quotes: JSON would escape each."""
-    if not operation.examples:
-        return operation.description
-    return f"{operation.description} E.g. {shown_example(operation.examples[0])}"
-
-
-def shown_example(example: Example) -> str:
-    """The arguments of *example* in one short line."""
-    pairs = (f"{name}={orjson.dumps(value).decode()}" for name, value in example.arguments.items())
-    return ", ".join(pairs).replace('"', "'")
+def _short_hints(operation: Operation) -> dict[str, bool]:
+    """The hints that differ from what MCP takes for granted."""
+    if operation.read_only:
+        return {"readOnlyHint": True, "openWorldHint": operation.open_world}
+    told = hints(operation)
+    del told["readOnlyHint"]
+    return told if operation.idempotent else {key: told[key] for key in told if key != "idempotentHint"}
 
 
 def as_json(reply: BaseModel) -> dict[str, Any]:

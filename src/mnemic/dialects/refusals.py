@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
@@ -18,14 +18,25 @@ _TYPES = frozenset(("bool", "float", "int", "str"))
 _MAX_NAME = 80
 
 
-def invalid(error: ValidationError) -> Invalid:
-    """Our error for pydantic's: the first field at fault and, in plain words, what is wrong with it."""
+Advice = Callable[[Sequence[int | str]], str]
+"""What to say of an unknown argument, by the path to it."""
+
+
+def invalid(error: ValidationError, advice: Advice | None = None) -> Invalid:
+    """Our error for pydantic's: the fields at fault and, in plain words, what is wrong with each."""
     at_fault: dict[str, list[ErrorDetails]] = {}
     for item in error.errors(include_url=False, include_input=False):
         at_fault.setdefault(_field(item), []).append(item)
-    lines = [f"{where}: {_fault(items)}" if where else _fault(items) for where, items in at_fault.items()]
+    lines = [
+        ": ".join(filter(None, (where, _fault(items) + _advised(items[0], advice))))
+        for where, items in at_fault.items()
+    ]
     told = lines[:3] if len(lines) <= 3 else [*lines[:3], f"and {len(lines) - 3} more"]
     return Invalid("; ".join(told), next(iter(at_fault)) or None)
+
+
+def _advised(item: ErrorDetails, advice: Advice | None) -> str:
+    return advice(item["loc"]) if advice and item["type"] == "extra_forbidden" else ""
 
 
 def _field(item: ErrorDetails) -> str:
@@ -61,6 +72,10 @@ def _words(item: ErrorDetails) -> str:
             return "required"
         case "model_type" | "dict_type":
             return "Input should be an object"
+        case "string_too_short" if limits["min_length"] == 1:
+            return "must not be empty"
+        case "string_too_long":
+            return f"Input should have at most {limits['max_length']} characters"
         case "too_short" if limits["field_type"] == "Value" and limits["min_length"] == 1:
             return "must not be empty"
         case "too_long" if limits["field_type"] == "Value":

@@ -27,7 +27,7 @@ from mnemic.surfaces.bridge import Internal
 from mnemic.surfaces.connections import Connections, LimitedProtocol, capacity
 from mnemic.surfaces.guard import Guard, Policy, check_start
 from mnemic.surfaces.jobs import Settler, Worker
-from mnemic.surfaces.mcp import Endpoint
+from mnemic.surfaces.mcp import Endpoint, Offer, offer
 from mnemic.surfaces.pages import page_routes
 from mnemic.surfaces.replies import NotAllowed, problem
 from mnemic.surfaces.rest import Rest
@@ -55,7 +55,7 @@ def run_http(app: App, host: str, port: int, on_ready: Callable[[str], None] | N
     worker = Worker(app.ctx)
     ctx = replace(app.ctx, wake=worker.wake, uses=(uses := Uses()), deferred=uses)
     settler = Settler(ctx)
-    served = http_app(ctx, policy)
+    served = http_app(ctx, policy, offered=offer(app.settings))
     # uvicorn raises the signal that ended it once more; by then it must find a handler that does nothing.
     with bound(host, port) as listener, stopped_by_signals():
         if on_ready:
@@ -129,12 +129,17 @@ def address(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def http_app(ctx: Context, policy: Policy, dialects: Mapping[str, Dialect] | None = None) -> Starlette:
+def http_app(
+    ctx: Context,
+    policy: Policy,
+    dialects: Mapping[str, Dialect] | None = None,
+    offered: Offer | None = None,
+) -> Starlette:
     """The ASGI application over *ctx*, for these vocabularies or for all, and then for the view of them too."""
     spoken = dialects or {name: dialect(name) for name in DIALECTS}
     views = {} if dialects else {EVERY: dialect(EVERY)}
     watch, workers = Watch(ctx.store), Workers()
-    mcp = {name: Streamable(Endpoint(one), watch) for name, one in {**spoken, **views}.items()}
+    mcp = {name: Streamable(Endpoint(one, offered), watch) for name, one in {**spoken, **views}.items()}
     served = Starlette(
         routes=in_order((*_mcp_routes(mcp), *page_routes(), *Rest(spoken, views).routes())),
         middleware=[Middleware(Guard, ctx=ctx, policy=policy, workers=workers)],

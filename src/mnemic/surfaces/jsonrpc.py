@@ -235,7 +235,7 @@ class Conversation:
             return self._endpoint.handle_modern(ctx, request.method, request.params)
         if request.method == "initialize":
             self._ctx = self._named(request.params.get("clientInfo"))
-            return self._endpoint.initialize(request.params)
+            return self._endpoint.initialize(self._ctx, request.params)
         if request.method in SUBSCRIBING and self._endpoint.can_be_subscribed:
             return self._subscribe(request)
         return self._endpoint.handle(self._ctx, request.method, request.params)

@@ -8,16 +8,18 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from mnemic.dialects.operation import Dialect, Prompt, Rendered, Resource
-from mnemic.errors import MnemicError, NotFound
+from mnemic.dialects.operation import Dialect, Operation, Prompt, Rendered, Resource
+from mnemic.errors import Invalid, MnemicError, NotFound
 from mnemic.surfaces.bridge import Internal, answer, guarded
 
 if TYPE_CHECKING:
     from mnemic.core.context import Context
+    from mnemic.settings import Settings
 
 Params = Mapping[str, Any]
 Result = dict[str, Any]
@@ -46,6 +48,7 @@ SERVER_KEY = "io.modelcontextprotocol/serverInfo"
 LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 MAX_SUGGESTIONS = 100
 
+_PREFIX = re.compile(r"[A-Za-z0-9_-]{0,24}")
 _NOT_IN_A_NAME = re.compile(r"[^\w .@/+:-]+")
 
 
@@ -82,11 +85,30 @@ def clean_name(name: str) -> str | None:
     return _NOT_IN_A_NAME.sub("", name).strip()[:64] or None
 
 
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """How a dialect is offered: with its core tools or all, a prefix before their names, answers sent twice or once."""
+
+    all_tools: bool = False
+    prefix: str = ""
+    structured: bool = False
+
+
+def offer(settings: Settings) -> Offer:
+    """What the settings ask for."""
+    if settings.tools not in ("core", "all"):
+        raise Invalid(f"tools: must be core or all, not {settings.tools!r}", "tools")
+    if not _PREFIX.fullmatch(settings.tool_prefix):
+        raise Invalid("tool_prefix: up to 24 letters, digits, _ and -", "tool_prefix")
+    return Offer(settings.tools == "all", settings.tool_prefix, settings.structured)
+
+
 class Endpoint:
     """A dialect as an MCP server: `handle` and `handle_modern` answer one request each."""
 
-    def __init__(self, dialect: Dialect):
+    def __init__(self, dialect: Dialect, offer: Offer | None = None):
         self.dialect = dialect
+        self._offer = offer or Offer()
         self._live = {resource.template for resource in dialect.resources if resource.is_live}
         self._prompts = {prompt.name: prompt for prompt in dialect.prompts}
         methods: dict[str, dict[str, Method]] = {
@@ -138,7 +160,7 @@ class Endpoint:
             )
         return self._live.intersection(asked)
 
-    def initialize(self, params: Params) -> Result:
+    def initialize(self, ctx: Context, params: Params) -> Result:
         """The answer to a handshake: the revision asked for, or our newest that has one."""
         asked = _text(params, "protocolVersion")
         logging: Result = {"logging": {}} if "logging" in self.dialect.offers else {}
@@ -146,12 +168,19 @@ class Endpoint:
             "protocolVersion": asked if asked in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1],
             "capabilities": {**self.capabilities(), **logging},
             "serverInfo": introduced(self.dialect),
-            **self._instructions,
+            **self._instructions(ctx),
         }
 
-    @property
-    def _instructions(self) -> Result:
-        return {"instructions": self.dialect.instructions} if self.dialect.instructions else {}
+    def _instructions(self, ctx: Context) -> Result:
+        text = self.dialect.instructions_for(ctx)
+        return {"instructions": self._prefixed(text)} if text else {}
+
+    def _prefixed(self, text: str) -> str:
+        """*text* with the prefix before every tool that it names in backticks."""
+        if not self._offer.prefix:
+            return text
+        names = "|".join(map(re.escape, self.dialect.operations))
+        return re.sub(f"`({names})`", rf"`{self._offer.prefix}\1`", text)
 
     def handle(self, ctx: Context, method: str, params: Params) -> Result:
         """The result of *method* after a handshake, or ProtocolError."""
@@ -181,7 +210,7 @@ class Endpoint:
         return {
             "supportedVersions": list(MODERN_VERSIONS),
             "capabilities": self.capabilities(),
-            **self._instructions,
+            **self._instructions(ctx),
         }
 
     def _list_tools(self, ctx: Context, params: Params) -> Result:
@@ -190,18 +219,28 @@ class Endpoint:
 
     @functools.cached_property
     def _tools(self) -> list[Result]:
-        return [self.dialect.listed(operation) for operation in self.dialect.operations.values()]
+        every = self.dialect.operations
+        names = every if self._offer.all_tools else self.dialect.core or every
+        return [self._listed(every[name]) for name in names]
+
+    def _listed(self, operation: Operation) -> Result:
+        told = self.dialect.listed(operation)
+        name, text = self._offer.prefix + told["name"], self._prefixed(told["description"])
+        return {**told, "name": name, "description": text}
 
     def _call_tool(self, ctx: Context, params: Params) -> Result:
         name, arguments = _name(params, "tool"), _object(params, "arguments")
+        name = name.removeprefix(self._offer.prefix)
         try:
             self.dialect.find(name)
         except NotFound as error:
             told = self.dialect.unknown_tool(name)
             if told is None:
-                raise self._unknown("tool", name, INVALID_PARAMS, str(error)) from None
+                raise self._unknown("tool", name, INVALID_PARAMS, self._prefixed(str(error))) from None
             return _result(told)
-        return _result(answer(self.dialect, ctx, name, arguments).rendered)
+        told = answer(self.dialect, ctx, name, arguments).rendered
+        is_sent_once = not (self.dialect.home_of(name).answers_twice or self._offer.structured)
+        return _result(replace(told, structured=None) if is_sent_once else told)
 
     def _list_prompts(self, ctx: Context, params: Params) -> Result:
         _refuse_cursor(params)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from mnemic.surfaces.jobs import Worker
 from mnemic.surfaces.jsonrpc import Conversation
-from mnemic.surfaces.mcp import Endpoint
+from mnemic.surfaces.mcp import Endpoint, offer
 from mnemic.surfaces.mirroring import mirrored
 from mnemic.surfaces.parsing import MAX_BYTES
 from mnemic.surfaces.signals import Stop, stopped_by_signals
@@ -45,7 +45,7 @@ def run_stdio(app: App, dialect: Dialect) -> None:
         stopped_by_signals(PATIENCE_SECONDS) as stop,
     ):
         source, sink = Source(wire_in, stop), Sink(wire_out, stop)
-        conversation = Conversation(Endpoint(dialect), ctx, sink.send)
+        conversation = Conversation(Endpoint(dialect, offer(app.settings)), ctx, sink.send)
         worker.start()
         for line, is_whole in lines(source.read):
             (conversation.take if is_whole else conversation.refuse_long_line)(line)

@@ -118,7 +118,7 @@ class Streamable:
         if not isinstance(message, Request):
             return Response(status_code=202)
         if message.method == "initialize":
-            return self._welcome(message, kind)
+            return self._welcome(http, message, kind)
         if message.method in SUBSCRIBING and self._endpoint.can_be_subscribed:
             newest = await self._watch.look()
             listener = self._sessions.of(_session(http))
@@ -127,8 +127,9 @@ class Streamable:
         answer = await _answer(http, message, lambda it: self._endpoint.handle(ctx, it.method, it.params))
         return _told(answer, kind=kind)
 
-    def _welcome(self, hello: Request, kind: str) -> Response:
-        answer = answered(hello, lambda it: self._endpoint.initialize(it.params))
+    def _welcome(self, http: HttpRequest, hello: Request, kind: str) -> Response:
+        ctx = _named(http, None)
+        answer = answered(hello, lambda it: self._endpoint.initialize(ctx, it.params))
         response = _told(answer, kind=kind)
         if "result" in answer:
             response.headers[headers.SESSION] = new_session(hello.params)

@@ -6,13 +6,22 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from mnemic.core import history as past
 from mnemic.core.context import Context
 from mnemic.core.history import Changed
 from mnemic.core.judging import beliefs
-from mnemic.dialects.mnemic.shapes import MemoryShape, Name, Reference, Request, Time, When, shown
+from mnemic.dialects.mnemic.shapes import (
+    MemoryShape,
+    Name,
+    Reference,
+    Request,
+    Time,
+    When,
+    described,
+    shown,
+)
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Example, Positional, Shape
 from mnemic.model.journal import Change, Subject
@@ -69,12 +78,16 @@ class View(StrEnum):
 class HistoryRequest(Request):
     """Of one memory, or of everything since a moment: the changes, what was believed in turn, or the difference."""
 
-    id: Annotated[Reference | None, Positional("MEMORY")] = None
-    since: When | None = None
-    until: When | None = None
-    actor: Name | None = None
-    limit: Annotated[int, Field(ge=1, le=1000)] = 20
-    view: Annotated[View, Field(description="versions: of a belief; diff: since to until")] = View.CHANGES
+    id: Annotated[
+        Reference | None, described("Only this memory: id, uid or title (default: all)"), Positional("MEMORY")
+    ] = None
+    since: Annotated[When | None, described("Not older, as 2026-01-31 or 2h (default: no bound)")] = None
+    until: Annotated[When | None, described("Not newer, likewise (default: now)")] = None
+    actor: Annotated[Name | None, described("Only changes by this client (default: any)")] = None
+    limit: Annotated[int, described("Most entries", ge=1, le=1000)] = 20
+    view: Annotated[
+        View, described("versions: how a memory was corrected over time; diff: what since..until changed")
+    ] = View.CHANGES
 
     @model_validator(mode="after")
     def _enough(self) -> HistoryRequest:
@@ -111,14 +124,14 @@ class HistoryReply(Shape):
     idempotent=True,
     cli="history",
     examples=[
-        Example("", {"id": 12}),
+        Example("", {"id": "12"}),
         Example("", {"since": "2h"}),
-        Example("what was believed in turn", {"id": 12, "view": "versions"}),
+        Example("what was believed in turn", {"id": "12", "view": "versions"}),
         Example("what a week brought", {"since": "7d", "view": "diff"}),
     ],
 )
 def history(ctx: Context, request: HistoryRequest) -> HistoryReply:
-    """What changed, newest first: of one memory, or everything since a moment."""
+    """See who changed what and when, newest first: of one memory, or everything since a moment."""
     if request.view is View.VERSIONS:
         versions = beliefs.history(ctx, request.id or 0)
         return HistoryReply(versions=[shown(memory) for memory in versions], count=len(versions))
@@ -156,9 +169,13 @@ def _shown_diff(one: Changed) -> DiffShape:
 class UndoRequest(Request):
     """One change, or everything since a moment."""
 
-    change: Annotated[int | None, Field(ge=1, lt=2**63), Positional("CHANGE")] = None
-    since: When | None = None
-    dry_run: bool = False
+    change: Annotated[
+        int | None,
+        described("The number of one change, from history (default: see since)", ge=1, lt=2**63),
+        Positional("CHANGE"),
+    ] = None
+    since: Annotated[When | None, described("All changes since, as 10m (default: see change)")] = None
+    dry_run: Annotated[bool, described("Only show what would be taken back")] = False
 
     @model_validator(mode="after")
     def _one_of(self) -> UndoRequest:
@@ -182,7 +199,7 @@ class UndoReply(Shape):
     examples=[Example("", {"change": 40}), Example("", {"since": "10m", "dry_run": True})],
 )
 def undo(ctx: Context, request: UndoRequest) -> UndoReply:
-    """Take back one change, or everything since a moment. Can itself be undone."""
+    """Take back one change of `history`, or everything since a moment. Can itself be undone."""
     if request.change is not None:
         taken_back = past.undo(ctx, request.change, dry_run=request.dry_run)
     else:

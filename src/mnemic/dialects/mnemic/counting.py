@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
+from typing import Annotated
 
 from mnemic.core import overview
 from mnemic.core.context import Context
 from mnemic.dialects.mnemic.moments import AsOf, at
-from mnemic.dialects.mnemic.shapes import Namespace, Request
+from mnemic.dialects.mnemic.shapes import Namespace, Request, described
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Shape
 
@@ -19,8 +20,8 @@ MOST_SHOWN = 100
 class StatsRequest(Request):
     """Nothing, or a namespace and a moment."""
 
-    namespace: Namespace | None = None
-    as_of: AsOf = None
+    namespace: Annotated[Namespace | None, described("Only there (default: the whole store)")] = None
+    as_of: Annotated[AsOf, described("As it stood then (default: now)")] = None
 
 
 class TierCount(Shape):
@@ -57,7 +58,7 @@ class StatsReply(Shape):
 
 @MNEMIC.operation(title="Stats", read_only=True, idempotent=True, cli="stats")
 def stats(ctx: Context, request: StatsRequest) -> StatsReply:
-    """The store in numbers."""
+    """See which namespaces there are, how much each holds, and how many memories wait for their vectors."""
     seen = overview.overview(at(ctx, request.as_of), request.namespace)
     return StatsReply(
         total=seen.total,

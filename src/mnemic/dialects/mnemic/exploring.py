@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from mnemic.core import graph
 from mnemic.core.context import Context
 from mnemic.core.judging import impact as impacts
 from mnemic.dialects.mnemic.moments import AsOf, at
-from mnemic.dialects.mnemic.shapes import LinkShape, MemoryShape, Reference, Request, Tags, shown, shown_link
+from mnemic.dialects.mnemic.shapes import (
+    LinkShape,
+    MemoryShape,
+    Reference,
+    Request,
+    Tags,
+    described,
+    shown,
+    shown_link,
+)
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Example, Positional, Shape
 from mnemic.model.graph import Direction
@@ -21,14 +30,14 @@ RESTING_DEPTH = 5
 class ExploreRequest(Request):
     """Where to start, and how far to go."""
 
-    id: Annotated[Reference, Positional("MEMORY")]
-    to: Reference | None = None
-    impact: Annotated[bool, Field(description="what rests on it")] = False
-    direction: Direction = Direction.BOTH
-    types: Tags | None = None
-    depth: Annotated[int, Field(ge=1, le=10)] = 1
-    limit: Annotated[int, Field(ge=1, le=500)] = 50
-    as_of: AsOf = None
+    id: Annotated[Reference, described("Where to start: id, uid or title"), Positional("MEMORY")]
+    to: Annotated[Reference | None, described("Find the shortest path to it (default: none)")] = None
+    impact: Annotated[bool, described("Show what depends on it instead")] = False
+    direction: Annotated[Direction, described("Which links to follow")] = Direction.BOTH
+    types: Annotated[Tags | None, described("Only these link types (default: all)")] = None
+    depth: Annotated[int, described("How many links away", ge=1, le=10)] = 1
+    limit: Annotated[int, described("Most memories", ge=1, le=500)] = 50
+    as_of: Annotated[AsOf, described("As it stood then (default: now)")] = None
 
     @model_validator(mode="after")
     def _one_way(self) -> ExploreRequest:
@@ -56,13 +65,13 @@ class ExploreReply(Shape):
     idempotent=True,
     cli="explore",
     examples=[
-        Example("around", {"id": 12, "depth": 2}),
-        Example("path", {"id": 12, "to": 40}),
-        Example("before it changes", {"id": 12, "impact": True}),
+        Example("around", {"id": "12", "depth": 2}),
+        Example("path", {"id": "12", "to": "40"}),
+        Example("before it changes", {"id": "12", "impact": True}),
     ],
 )
 def explore(ctx: Context, request: ExploreRequest) -> ExploreReply:
-    """Walk the links around a memory, or find the shortest path `to` another."""
+    """Follow links to see what a memory is connected with, how two are connected, or what depends on one."""
     ctx = at(ctx, request.as_of)
     types = tuple(request.types) if request.types else None
     depth = request.depth if "depth" in request.model_fields_set else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from mnemic.core import memories
 from mnemic.core.context import EVERYWHERE, Context
@@ -21,7 +21,9 @@ from mnemic.dialects.mnemic.shapes import (
     Title,
     When,
     brief,
+    described,
     shown,
+    unlisted,
 )
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Example, Positional, Shape
@@ -33,17 +35,23 @@ from mnemic.model.values import Tier
 class ForgetRequest(Request):
     """Which memories: ids, or a filter of which at least one part is given."""
 
-    ids: Annotated[list[Reference], Field(max_length=MAX_ITEMS), Positional("MEMORY")] = []
-    namespace: Namespace | None = None
-    pattern: Annotated[Words | None, Field(description="words it contains")] = None
-    kinds: Tags | None = None
-    tags: Tags | None = None
-    tier: Tier | None = None
-    until: Annotated[When | None, Field(description="created before")] = None
-    reason: Words | None = None
-    dry_run: bool = False
-    archive: bool = False
-    purge: Annotated[bool, Field(description="for good")] = False
+    ids: Annotated[
+        list[Reference],
+        described("Their ids, uids or titles (default: by filter)", max_length=MAX_ITEMS),
+        Positional("MEMORY"),
+    ] = []
+    pattern: Annotated[Words | None, described("Filter: words in it (default: any)")] = None
+    tags: Annotated[Tags | None, described("Filter: has all these tags (default: any)")] = None
+    kinds: Annotated[Tags | None, described("Filter: these kinds (default: any)")] = None
+    until: Annotated[When | None, described("Filter: older, as 2026-01-31 or 30d (default: any)")] = None
+    namespace: Annotated[
+        Namespace | None, described("Filter: only there (default: this project and global)")
+    ] = None
+    tier: Annotated[Tier | None, unlisted("Filter: only this tier (default: any)")] = None
+    reason: Annotated[Words | None, described("Why (default: none)")] = None
+    archive: Annotated[bool, described("Archive instead")] = False
+    purge: Annotated[bool, described("Erase for good")] = False
+    dry_run: Annotated[bool, described("Only show what would go")] = False
 
     @model_validator(mode="after")
     def _one_way(self) -> ForgetRequest:
@@ -75,7 +83,10 @@ class ForgetReply(Shape):
     examples=[Example("see first", {"tags": ["scratch"], "until": "30d", "dry_run": True})],
 )
 def forget(ctx: Context, request: ForgetRequest) -> ForgetReply:
-    """Take memories out of use, by id or by filter. Restore brings them back."""
+    """Delete memories that are wrong, unwanted or obsolete, by ids or by a filter; `restore` brings them back.
+
+    For a fact that changed use `revise` instead. Try a filter with dry_run first.
+    """
     fate = Fate.ARCHIVED if request.archive else Fate.PURGED if request.purge else Fate.FORGOTTEN
     if request.ids:
         gone = memories.forget(ctx, request.ids, reason=request.reason, dry_run=request.dry_run, fate=fate)
@@ -107,8 +118,14 @@ def forget(ctx: Context, request: ForgetRequest) -> ForgetReply:
 class RestoreRequest(Request):
     """Which forgotten, archived or superseded memories to bring back."""
 
-    ids: Annotated[list[Reference], Field(min_length=1, max_length=MAX_ITEMS), Positional("MEMORY")]
-    name: Annotated[Title | None, Field(description="a new name, where the old one is taken")] = None
+    ids: Annotated[
+        list[Reference],
+        described("Their ids, uids or titles", min_length=1, max_length=MAX_ITEMS),
+        Positional("MEMORY"),
+    ]
+    name: Annotated[
+        Title | None, described("A new title where the old one is taken (default: the old one)")
+    ] = None
 
 
 class RestoreReply(Shape):
@@ -118,8 +135,8 @@ class RestoreReply(Shape):
     count: int
 
 
-@MNEMIC.operation(title="Restore", idempotent=True, cli="restore", examples=[Example("", {"ids": [12]})])
+@MNEMIC.operation(title="Restore", idempotent=True, cli="restore", examples=[Example("", {"ids": ["12"]})])
 def restore(ctx: Context, request: RestoreRequest) -> RestoreReply:
-    """Bring back forgotten, archived, expired or superseded memories."""
+    """Bring back deleted, archived, expired or superseded memories, e.g. after a mistaken `forget`."""
     back = memories.restore(ctx, request.ids, name=request.name)
     return RestoreReply(memories=[shown(memory) for memory in back], count=len(back))

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import Field, WithJsonSchema, model_validator
 
 from mnemic.core import graph, memories, suggesting
 from mnemic.core.context import Context
 from mnemic.core.memories import SUPERSEDES
-from mnemic.dialects.mnemic.shapes import BriefShape, LinkShape, Name, Reference, Request, Unit, shown_link
+from mnemic.dialects.mnemic.shapes import (
+    BriefShape,
+    LinkShape,
+    Name,
+    Reference,
+    Request,
+    Unit,
+    described,
+    shown_link,
+    unlisted,
+)
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Example, Positional, Shape
 from mnemic.dialects.texts import Words
@@ -20,13 +30,19 @@ MOST_SUGGESTED = 10
 class LinkRequest(Request):
     """Two memories and how they are related, or one to find others for."""
 
-    source: Annotated[Reference, Positional("SOURCE")]
-    target: Annotated[Reference | None, Positional("TARGET")] = None
-    type: Name = "related_to"
-    weight: Unit = 1.0
-    reason: Words | None = None
-    end: bool = False
-    suggest: Annotated[int, Field(ge=1, le=50)] | bool = False
+    source: Annotated[Reference, described("From: id, uid or title"), Positional("SOURCE")]
+    target: Annotated[
+        Reference | None, described("To: id, uid or title (default: see suggest)"), Positional("TARGET")
+    ] = None
+    type: Annotated[Name, described("How, e.g. depends_on, because_of")] = "related_to"
+    weight: Annotated[Unit, unlisted("How strongly")] = 1.0
+    reason: Annotated[Words | None, described("Why (default: none)")] = None
+    end: Annotated[bool, described("The link no longer holds")] = False
+    suggest: Annotated[
+        Annotated[int, Field(ge=0, le=50)] | bool,
+        WithJsonSchema({"type": "integer", "minimum": 0, "maximum": 50}),
+        described("Only propose so many targets"),
+    ] = 0
 
     @model_validator(mode="after")
     def _one_of(self) -> LinkRequest:
@@ -55,12 +71,12 @@ class LinkReply(Shape):
     idempotent=True,
     cli="link",
     examples=[
-        Example("", {"source": 12, "target": 7, "type": "depends_on", "reason": "CI runs first"}),
-        Example("what could be linked", {"source": 12, "suggest": True}),
+        Example("", {"source": "12", "target": "7", "type": "depends_on", "reason": "CI runs first"}),
+        Example("what could be linked", {"source": "12", "suggest": 5}),
     ],
 )
 def link(ctx: Context, request: LinkRequest) -> LinkReply:
-    """Relate two memories, change that link or end it; or suggest so many to link with source."""
+    """Relate two memories when one explains, causes, needs or contradicts the other; or end that link."""
     if request.target is None:
         return LinkReply(linked=False, suggestions=_suggested(ctx, request.source, request.suggest))
     if request.end:

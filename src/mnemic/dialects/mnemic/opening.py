@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import Field
-
 from mnemic.core import memories
 from mnemic.core.context import Context
 from mnemic.dialects.mnemic.moments import AsOf, at
@@ -16,8 +14,10 @@ from mnemic.dialects.mnemic.shapes import (
     Namespace,
     Reference,
     Request,
+    described,
     shown,
     shown_link,
+    unlisted,
 )
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Example, Positional, Shape
@@ -35,11 +35,13 @@ class OpenRequest(Request):
 
     ids: Annotated[
         list[Reference],
-        Field(min_length=1, max_length=100, description="ids, uids or titles"),
+        described("Their ids, uids or titles", min_length=1, max_length=100),
         Positional("MEMORY"),
     ]
-    namespace: Namespace | None = None
-    as_of: AsOf = None
+    namespace: Annotated[
+        Namespace | None, unlisted("Where titles are looked up (default: this project and global)")
+    ] = None
+    as_of: Annotated[AsOf, described("As they stood then (default: now)")] = None
 
 
 class OpenedShape(MemoryShape):
@@ -62,10 +64,10 @@ class OpenReply(Shape):
     read_only=True,
     idempotent=True,
     cli="open",
-    examples=[Example("", {"ids": [12, "Deploys"]})],
+    examples=[Example("", {"ids": ["12", "Deploys"]})],
 )
 def open_(ctx: Context, request: OpenRequest) -> OpenReply:
-    """Read memories whole, with their links."""
+    """Read memories in full, with all fields and links, when you know their ids or titles."""
     ctx = at(ctx, request.as_of)
     opened = memories.open_all(ctx, request.ids, request.namespace)
     return OpenReply(memories=[_opened(memory, edges) for memory, edges in opened], count=len(opened))

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from mnemic.core.context import Context
 from mnemic.core.judging import feedback
 from mnemic.core.judging.feedback import Rated
-from mnemic.dialects.mnemic.shapes import MAX_ITEMS, BriefShape, Reference, Request
+from mnemic.dialects.mnemic.shapes import MAX_ITEMS, BriefShape, Reference, Request, described
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Example, Flags, Positional, Shape
 
@@ -17,10 +17,19 @@ from mnemic.dialects.operation import Example, Flags, Positional, Shape
 class RateRequest(Request):
     """Memories, links by their numbers, and whether they helped."""
 
-    ids: Annotated[list[Reference], Field(max_length=MAX_ITEMS), Positional("MEMORY")] = []
-    links: Annotated[list[Annotated[int, Field(ge=1, lt=2**63)]], Field(max_length=MAX_ITEMS)] = []
-    useful: Annotated[bool, Flags("--useful/--useless")]
-    confidence: Annotated[float | None, Field(ge=1, le=10)] = None
+    ids: Annotated[
+        list[Reference],
+        described("The memories: ids, uids or titles (default: see links)", max_length=MAX_ITEMS),
+        Positional("MEMORY"),
+    ] = []
+    links: Annotated[
+        list[Annotated[int, Field(ge=1, lt=2**63)]],
+        described("Links by id, from open (default: see ids)", max_length=MAX_ITEMS),
+    ] = []
+    useful: Annotated[bool, described("Whether they helped"), Flags("--useful/--useless")]
+    confidence: Annotated[float | None, described("How good the match was (default: none)", ge=1, le=10)] = (
+        None
+    )
 
     @model_validator(mode="after")
     def _something(self) -> RateRequest:
@@ -55,10 +64,13 @@ class RateReply(Shape):
 
 
 @MNEMIC.operation(
-    title="Rate", cli="rate", examples=[Example("", {"ids": [12], "useful": True, "confidence": 8})]
+    title="Rate", cli="rate", examples=[Example("", {"ids": ["12"], "useful": True, "confidence": 8})]
 )
 def rate(ctx: Context, request: RateRequest) -> RateReply:
-    """Say if memories or links helped. Useless at confidence 1-2 forgets a memory."""
+    """Say whether recalled memories or links helped, so that better ones come first.
+
+    A memory that was useless at confidence 1 or 2 is deleted.
+    """
     return _rated(feedback.rate_named(ctx, request.ids, request.links, request.useful, request.confidence))
 
 

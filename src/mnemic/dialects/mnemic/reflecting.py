@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from mnemic.core import memories, reflections
 from mnemic.core.context import Context
 from mnemic.core.hidden import TARGET
 from mnemic.core.reflections import ENTITY, EVERYTHING, TARGET_TYPE, Reflection
-from mnemic.dialects.mnemic.shapes import Name, Reference, Request, Text, Time
+from mnemic.dialects.mnemic.shapes import Name, Reference, Request, Text, Time, described
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Example, Positional, Shape
 from mnemic.dialects.texts import Words
@@ -21,12 +21,20 @@ from mnemic.model.memory import Memory
 class ReflectRequest(Request):
     """A thought to keep, or words to look for among those kept."""
 
-    text: Annotated[Text | None, Positional("TEXT", stdin=True, unless=("query",))] = None
-    about: Reference | None = None
-    mood: Name | None = None
-    author: Name | None = None
-    query: Annotated[Words | None, Field(max_length=10_000)] = None
-    limit: Annotated[int, Field(ge=1, le=100)] = 10
+    text: Annotated[
+        Text | None,
+        described("The reflection to save (default: see query)"),
+        Positional("TEXT", stdin=True, unless=("query",)),
+    ] = None
+    about: Annotated[
+        Reference | None, described("The memory it is about: id, uid or title (default: the whole store)")
+    ] = None
+    mood: Annotated[Name | None, described("Its mood, or only those of it (default: any)")] = None
+    author: Annotated[Name | None, described("Its author, or only theirs (default: this client; any)")] = None
+    query: Annotated[
+        Words | None, described("Search reflections instead (default: see text)", max_length=10_000)
+    ] = None
+    limit: Annotated[int, described("Most hits of a search", ge=1, le=100)] = 10
 
     @model_validator(mode="after")
     def _one_of(self) -> ReflectRequest:
@@ -61,12 +69,12 @@ class ReflectReply(Shape):
     title="Reflect",
     cli="reflect",
     examples=[
-        Example("", {"text": "Fridays hurt", "about": 12}),
+        Example("", {"text": "Fridays hurt", "about": "12"}),
         Example("look back", {"query": "mistakes we made"}),
     ],
 )
 def reflect(ctx: Context, request: ReflectRequest) -> ReflectReply:
-    """Keep a thought about a memory or all, or search them."""
+    """Save a reflection about one memory or the whole store, or search reflections."""
     if request.query is not None:
         hits = reflections.search(
             ctx, request.query, limit=request.limit, author=request.author, mood=request.mood

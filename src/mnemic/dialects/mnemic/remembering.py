@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import Field, WithJsonSchema, model_validator
 
 from mnemic.core import memories, sessions
 from mnemic.core.context import Context
 from mnemic.core.memories import COMPARED_AT_ONCE, Note
 from mnemic.core.trust.rivals import rivals
+from mnemic.dialects.brief import IN_LISTS
 from mnemic.dialects.mnemic.shapes import (
     MAX_ITEMS,
     Name,
@@ -22,6 +23,8 @@ from mnemic.dialects.mnemic.shapes import (
     Title,
     Unit,
     When,
+    described,
+    unlisted,
 )
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Example, Flags, Hidden, Positional, Shape
@@ -33,39 +36,48 @@ SHOWN = 300
 """So many bytes of a contradicted memory are shown."""
 
 SessionNumber = Annotated[int, Field(ge=1, lt=2**32)]
-SessionName = Annotated[SessionNumber | Name, Flags("--session", metavar="SESSION")]
+SessionName = Annotated[
+    SessionNumber | Name, WithJsonSchema({"type": "string"}), Flags("--session", metavar="SESSION")
+]
 
 
 class NewLink(Request):
     """A link from the new memory to one that exists."""
 
-    to: Reference
-    type: Name = "related_to"
-    weight: Unit = 1.0
+    to: Annotated[Reference, described("The other memory: id, uid or title")]
+    type: Annotated[Name, described("How they relate")] = "related_to"
+    weight: Annotated[Unit, described("How strongly")] = 1.0
 
 
 class Item(Request):
     """One thing to remember."""
 
-    text: Text
-    title: Title | None = None
-    kind: Name = "note"
-    tags: Tags = []
-    namespace: Namespace | None = None
-    tier: Tier | None = None
-    ttl: Annotated[When | None, Field(description="e.g. 6h, 7d")] = None
-    confidence: Unit = 1.0
-    priority: Annotated[int, Field(ge=1, le=10)] = 5
-    source: Name | None = None
-    session: Annotated[SessionName | None, Field(description="name or id")] = None
-    metadata: Annotated[dict[str, object], Hidden()] = {}
-    links: Annotated[list[NewLink], Field(max_length=100), Hidden()] = []
+    text: Annotated[Text, described("What to remember")]
+    title: Annotated[Title | None, described("A name for it (default: its first sentence)")] = None
+    tags: Annotated[Tags, described("Labels (default: none)")] = []
+    kind: Annotated[Name, unlisted("E.g. decision, fact, preference", IN_LISTS)] = "note"
+    namespace: Annotated[
+        Namespace | None, unlisted("global: holds everywhere (default: this project)", IN_LISTS)
+    ] = None
+    occurred_at: Annotated[
+        When | None, unlisted("When it happened, as 2026-01-31 or 2d (default: now)", IN_LISTS)
+    ] = None
+    ttl: Annotated[When | None, unlisted("Expires after e.g. 6h, 7d (default: never)", IN_LISTS)] = None
+    priority: Annotated[int, unlisted("Importance", IN_LISTS, ge=1, le=10)] = 5
+    confidence: Annotated[Unit, unlisted("How sure it is")] = 1.0
+    tier: Annotated[Tier | None, unlisted("How long it is meant to live (default: by ttl)")] = None
+    source: Annotated[Name | None, unlisted("Where it comes from (default: nothing)")] = None
+    session: Annotated[
+        SessionName | None, unlisted("Its session by name or id (default: the current one)")
+    ] = None
+    metadata: Annotated[dict[str, object], unlisted("Any JSON object"), Hidden()] = {}
+    links: Annotated[list[NewLink], unlisted("Links to known memories", max_length=100), Hidden()] = []
 
     def given(self) -> dict[str, object]:
         """The fields that were set."""
         return {name: getattr(self, name) for name in self.model_fields_set}
 
-    def note(self) -> Note:
+    def note(self, ctx: Context) -> Note:
         """What the core is asked to keep."""
         return Note(
             text=self.text,
@@ -80,6 +92,7 @@ class Item(Request):
             source=self.source,
             session=self.session,
             metadata=self.metadata,
+            occurred_at=ctx.moment(self.occurred_at, "occurred_at") if self.occurred_at else None,
             links=tuple((link.to, link.type, link.weight) for link in self.links),
         )
 
@@ -87,27 +100,36 @@ class Item(Request):
 class RememberRequest(Item):
     """One text with its fields, or many items, for which the other fields are defaults."""
 
-    text: Annotated[Text | None, Positional("TEXT", stdin=True)] = None  # type: ignore[assignment]
-    items: Annotated[list[Item] | None, Field(min_length=1, max_length=MAX_ITEMS), Hidden()] = None
-    force: bool = False
+    text: Annotated[
+        Text | None, described("What to remember (default: see items)"), Positional("TEXT", stdin=True)
+    ] = None  # type: ignore[assignment]
+    items: Annotated[
+        list[Item] | None,
+        described(
+            "Several memories at once; arguments beside it are their defaults (default: see text)",
+            max_length=MAX_ITEMS,
+        ),
+        Hidden(),
+    ] = None
+    force: Annotated[bool, described("Store a known text again")] = False
 
     @model_validator(mode="after")
     def _one_of(self) -> RememberRequest:
         if self.text is None and self.items is None:
-            raise ValueError("there is nothing to remember; give text")
+            raise ValueError("nothing to remember: give text")
         if self.text is not None and self.items is not None:
             raise ValueError("give either text or items")
         return self
 
-    def notes(self, session_id: int | None) -> list[Note]:
+    def notes(self, ctx: Context, session_id: int | None) -> list[Note]:
         """The notes of this request, one or many, in this session where they name none."""
-        return [replace(note, session_id=session_id) for note in self._notes()]
+        return [replace(note, session_id=session_id) for note in self._notes(ctx)]
 
-    def _notes(self) -> list[Note]:
+    def _notes(self, ctx: Context) -> list[Note]:
         if not self.items:
-            return [self.note()]
+            return [self.note(ctx)]
         shared = {name: getattr(self, name) for name in self.model_fields_set & Item.model_fields.keys()}
-        return [item.model_copy(update={**shared, **item.given()}).note() for item in self.items]
+        return [item.model_copy(update={**shared, **item.given()}).note(ctx) for item in self.items]
 
 
 class KeptShape(Shape):
@@ -161,9 +183,13 @@ class RememberReply(Shape):
     ],
 )
 def remember(ctx: Context, request: RememberRequest) -> RememberReply:
-    """Keep one text, or many items. The same text is refused unless forced; near or contradicting ones are reported."""
+    """Save what will matter in a later conversation: a decision and its reason, a fact, preference or correction.
+
+    One self-contained statement a memory, names and dates written out; no secrets. If it changes something known, use
+    `revise`. A known text is refused; similar and contradicting memories are reported.
+    """
     now_in = sessions.enter(ctx)
-    notes = request.notes(now_in.id if now_in else None)
+    notes = request.notes(ctx, now_in.id if now_in else None)
     outcome = memories.remember(ctx, notes, force=request.force)
     return RememberReply(
         stored=[

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from mnemic.core import memories
 from mnemic.core.context import Context
@@ -20,7 +20,9 @@ from mnemic.dialects.mnemic.shapes import (
     Title,
     Unit,
     When,
+    described,
     shown,
+    unlisted,
 )
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Example, Flags, Hidden, Positional, Shape
@@ -31,21 +33,29 @@ from mnemic.model.values import Tier, parse_span
 class ReviseRequest(Request):
     """Which memory, and what to change."""
 
-    id: Annotated[Reference, Positional("MEMORY")]
-    text: Annotated[Text | None, Flags("--text", stdin=True)] = None
-    append: Annotated[Text | None, Flags("--append", stdin=True)] = None
-    supersede: bool = False
-    title: Title | None = None
-    kind: Name | None = None
-    summary: Text | None = None
-    tags: Tags | None = None
-    namespace: Namespace | None = None
-    tier: Tier | None = None
-    ttl: When | None = None
-    confidence: Unit | None = None
-    priority: Annotated[int | None, Field(ge=1, le=10)] = None
-    metadata: Annotated[dict[str, object] | None, Hidden()] = None
-    reason: Words | None = None
+    id: Annotated[Reference, described("Its id, uid or title"), Positional("MEMORY")]
+    text: Annotated[Text | None, described("New text (default: unchanged)"), Flags("--text", stdin=True)] = (
+        None
+    )
+    append: Annotated[
+        Text | None, described("Statement to add to the text (default: none)"), Flags("--append", stdin=True)
+    ] = None
+    supersede: Annotated[
+        bool, described("Let text replace it as a new memory; the old one stays in history")
+    ] = False
+    title: Annotated[Title | None, described("New title (default: unchanged)")] = None
+    tags: Annotated[Tags | None, described("All its tags from now on (default: unchanged)")] = None
+    kind: Annotated[Name | None, described("New kind (default: unchanged)")] = None
+    namespace: Annotated[Namespace | None, described("Move it there (default: unchanged)")] = None
+    ttl: Annotated[When | None, described("Expires after e.g. 7d (default: unchanged)")] = None
+    priority: Annotated[int | None, described("Importance (default: unchanged)", ge=1, le=10)] = None
+    confidence: Annotated[Unit | None, unlisted("How sure it is (default: unchanged)")] = None
+    reason: Annotated[Words | None, described("Why (default: none)")] = None
+    summary: Annotated[Text | None, unlisted("A short version (default: unchanged)")] = None
+    tier: Annotated[Tier | None, unlisted("How long it is meant to live (default: unchanged)")] = None
+    metadata: Annotated[
+        dict[str, object] | None, unlisted("Any JSON object (default: unchanged)"), Hidden()
+    ] = None
 
     @model_validator(mode="after")
     def _something(self) -> ReviseRequest:
@@ -86,12 +96,15 @@ class ReviseReply(Shape):
     idempotent=True,
     cli="revise",
     examples=[
-        Example("correct it", {"id": 12, "text": "Deploys are on Mondays", "supersede": True}),
-        Example("retag it", {"id": 12, "tags": ["deploy", "ci"]}),
+        Example("correct it", {"id": "12", "text": "Deploys are on Mondays", "supersede": True}),
+        Example("retag it", {"id": "12", "tags": ["deploy", "ci"]}),
     ],
 )
 def revise(ctx: Context, request: ReviseRequest) -> ReviseReply:
-    """Change a memory's text or fields, or supersede it with a correction."""
+    """Correct or extend a memory when something known has changed or was wrong; `recall` gives its id.
+
+    Set supersede for a fact that was true and no longer is.
+    """
     if request.supersede and request.text:
         new, old = memories.supersede(ctx, request.id, request.text, request.reason)
         return ReviseReply(memory=shown(new), superseded=old.id)

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import AfterValidator, Field, PlainSerializer, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    PlainSerializer,
+    StringConstraints,
+    WithJsonSchema,
+    model_validator,
+)
 
+from mnemic.dialects.brief import ALWAYS, UNLISTED
 from mnemic.dialects.operation import Flags, Shape
-from mnemic.dialects.texts import Words
+from mnemic.dialects.texts import Words, storable
 from mnemic.model.graph import Edge
 from mnemic.model.memory import Memory
-from mnemic.model.search import Hit
 from mnemic.model.values import Moment, State, Tier, iso
 
 if TYPE_CHECKING:
@@ -33,18 +40,48 @@ def _blank(text: str) -> str:
 
 
 Text = Annotated[Words, AfterValidator(_blank), AfterValidator(_fits)]
-Title = Annotated[Words, StringConstraints(min_length=1, max_length=512, strip_whitespace=True)]
-Name = Annotated[Words, StringConstraints(min_length=1, max_length=128, strip_whitespace=True)]
+Title = Annotated[
+    str, StringConstraints(min_length=1, max_length=512, strip_whitespace=True), AfterValidator(storable)
+]
+Name = Annotated[
+    str, StringConstraints(min_length=1, max_length=128, strip_whitespace=True), AfterValidator(storable)
+]
 Tags = Annotated[list[Name], Field(max_length=50)]
 Namespace = Annotated[Name, Flags("-n", "--namespace")]
-Reference = Annotated[int, Field(ge=1, lt=2**63)] | Title
+Reference = Annotated[
+    Annotated[int, Field(ge=1, lt=2**63)] | Title,
+    WithJsonSchema({"type": "string"}),
+]
+"""A memory by its id, uid or title. Some clients refuse a choice of types, so the schema says text; numbers do too."""
+Everywhere = Annotated[
+    Namespace | None,
+    Field(description="Where to look; * is everywhere (default: this project and global)"),
+]
 Unit = Annotated[float, Field(ge=0, le=1)]
 When = Annotated[Words, StringConstraints(max_length=40)]
 Time = Annotated[Moment, PlainSerializer(iso, return_type=str, when_used="json")]
 
 
+def to_the_minute(moment: Moment) -> str:
+    """*moment* in UTC without seconds, as in 2026-01-31T09:30Z."""
+    return f"{iso(moment)[:16]}Z"
+
+
+Minute = Annotated[Moment, PlainSerializer(to_the_minute, return_type=str, when_used="json")]
+
+
+def described(text: str, **limits: Any) -> Any:
+    """A field that tool lists explain so."""
+    return Field(description=text, **limits)
+
+
+def unlisted(text: str, when: str = ALWAYS, **limits: Any) -> Any:
+    """A field that is accepted and documented, but left out of tool lists."""
+    return Field(description=text, json_schema_extra={UNLISTED: when}, **limits)
+
+
 class Request(Shape):
-    """What is asked of a house operation. A null is a field that was not given: some clients send every field."""
+    """What is asked of a native operation. A null is a field that was not given: some clients send every field."""
 
     @model_validator(mode="before")
     @classmethod
@@ -62,7 +99,7 @@ class MemoryShape(Shape):
     id: int
     uid: str
     title: str
-    content: str
+    text: str
     kind: str
     namespace: str
     tags: list[str] | None = None
@@ -73,6 +110,7 @@ class MemoryShape(Shape):
     source: str | None = None
     session: int | None = None
     metadata: dict[str, object] | None = None
+    occurred_at: Time | None = None
     created_at: Time
     updated_at: Time
     last_accessed_at: Time | None = None
@@ -89,10 +127,42 @@ class BriefShape(Shape):
     title: str
 
 
-class HitShape(MemoryShape):
-    """A memory that answered a query, with its score and, on request, what the score is made of."""
+class TurnShape(Shape):
+    """A turn of the session that a hit stands in."""
 
+    id: int
+    text: str
+    when: Minute
+
+
+class HitShape(Shape):
+    """A memory that answers a query, in as few words as the next step needs."""
+
+    id: int
+    title: str | None = None
+    """Only where the text does not begin with it."""
+    text: str
+    tags: list[str] | None = None
+    when: Minute
+    relevance: float | None = None
+    namespace: str | None = None
+    """Only where it is not the one this connection writes to."""
+    before: list[TurnShape] | None = None
+    after: list[TurnShape] | None = None
+    signals: dict[str, float] | None = None
+    """On request: what the relevance is computed from, and the terms of the score that orders the hits."""
+    terms: dict[str, float] | None = None
+
+
+class FullHitShape(MemoryShape):
+    """The same with everything that is known of the memory."""
+
+    when: Minute
+    relevance: float | None = None
     score: float
+    before: list[TurnShape] | None = None
+    after: list[TurnShape] | None = None
+    signals: dict[str, float] | None = None
     terms: dict[str, float] | None = None
 
 
@@ -118,12 +188,13 @@ class LinkShape(Shape):
     ended_at: Time | None = None
 
 
-def _fields(memory: Memory) -> dict[str, object]:
+def fields_of(memory: Memory) -> dict[str, object]:
+    """The fields of a MemoryShape."""
     return {
         "id": memory.id,
         "uid": memory.uid,
         "title": memory.title,
-        "content": memory.content,
+        "text": memory.content,
         "kind": memory.kind,
         "namespace": memory.namespace,
         "tags": list(memory.tags) or None,
@@ -134,6 +205,7 @@ def _fields(memory: Memory) -> dict[str, object]:
         "source": memory.source,
         "session": memory.session_id,
         "metadata": dict(memory.metadata) or None,
+        "occurred_at": memory.valid_from,
         "created_at": memory.created_at,
         "updated_at": memory.updated_at,
         "last_accessed_at": memory.accessed_at,
@@ -145,8 +217,8 @@ def _fields(memory: Memory) -> dict[str, object]:
 
 
 def shown(memory: Memory) -> MemoryShape:
-    """*memory* as the house shows it."""
-    return MemoryShape.model_construct(None, **_fields(memory))
+    """*memory* as the native dialect shows it."""
+    return MemoryShape.model_construct(None, **fields_of(memory))
 
 
 def brief(memory: Memory) -> BriefShape:
@@ -162,12 +234,6 @@ def shown_conflict(conflict: Conflict) -> ConflictShape:
         linked=conflict.is_linked,
         reason=conflict.reason,
     )
-
-
-def shown_hit(hit: Hit, explain: bool) -> HitShape:
-    """*hit* as the house shows it."""
-    terms = {name: round(value, 4) for name, value in hit.terms.items()} if explain else None
-    return HitShape.model_construct(None, **_fields(hit.memory), score=round(hit.score, 4), terms=terms)
 
 
 def shown_link(edge: Edge) -> LinkShape:

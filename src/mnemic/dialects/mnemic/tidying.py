@@ -20,6 +20,7 @@ from mnemic.dialects.mnemic.shapes import (
     Reference,
     Request,
     brief,
+    described,
     shown,
     shown_conflict,
 )
@@ -52,10 +53,20 @@ OF_ONE = frozenset({Action.SPLIT, Action.MERGE})
 class TidyRequest(Request):
     """The whole store, or one memory; of a merge, both."""
 
-    action: Annotated[Action, Positional("ACTION")] = Action.REPORT
-    id: Annotated[Reference | None, Positional("MEMORY")] = None
-    into: Reference | None = None
-    apply: bool = False
+    action: Annotated[
+        Action,
+        described(
+            "report: what wants attention; condense: many of one topic into one; scan: prompt injection"
+        ),
+        Positional("ACTION"),
+    ] = Action.REPORT
+    id: Annotated[
+        Reference | None,
+        described("split, merge, duplicates, scan: the memory by id, uid or title (default: all)"),
+        Positional("MEMORY"),
+    ] = None
+    into: Annotated[Reference | None, described("merge: the memory that stays (default: none)")] = None
+    apply: Annotated[bool, described("Do it; otherwise only propose")] = False
 
     @model_validator(mode="after")
     def _enough(self) -> TidyRequest:
@@ -135,9 +146,9 @@ class TidyReply(Shape):
     destructive=True,
     cli="tidy",
     examples=[
-        Example("", {"action": "split", "id": 12}),
+        Example("", {"action": "split", "id": "12"}),
         Example("see what is untidy", {"action": "report"}),
-        Example("fold 12 into 7", {"action": "merge", "id": 12, "into": 7, "apply": True}),
+        Example("fold 12 into 7", {"action": "merge", "id": "12", "into": "7", "apply": True}),
         Example("one memory for each tag that three share", {"action": "condense"}),
         Example("what is there twice", {"action": "duplicates"}),
         Example("what contradicts what", {"action": "conflicts"}),
@@ -145,7 +156,10 @@ class TidyReply(Shape):
     ],
 )
 def tidy(ctx: Context, request: TidyRequest) -> TidyReply:
-    """Propose or apply: merge duplicates (or drop those in one), split, merge, archive expired, quarantine poison."""
+    """Clean up when memory has grown: find near-duplicates, contradictions, expired or suspicious memories.
+
+    Proposes unless apply is set.
+    """
     match request.action:
         case Action.DUPLICATES if request.id is None:
             return _doubles(ctx, request.apply)

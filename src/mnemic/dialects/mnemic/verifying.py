@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field
-
 from mnemic.core.context import Context
 from mnemic.core.trust import conflicts
 from mnemic.core.trust import verify as verification
 from mnemic.core.trust.verify import Evidence
 from mnemic.dialects.mnemic.moments import AsOf, at
-from mnemic.dialects.mnemic.shapes import ConflictShape, Namespace, Request, Text, Time, shown_conflict
+from mnemic.dialects.mnemic.shapes import (
+    ConflictShape,
+    Everywhere,
+    Request,
+    Text,
+    Time,
+    described,
+    shown_conflict,
+)
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Example, Positional, Shape
 
@@ -19,10 +25,10 @@ from mnemic.dialects.operation import Example, Positional, Shape
 class VerifyRequest(Request):
     """A claim to check against what is known."""
 
-    claim: Annotated[Text, Positional("CLAIM", stdin=True)]
-    namespace: Namespace | None = None
-    limit: Annotated[int, Field(ge=1, le=20)] = 5
-    as_of: AsOf = None
+    claim: Annotated[Text, described("One statement to check"), Positional("CLAIM", stdin=True)]
+    namespace: Everywhere = None
+    limit: Annotated[int, described("Most evidence", ge=1, le=20)] = 5
+    as_of: Annotated[AsOf, described("As known then (default: now)")] = None
 
 
 class EvidenceShape(Shape):
@@ -55,7 +61,10 @@ class VerifyReply(Shape):
     examples=[Example("", {"claim": "We deploy on Fridays"})],
 )
 def verify(ctx: Context, request: VerifyRequest) -> VerifyReply:
-    """Check a claim against memory: verified, contradicted, partial or ungrounded, with evidence."""
+    """Check a statement against memory before you rely on it.
+
+    Answers verified, contradicted, partial or ungrounded (nothing is known), with the evidence.
+    """
     ctx = at(ctx, request.as_of)
     verdict = verification.verify(ctx, request.claim, request.namespace, request.limit)
     against = conflicts.among(ctx, [item.memory for item in verdict.evidence])

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from mnemic.core import sessions
 from mnemic.core.context import Context
-from mnemic.dialects.mnemic.shapes import MemoryShape, Name, Request, Text, Time, shown
+from mnemic.dialects.mnemic.shapes import MemoryShape, Name, Request, Text, Time, described, shown, unlisted
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Example, Positional, Shape
 from mnemic.model.session import Session
@@ -37,13 +37,13 @@ TAKES: Mapping[Step, frozenset[str]] = {
 class SessionRequest(Request):
     """What to do with a session: this caller's own, unless another is named by its number."""
 
-    action: Annotated[Step, Positional("ACTION")]
-    id: Annotated[int | None, Field(ge=1, lt=2**32)] = None
-    topic: Name | None = None
-    summary: Text | None = None
-    user: Text | None = None
-    agent: Text | None = None
-    limit: Annotated[int, Field(ge=1, le=100)] = 15
+    action: Annotated[Step, described("What to do"), Positional("ACTION")]
+    id: Annotated[int | None, described("Another session (default: the current one)", ge=1, lt=2**32)] = None
+    topic: Annotated[Name | None, described("start, log: what it is about (default: none)")] = None
+    summary: Annotated[Text | None, described("end: what was done and decided (default: none)")] = None
+    user: Annotated[Text | None, described("log: what the user said (default: none)")] = None
+    agent: Annotated[Text | None, described("log: what you said (default: none)")] = None
+    limit: Annotated[int, unlisted("resume: most memories", ge=1, le=100)] = 15
 
     @model_validator(mode="after")
     def _fits(self) -> SessionRequest:
@@ -85,7 +85,10 @@ class SessionReply(Shape):
     ],
 )
 def session(ctx: Context, request: SessionRequest) -> SessionReply:
-    """Start a session, end it with a summary, resume (what to go on with), or log a turn of user and agent."""
+    """Pick up where you left off: resume when work begins, end with a summary when it is done.
+
+    start begins a session, which gets what you remember meanwhile; log keeps a turn of the conversation.
+    """
     match request.action:
         case Step.START:
             started = sessions.begin(ctx, request.topic)

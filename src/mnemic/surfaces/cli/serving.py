@@ -71,23 +71,28 @@ def greeting(address: str, database: str, needs_token: bool) -> list[str]:
     help="The vocabulary to speak.",
 )
 @click.option(
+    "--tools",
+    type=click.Choice(["core", "all"]),
+    help="Offer the core tools of the native dialect, or all. [default: core]",
+)
+@click.option(
     "--in-process",
     is_flag=True,
     expose_value=False,
     help="Do the work in this process; so far it always does.",
 )
 @pass_session
-def mcp(session: Session, dialect: str) -> None:
+def mcp(session: Session, dialect: str, tools: str | None) -> None:
     """Serve MCP over standard input and output. Clients start this; `mnemic install` configures them."""
-    serve_stdio(session, dialect)
+    serve_stdio(session, dialect, tools)
 
 
-def serve_stdio(session: Session, dialect: str) -> None:
+def serve_stdio(session: Session, dialect: str, tools: str | None = None) -> None:
     """Serve the tools of *dialect* to one client on standard input and output."""
     from mnemic.app import dialect as known
     from mnemic.surfaces.stdio import run_stdio
 
     vocabulary = known(dialect)
     opened = session.open_native if dialect == NATIVE else session.open
-    with opened(**session.database_of(vocabulary)) as app:
+    with opened(tools=tools, **session.database_of(vocabulary)) as app:
         run_stdio(app, vocabulary)

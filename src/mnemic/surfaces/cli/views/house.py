@@ -43,7 +43,14 @@ if TYPE_CHECKING:
     from mnemic.dialects.mnemic.reflecting import ReflectReply
     from mnemic.dialects.mnemic.remembering import RememberReply
     from mnemic.dialects.mnemic.revising import ReviseReply
-    from mnemic.dialects.mnemic.shapes import BriefShape, ConflictShape, HitShape, LinkShape, MemoryShape
+    from mnemic.dialects.mnemic.shapes import (
+        BriefShape,
+        ConflictShape,
+        FullHitShape,
+        HitShape,
+        LinkShape,
+        MemoryShape,
+    )
     from mnemic.dialects.mnemic.tidying import DoubleShape, FindingShape, ReportShape, TidyReply
     from mnemic.dialects.mnemic.verifying import VerifyReply
     from mnemic.dialects.mnemic.working import SessionReply
@@ -103,21 +110,26 @@ def recalled(reply: RecallReply) -> Iterator[str]:
         )
 
 
-def one_hit(rank: int, hit: HitShape) -> Iterator[str]:
+def one_hit(rank: int, hit: HitShape | FullHitShape) -> Iterator[str]:
     """One hit: title and relevance, an excerpt unless the title says it all, and where it comes from."""
-    title = "".join(excerpt(hit.title, 1, width() - 26))
-    score = f"{bar(hit.score)} {hit.score:.2f}"
+    title = "".join(excerpt(hit.title or hit.text, 1, width() - 26))
+    score = "" if hit.relevance is None else f"{bar(hit.relevance)} {hit.relevance:.2f}"
     gap = " " * max(2, width() - columns_of(title) - len(score) - 4)
     yield f"{faint(f'{rank:2}.')} {bold(title)}{gap}{good(score)}"
-    yield from below(hit)
+    if not says_the_same(title, hit.text):
+        yield from (INDENT + line for line in excerpt(hit.text, 3, width() - 6))
+    parts = [*([hit.namespace] if hit.namespace else []), *([", ".join(hit.tags)] if hit.tags else [])]
+    yield INDENT + number(hit.id) + faint(" · " + safe(" · ".join([*parts, age(hit.when, wall_clock())])))
+    if hit.signals:
+        yield INDENT + faint(", ".join(f"{signal} {value:.2f}" for signal, value in hit.signals.items()))
     if hit.terms:
         yield INDENT + faint(", ".join(f"{term} {value:.2f}" for term, value in hit.terms.items()))
 
 
 def below(memory: MemoryShape) -> Iterator[str]:
     """What stands below a title: an excerpt unless the title says it all, and where it comes from."""
-    if not says_the_same(memory.title, memory.content):
-        yield from (INDENT + line for line in excerpt(memory.content, 3, width() - 6))
+    if not says_the_same(memory.title, memory.text):
+        yield from (INDENT + line for line in excerpt(memory.text, 3, width() - 6))
     yield INDENT + origin(memory)
 
 
@@ -204,7 +216,7 @@ def whole(memory: MemoryShape) -> Iterator[str]:
     yield bold(safe(memory.title))
     yield origin(memory)
     yield ""
-    yield from paragraphs(memory.content, width())
+    yield from paragraphs(memory.text, width())
     yield ""
     yield from table([[faint(label), value] for label, value in particulars(memory)])
     links = getattr(memory, "links", None)
