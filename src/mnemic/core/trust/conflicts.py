@@ -77,7 +77,13 @@ def _opposed(reader: Reader, pairs: dict[Pair, None]) -> Iterator[tuple[int, int
     for some in batches(sorted({number for pair in pairs for number in pair}), READ_AT_ONCE):
         texts |= reader.contents(some)
     for one, other in pairs:
-        if one in texts and other in texts and (reason := contradiction_between(texts[one], texts[other])):
+        if (
+            one in texts
+            and other in texts
+            and (
+                reason := contradiction_between(texts[one], texts[other], f"memory {one}", f"memory {other}")
+            )
+        ):
             yield one, other, reason
 
 
@@ -139,6 +145,10 @@ def among(ctx: Context, memories: Sequence[Memory]) -> list[Conflict]:
         Conflict(one, other, False, reason)
         for one, other in combinations(list(living.values())[:MOST_COMPARED], 2)
         if frozenset((one.id, other.id)) not in told
-        and (reason := contradiction_between(one.content, other.content))
+        and (
+            reason := contradiction_between(
+                one.content, other.content, f"memory {one.id}", f"memory {other.id}"
+            )
+        )
     )
     return [*linked, *read]

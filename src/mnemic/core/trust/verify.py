@@ -99,7 +99,14 @@ def _verdict(
     if entailing:
         return _found(VERIFIED, entailing, living, outdated, limit)
     if against:
-        return _found(CONTRADICTED, against, living, outdated, limit, _reason(against[0]))
+        return _found(
+            CONTRADICTED,
+            against,
+            living,
+            outdated,
+            limit,
+            _reason(against[0]) + _was_true(against[0], outdated),
+        )
     if together := _together(ctx, reader, claim, living):
         return _found(VERIFIED, together, living, outdated, limit)
     if replaced := _replaced(ctx, reader, claim, outdated):
@@ -159,6 +166,15 @@ def _shown(
 
 def _reason(item: Evidence) -> str:
     return item.judgement.reason.replace("memory", f"memory {item.memory.id}", 1)
+
+
+def _was_true(against: Evidence, outdated: Sequence[Evidence]) -> str:
+    """When the claim was held and since when not, if it is a belief that changed."""
+    held = next((item for item in outdated if item.judgement.relation is Relation.ENTAILS), None)
+    if held is None:
+        return ""
+    since, until = _day(held.memory.created_at), _day(against.memory.created_at)
+    return f"; memory {held.memory.id} of {since} said so until {until}"
 
 
 def _succession(old: Memory, new: Memory) -> str:
