@@ -8,6 +8,7 @@ import pytest
 
 from mnemic.core.associate import search
 from mnemic.core.memories import find
+from mnemic.core.recall import FRESH
 from mnemic.errors import Unavailable
 from mnemic.model.access import Grant
 from support import AbsentEmbedder, a_query, kept
@@ -28,6 +29,17 @@ def test_what_is_answered_was_used_and_used_together(ctx, clock, known):
     again = search(ctx, a_query("grey heron", limit=2))
     assert all(hit.terms["cooc_boost"] == pytest.approx(1) for hit in again.hits)
     assert all(hit.terms["cooc_boost"] == 0 for hit in found.hits), "the first time nothing was known of it"
+
+
+def test_what_was_just_stored_is_found_by_meaning_and_a_large_backlog_is_told(ctx):
+    attended = replace(ctx, wake=lambda: None)
+    for number in range(FRESH):
+        kept(attended, f"grey heron number {number}")
+    found = search(attended, a_query("grey heron", limit=50))
+    assert (len(found.hits), found.pending) == (FRESH, 0)
+    for number in range(FRESH + 1):
+        kept(attended, f"red fox number {number}")
+    assert search(attended, a_query("grey heron", limit=50)).pending == FRESH + 1
 
 
 def test_who_may_only_read_leaves_no_trace(ctx, known):

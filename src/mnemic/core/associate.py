@@ -34,7 +34,7 @@ def search(ctx: Context, query: Query, weigh: Callable[[Memory], float] | None =
     Its terms are importance, temporal_factor, cooc_boost, distance and, when words took part, rrf. *weigh* may
     lower the score of what came out. Unavailable without a model.
     """
-    pending = catch_up(ctx, query.filter)
+    pending = catch_up(ctx, query.filter, is_fresh_needed=True)
     hits = engine.search(ctx.store.read(), query, needed_vector(ctx, query), LIMBIC)
     if weigh:
         weighed = (replace(hit, score=hit.score * weigh(hit.memory)) for hit in hits)

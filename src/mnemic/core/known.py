@@ -145,7 +145,7 @@ def weigh(ctx: Context, notes: Sequence[Note], gate: Gate, likely: Likely | None
     """Look at *notes*: what is so near to each that it may be its twin or *likely* linked, and what it repeats."""
     wanted = gate.wanted(ctx)
     if notes:
-        catch_up(ctx, wanted)
+        catch_up(ctx, wanted, is_fresh_needed=True)
     reader = ctx.store.read()
     # What the words could add at most is known before they are read.
     least = min((gate.threshold - KEYWORD) / SEMANTIC, likely.threshold if likely else 1.0)

@@ -27,6 +27,10 @@ CHARACTERS_ON_THE_WAY = 600
 """So long may they be together: thirty thousand characters take about a second, these 20 ms."""
 LOOKS, LOOK_SECONDS = 5, 0.004
 """So often and so far apart it is looked whether a writer has brought the vectors: 20 ms at most."""
+FRESH = 32
+"""So many in dialects of systems that embed as they write: what was just stored is found by its meaning there."""
+FRESH_CHARACTERS, FRESH_LOOKS = 8_000, 60
+"""So long may these be together, and so often is it looked: a quarter of a second each."""
 UNATTENDED = 32
 """So many where there is no background worker, as in a command: nobody else would embed them."""
 ANALYSED = 2_048
@@ -73,7 +77,7 @@ def recall(
 
     A hit of a session brings the *around* turns on either side of it, as far as the budget allows: hits come first.
     """
-    pending = catch_up(ctx, query.filter)
+    pending = catch_up(ctx, query.filter, is_fresh_needed=profile is not HOUSE)
     vector = vector_of(ctx, query.text, query.filter)
     hits = tuple(_ordered(ctx, query, vector, profile))
     found = within(Recollection(hits, KEYWORD if vector is None else HYBRID, pending), budget_tokens, cost)
@@ -93,7 +97,7 @@ def tiered(ctx: Context, query: Query) -> Recollection:
     """
     from mnemic.retrieval import sixfold
 
-    pending = catch_up(ctx, query.filter)
+    pending = catch_up(ctx, query.filter, is_fresh_needed=True)
     vector = vector_of(ctx, query.text, query.filter)
     if vector is None:
         found = Recollection(tuple(_ordered(ctx, query, None, sixfold.RECALLED)), KEYWORD)
@@ -127,11 +131,13 @@ def listing(ctx: Context, wanted: Filter, *, limit: int, offset: int = 0) -> lis
     return reader.memories(reader.select(wanted, limit=limit, offset=offset))
 
 
-def catch_up(ctx: Context, wanted: Filter, at_most: int | None = None) -> int:
+def catch_up(
+    ctx: Context, wanted: Filter, at_most: int | None = None, *, is_fresh_needed: bool = False
+) -> int:
     """Embed what is pending among *wanted* if it is little; how many statements are still pending.
 
-    Unless told *at_most* how many, it takes 20 ms, or longer where there is no background worker. It never waits for a
-    lock.
+    Unless told *at_most* how many, it takes 20 ms, or longer where there is no background worker or where what was
+    just stored *is needed*. It never waits for a lock.
     """
     if ctx.embedder is None:
         return 0
@@ -139,22 +145,22 @@ def catch_up(ctx: Context, wanted: Filter, at_most: int | None = None) -> int:
     if not waiting:
         return 0
     ctx.wake()
-    most, characters = _bounds(ctx, at_most)
+    most, characters = (FRESH, FRESH_CHARACTERS) if is_fresh_needed else _bounds(ctx, at_most)
     if waiting > most:
         return waiting
     try:
         done = embed_pending(ctx, most, wanted, characters=characters, waits=False)
         return max(0, waiting - done)
     except Busy:
-        return _left_by_the_writer(ctx, wanted)
+        return _left_by_the_writer(ctx, wanted, FRESH_LOOKS if is_fresh_needed else LOOKS)
     except (Unavailable, *PASSED_OVER):  # no model, no room, or a look at the past, which takes no vectors
         return waiting
 
 
-def _left_by_the_writer(ctx: Context, wanted: Filter) -> int:
+def _left_by_the_writer(ctx: Context, wanted: Filter, looks: int) -> int:
     """How many statements are pending a moment later: whoever writes now may be the worker with their vectors."""
     waiting = 0
-    for _ in range(LOOKS):
+    for _ in range(looks):
         time.sleep(LOOK_SECONDS)
         if not (waiting := ctx.store.read().backlog(wanted)):
             break

@@ -117,7 +117,7 @@ def search(
 ) -> list[Hit]:
     """The reflections nearest to *text* by meaning and by words, recent ones first. Unavailable without a model."""
     wanted = Filter(namespaces=ctx.scope(), kinds=(KIND,), alive_at=ctx.now())
-    catch_up(ctx, wanted)
+    catch_up(ctx, wanted, is_fresh_needed=True)
     vector = needed_vector(ctx, Query(text=text, filter=wanted, now=ctx.now()))
     asked = {"author": author, "mood": mood, "target_type": target_type}
     depth = DEPTH * limit

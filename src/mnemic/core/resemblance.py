@@ -17,7 +17,7 @@ from mnemic.retrieval.resemblance import Match
 
 def resembling(ctx: Context, text: str, wanted: Filter, limit: int) -> list[Match]:
     """The memories among *wanted* that resemble *text* most, by meaning and words, best first."""
-    catch_up(ctx, wanted)
+    catch_up(ctx, wanted, is_fresh_needed=True)
     query = Query(text=text, filter=wanted, limit=limit, now=ctx.now())
     return resemblance.resembling(ctx.store.read(), query, vector_of(ctx, text, wanted))
 
@@ -46,7 +46,7 @@ def nearest(ctx: Context, vector: Sequence[float], wanted: Filter, limit: int) -
         raise Invalid(f"query_vec has {len(vector)} numbers; vectors here have {sizes}", "query_vec")
     if not any(vector):
         raise Invalid("query_vec is all zeros, which is near to nothing", "query_vec")
-    catch_up(ctx, wanted)
+    catch_up(ctx, wanted, is_fresh_needed=True)
     reader = ctx.store.read()
     # Made small before it is made short: the largest doubles are infinite as floats.
     direction = np.asarray(vector) / np.abs(vector).max()

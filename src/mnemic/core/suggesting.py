@@ -80,7 +80,7 @@ def suggest(
     An unknown memory has none. Without a model, or before the memory has its vector, the words find the candidates.
     """
     wanted = Filter(namespaces=namespaces, without=HIDDEN, alive_at=ctx.now())
-    catch_up(ctx, wanted)
+    catch_up(ctx, wanted, is_fresh_needed=True)
     reader = ctx.store.read()
     source = reader.memory(memory_id)
     if source is None or not is_in_use(ctx, source):
