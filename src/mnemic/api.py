@@ -272,9 +272,9 @@ class Memories:
             kinds=kinds,
             tags=tags,
             budget_tokens=budget_tokens,
+            min_relevance=min_relevance,
+            around=around,
         )
-        must_lie_within("min_relevance", min_relevance, 0, 1)
-        must_lie_within("around", around, 0, 10)
         wanted = self._filter(
             namespace=namespace, kinds=kinds, tags=tags, since=since, until=until, pairs=metadata
         )
@@ -648,14 +648,6 @@ def must_be_alike(name: str, given: object, taken: object) -> None:
     if kind is None or isinstance(given, kind) or (kind is float and isinstance(given, int)):
         return
     raise Invalid(f"{name}: must be of type {kind.__name__}, not {type(given).__name__}", name)
-
-
-def must_lie_within(name: str, given: object, least: float, most: float) -> None:
-    """Invalid unless *given* is a number from *least* to *most*, or None."""
-    if given is None:
-        return
-    if isinstance(given, bool) or not isinstance(given, int | float) or not least <= given <= most:
-        raise Invalid(f"{name}: must be a number from {least:g} to {most:g}", name)
 
 
 def open_memories(

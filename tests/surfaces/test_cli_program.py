@@ -411,3 +411,17 @@ def test_a_terminal_that_is_not_utf_8_is_written_to_all_the_same(cli):
     assert done.returncode == 0 and done.stderr == b""
     shown = done.stdout.decode("latin-1")
     assert "tea ? café" in shown and re.search(r"[#.]{10}", shown)
+
+
+def test_every_option_of_every_command_has_help(cli):
+    def check(command, ctx):
+        for param in command.params:
+            if isinstance(param, click.Option) and not param.hidden:
+                assert param.help, (ctx.command_path, param.opts)
+        if isinstance(command, click.Group):
+            for name in command.list_commands(ctx):
+                below = command.get_command(ctx, name)
+                check(below, click.Context(below, parent=ctx, info_name=name))
+
+    root = program()
+    check(root, click.Context(root, info_name="mnemic"))

@@ -69,6 +69,13 @@ class Positional:
 
 
 @dataclass(frozen=True, slots=True)
+class Metavar:
+    """A type whose values the help of the command line calls *word*, as in `--since TIME`."""
+
+    word: str
+
+
+@dataclass(frozen=True, slots=True)
 class Hidden:
     """A request field that the command line does not offer."""
 

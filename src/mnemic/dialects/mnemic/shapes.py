@@ -14,7 +14,7 @@ from pydantic import (
 )
 
 from mnemic.dialects.brief import ALWAYS, UNLISTED
-from mnemic.dialects.operation import Flags, Shape
+from mnemic.dialects.operation import Flags, Metavar, Shape
 from mnemic.dialects.texts import Words, storable
 from mnemic.model.graph import Edge
 from mnemic.model.memory import Memory
@@ -44,7 +44,10 @@ Title = Annotated[
     str, StringConstraints(min_length=1, max_length=512, strip_whitespace=True), AfterValidator(storable)
 ]
 Name = Annotated[
-    str, StringConstraints(min_length=1, max_length=128, strip_whitespace=True), AfterValidator(storable)
+    str,
+    StringConstraints(min_length=1, max_length=128, strip_whitespace=True),
+    AfterValidator(storable),
+    Metavar("NAME"),
 ]
 Tags = Annotated[list[Name], Field(max_length=50)]
 Namespace = Annotated[Name, Flags("-n", "--namespace")]
@@ -58,7 +61,7 @@ Everywhere = Annotated[
     Field(description="Where to look; * is everywhere (default: this project and global)"),
 ]
 Unit = Annotated[float, Field(ge=0, le=1)]
-When = Annotated[Words, StringConstraints(max_length=40)]
+When = Annotated[Words, StringConstraints(max_length=40), Metavar("TIME")]
 Time = Annotated[Moment, PlainSerializer(iso, return_type=str, when_used="json")]
 
 

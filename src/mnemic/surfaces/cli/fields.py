@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
 
 import click
 
-from mnemic.dialects.operation import Flags, Hidden, Positional
+from mnemic.dialects.operation import Flags, Hidden, Metavar, Positional
 from mnemic.surfaces.cli.reading import from_json, must_be_text, read_stdin, split
 
 if TYPE_CHECKING:
@@ -176,9 +176,17 @@ def written_field(name: str, info: FieldInfo) -> Written | None:
         positional=positional,
         choices=choices,
         help=_help(info, hints),
-        metavar=flags.metavar if flags else None,
+        metavar=_metavar(flags, hints, info.annotation),
         may_be_piped=any(hint.stdin for hint in (positional, flags) if hint is not None),
     )
+
+
+def _metavar(flags: Flags | None, hints: Sequence[Any], annotation: Any) -> str | None:
+    """What stands for a value in the help: as the flags say, else as the type does, be it that of a list's items."""
+    if flags is not None and flags.metavar:
+        return flags.metavar
+    inside = [hint for plain in _plain(annotation) for item in get_args(plain) for hint in _hints(item)]
+    return next((hint.word for hint in (*hints, *inside) if isinstance(hint, Metavar)), None)
 
 
 def _hints(annotation: Any) -> Iterator[Any]:
@@ -235,12 +243,32 @@ def _closed(plain: Any) -> tuple[Kind, bool, tuple[str, ...]]:
 
 def _help(info: FieldInfo, hints: Sequence[Any]) -> str:
     """The field's description, its bounds and its default, as far as it has them."""
+    text, default = _described(info)
     bounds = {name: getattr(hint, name) for hint in hints for name in ("ge", "le") if hasattr(hint, name)}
-    parts = [info.description or ""]
+    parts = [text]
     if len(bounds) == 2:
-        parts.append(f"({bounds['ge']:g} to {bounds['le']:g})")
-    default = info.get_default()
-    if not info.is_required() and default not in (None, False, "", [], {}):
+        parts.append(f"({_number(bounds['ge'])} to {_number(bounds['le'])})")
+    if default:
         parts.append(f"[default: {default}]")
-    text = " ".join(part for part in parts if part)
-    return text[:1].upper() + text[1:]
+    return " ".join(part for part in parts if part)
+
+
+def _described(info: FieldInfo) -> tuple[str, str]:
+    """What the field is for, and its default, which the description may tell in brackets at its end."""
+    text, _, told = (info.description or "").partition(" (default: ")
+    default = told.removesuffix(")")
+    if default in UNSAID or default.startswith("see "):
+        default = ""
+    held = info.get_default()
+    if not info.is_required() and held not in (None, False, "", [], {}):
+        default = str(held)
+    is_value = text.partition(" ")[0].endswith(":")  # `global: …` explains a value, which is written small
+    return (text if is_value else text[:1].upper() + text[1:]), default
+
+
+def _number(bound: float) -> str:
+    return f"{bound:,}" if isinstance(bound, int) else f"{bound:g}"
+
+
+UNSAID = frozenset({"any", "none", "nothing"})
+"""Defaults that an option need not mention: leaving it out says as much."""
