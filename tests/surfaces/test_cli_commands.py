@@ -112,7 +112,19 @@ def test_recall_explains_on_request(known):
 
 def test_nothing_relevant_is_an_answer(cli):
     done = cli("recall", "zebras")
-    assert (done.code, done.out) == (0, "Nothing relevant is known.\n")
+    assert (done.code, done.out) == (0, "Nothing relevant is known in any namespace.\n")
+    assert cli.json("recall", "zebras")["memories"] == []
+    (cli.home / "widgets" / ".git").mkdir(parents=True)
+    cli.patch.chdir(cli.home / "widgets")
+    told = "Nothing relevant is known in widgets and global. `--namespace '*'` searches all.\n"
+    assert cli("recall", "zebras").out == told
+
+
+def test_recall_shows_the_turns_around_a_hit(cli):
+    for question, answer in (("Which tea?", "Green."), ("How many scones?", "Four."), ("Jam?", "Plum.")):
+        cli("session", "log", "--user", question, "--agent", answer)
+    out = cli("recall", "how many scones", "--around", "1").out
+    assert "before: " in out and "Which tea?" in out and "after: " in out and "Plum." in out
 
 
 def test_what_a_budget_leaves_out_is_told(known):

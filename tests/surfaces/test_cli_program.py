@@ -108,7 +108,9 @@ def test_the_list_of_operations_is_what_the_dialects_declare():
         known = dialect(name)
         for operation in (*known.operations.values(), *known.commands.values()):
             if operation.cli:
-                declared.setdefault(operation.cli, (name, operation.description.partition("\n")[0]))
+                declared.setdefault(
+                    operation.cli, (name, operation.about or operation.description.partition("\n")[0])
+                )
     assert {item.name: (item.dialect, item.text) for item in listed().values()} == declared
 
 

@@ -128,6 +128,8 @@ class Operation:
     """What HTTP answers with when it is done."""
     cli: str | None = None
     """The command's name, where the operation is one."""
+    about: str = ""
+    """What the command does, in one line for people; the description speaks to a model."""
 
     def parse(
         self, arguments: Mapping[str, Any], told: Callable[[ValidationError], Invalid] = invalid
@@ -238,6 +240,7 @@ class Dialect:
         examples: Sequence[Example] = (),
         http: Sequence[str] = (),
         cli: str | None = None,
+        about: str = "",
     ) -> Callable[[Callable[[Context, Any], Any]], Callable[[Context, Any], Any]]:
         """Declare the decorated function as an operation; its annotations are its shapes, its docstring its text."""
 
@@ -254,6 +257,7 @@ class Dialect:
                 examples=tuple(examples),
                 http=tuple(http),
                 cli=cli,
+                about=about,
             )
             self.operations[operation.name] = operation
             return function

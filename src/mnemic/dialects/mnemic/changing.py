@@ -123,6 +123,7 @@ class HistoryReply(Shape):
     read_only=True,
     idempotent=True,
     cli="history",
+    about="Show what changed, newest first.",
     examples=[
         Example("", {"id": "12"}),
         Example("", {"since": "2h"}),
@@ -196,6 +197,7 @@ class UndoReply(Shape):
     title="Undo",
     destructive=True,
     cli="undo",
+    about="Undo a change, or everything since a moment.",
     examples=[Example("", {"change": 40}), Example("", {"since": "10m", "dry_run": True})],
 )
 def undo(ctx: Context, request: UndoRequest) -> UndoReply:

@@ -56,7 +56,9 @@ class StatsReply(Shape):
     db_size_bytes: int
 
 
-@MNEMIC.operation(title="Stats", read_only=True, idempotent=True, cli="stats")
+@MNEMIC.operation(
+    title="Stats", read_only=True, idempotent=True, cli="stats", about="Show the store in numbers."
+)
 def stats(ctx: Context, request: StatsRequest) -> StatsReply:
     """See which namespaces there are, how much each holds, and how many memories wait for their vectors."""
     seen = overview.overview(at(ctx, request.as_of), request.namespace)

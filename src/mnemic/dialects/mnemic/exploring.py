@@ -64,6 +64,7 @@ class ExploreReply(Shape):
     read_only=True,
     idempotent=True,
     cli="explore",
+    about="Follow links around a memory, to another one, or to what depends on it.",
     examples=[
         Example("around", {"id": "12", "depth": 2}),
         Example("path", {"id": "12", "to": "40"}),

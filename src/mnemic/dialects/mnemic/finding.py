@@ -92,6 +92,7 @@ class RecallReply(Shape):
     idempotent=True,
     gathers_use=True,
     cli="recall",
+    about="Find what is known about something, best first.",
     examples=[Example("", {"query": "when do we deploy?", "limit": 5})],
 )
 def recall(ctx: Context, request: RecallRequest) -> RecallReply:

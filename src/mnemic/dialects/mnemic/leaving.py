@@ -80,6 +80,7 @@ class ForgetReply(Shape):
     destructive=True,
     idempotent=True,
     cli="forget",
+    about="Delete memories (restorable).",
     examples=[Example("see first", {"tags": ["scratch"], "until": "30d", "dry_run": True})],
 )
 def forget(ctx: Context, request: ForgetRequest) -> ForgetReply:
@@ -135,7 +136,13 @@ class RestoreReply(Shape):
     count: int
 
 
-@MNEMIC.operation(title="Restore", idempotent=True, cli="restore", examples=[Example("", {"ids": ["12"]})])
+@MNEMIC.operation(
+    title="Restore",
+    idempotent=True,
+    cli="restore",
+    about="Restore deleted, archived or superseded memories.",
+    examples=[Example("", {"ids": ["12"]})],
+)
 def restore(ctx: Context, request: RestoreRequest) -> RestoreReply:
     """Bring back deleted, archived, expired or superseded memories, e.g. after a mistaken `forget`."""
     back = memories.restore(ctx, request.ids, name=request.name)

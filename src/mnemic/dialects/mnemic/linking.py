@@ -70,6 +70,7 @@ class LinkReply(Shape):
     title="Link",
     idempotent=True,
     cli="link",
+    about="Link two memories, end a link, or suggest links.",
     examples=[
         Example("", {"source": "12", "target": "7", "type": "depends_on", "reason": "CI runs first"}),
         Example("what could be linked", {"source": "12", "suggest": 5}),

@@ -64,6 +64,7 @@ class OpenReply(Shape):
     read_only=True,
     idempotent=True,
     cli="open",
+    about="Show memories in full, with their links.",
     examples=[Example("", {"ids": ["12", "Deploys"]})],
 )
 def open_(ctx: Context, request: OpenRequest) -> OpenReply:

@@ -64,7 +64,10 @@ class RateReply(Shape):
 
 
 @MNEMIC.operation(
-    title="Rate", cli="rate", examples=[Example("", {"ids": ["12"], "useful": True, "confidence": 8})]
+    title="Rate",
+    cli="rate",
+    about="Say whether memories or links helped.",
+    examples=[Example("", {"ids": ["12"], "useful": True, "confidence": 8})],
 )
 def rate(ctx: Context, request: RateRequest) -> RateReply:
     """Say whether recalled memories or links helped, so that better ones come first.

@@ -68,6 +68,7 @@ class ReflectReply(Shape):
 @MNEMIC.operation(
     title="Reflect",
     cli="reflect",
+    about="Store a reflection, or search reflections.",
     examples=[
         Example("", {"text": "Fridays hurt", "about": "12"}),
         Example("look back", {"query": "mistakes we made"}),

@@ -177,6 +177,7 @@ class RememberReply(Shape):
 @MNEMIC.operation(
     title="Remember",
     cli="remember",
+    about="Store a memory.",
     examples=[
         Example("keep a fact", {"text": "The API is deployed on Fridays", "tags": ["deploy"]}),
         Example("for a week", {"text": "Standup moved to 10:00", "ttl": "7d"}),

@@ -95,6 +95,7 @@ class ReviseReply(Shape):
     title="Revise",
     idempotent=True,
     cli="revise",
+    about="Change a memory, or replace it by a correction.",
     examples=[
         Example("correct it", {"id": "12", "text": "Deploys are on Mondays", "supersede": True}),
         Example("retag it", {"id": "12", "tags": ["deploy", "ci"]}),

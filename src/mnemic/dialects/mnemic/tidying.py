@@ -145,6 +145,7 @@ class TidyReply(Shape):
     title="Tidy",
     destructive=True,
     cli="tidy",
+    about="Find and clean up duplicates, contradictions, expired and suspicious memories.",
     examples=[
         Example("", {"action": "split", "id": "12"}),
         Example("see what is untidy", {"action": "report"}),

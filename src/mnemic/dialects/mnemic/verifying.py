@@ -58,6 +58,7 @@ class VerifyReply(Shape):
     read_only=True,
     idempotent=True,
     cli="verify",
+    about="Check a statement against memory.",
     examples=[Example("", {"claim": "We deploy on Fridays"})],
 )
 def verify(ctx: Context, request: VerifyRequest) -> VerifyReply:

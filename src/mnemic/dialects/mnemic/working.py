@@ -77,6 +77,7 @@ class SessionReply(Shape):
 @MNEMIC.operation(
     title="Session",
     cli="session",
+    about="Start, resume, log or end a session of work.",
     examples=[
         Example("", {"action": "start", "topic": "release"}),
         Example("keep what was said", {"action": "log", "user": "Ship it?", "agent": "On Monday."}),

@@ -13,7 +13,7 @@ import click
 from mnemic.errors import Busy, Conflict, Invalid, StoreUnusable
 from mnemic.storage.files import make_folder, put_in_place, sync
 from mnemic.surfaces.cli import output
-from mnemic.surfaces.cli.derived import arguments, command_for, declared, perform
+from mnemic.surfaces.cli.derived import arguments, command_for, declared, explained, perform
 from mnemic.surfaces.cli.fields import written_fields
 from mnemic.surfaces.cli.listing import find
 from mnemic.surfaces.cli.progress import progress
@@ -62,7 +62,7 @@ def restore() -> click.Command:
     """The house's `restore MEMORY...`, which with --from takes a backup instead."""
     operation = declared(find("restore"))
     command, fields = command_for(operation), written_fields(operation.request)
-    command.help = f"{operation.description}\n\nWith --from FILE, put a whole backup in the database's place."
+    command.help = f"{explained(operation)}\n\nWith --from FILE, restore the whole database from a backup."
     for param in command.params:
         if isinstance(param, click.Argument):
             param.required, param.metavar = False, f"[{param.metavar}]"

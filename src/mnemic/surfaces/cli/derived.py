@@ -35,10 +35,18 @@ def command_for(operation: Operation) -> Verb:
         operation.cli,
         callback=callback,
         params=[field.parameter() for field in fields],
-        help=operation.description,
-        short_help=operation.description.partition("\n")[0],
+        help=explained(operation),
+        short_help=operation.about or operation.description.partition("\n")[0],
         epilog=examples(operation, fields),
     )
+
+
+def explained(operation: Operation) -> str:
+    """The help of the command: its line for people, then what the description says below its first paragraph."""
+    if not operation.about:
+        return operation.description
+    _, _, rest = operation.description.partition("\n\n")
+    return f"{operation.about}\n\n{rest}".rstrip()
 
 
 def arguments(ctx: click.Context, fields: Sequence[Written]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ _DECLARATION = re.compile(
     r'^@\w+\.(?:operation|command)\((?P<hints>.*?)\)\ndef (?P<name>\w+)\([^\n]*\n    """(?P<text>[^\n]*?)(?:"""|\n)',
     re.DOTALL | re.MULTILINE,
 )
+_ABOUT = re.compile(r'\babout="([^"]*)"')
 _NAME = re.compile(r'\bcli="([\w-]+)"')
 
 
@@ -58,4 +59,5 @@ def _declared(dialect: str) -> Iterator[Listed]:
     for source in sorted([*_DIALECTS.glob(f"{module}.py"), *_DIALECTS.glob(f"{module}/*.py")]):
         for found in _DECLARATION.finditer(source.read_text(encoding="utf-8")):
             for name in _NAME.findall(found["hints"]):
-                yield Listed(name, dialect, source.stem, found["text"])
+                about = _ABOUT.search(found["hints"])
+                yield Listed(name, dialect, source.stem, about[1] if about else found["text"])

@@ -96,7 +96,8 @@ def origin(memory: MemoryShape) -> str:
 def recalled(reply: RecallReply) -> Iterator[str]:
     """The hits, best first, each with a bar for its relevance."""
     if not reply.memories and not reply.left_out:
-        yield "Nothing relevant is known."
+        told = reply.note or "Nothing relevant is known."
+        yield safe(told.replace('namespace "*" asks all', "`--namespace '*'` searches all"))
     for rank, hit in enumerate(reply.memories, 1):
         yield from one_hit(rank, hit)
         yield ""
@@ -118,6 +119,9 @@ def one_hit(rank: int, hit: HitShape | FullHitShape) -> Iterator[str]:
     yield f"{faint(f'{rank:2}.')} {bold(title)}{gap}{good(score)}"
     if not says_the_same(title, hit.text):
         yield from (INDENT + line for line in excerpt(hit.text, 3, width() - 6))
+    for turn in (*(hit.before or ()), *(hit.after or ())):
+        side = "before" if turn.id < hit.id else "after"
+        yield from (INDENT + faint(line) for line in excerpt(f"{side}: {turn.text}", 2, width() - 6))
     parts = [*([hit.namespace] if hit.namespace else []), *([", ".join(hit.tags)] if hit.tags else [])]
     yield INDENT + number(hit.id) + faint(" · " + safe(" · ".join([*parts, age(hit.when, wall_clock())])))
     if hit.signals:
