@@ -77,7 +77,7 @@ def test_the_same_text_is_refused_with_1_unless_forced(cli):
 
 def test_who_remembers_nothing_is_told_what_the_command_line_takes(cli):
     done = cli("remember", "--tags", "deploy")
-    assert done.code == 2 and "give text" in done.err and "items" not in done.err
+    assert done.code == 2 and "give TEXT" in done.err and "items" not in done.err
 
 
 def test_near_texts_are_told(cli):

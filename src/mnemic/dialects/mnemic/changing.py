@@ -92,9 +92,9 @@ class HistoryRequest(Request):
     @model_validator(mode="after")
     def _enough(self) -> HistoryRequest:
         if self.view is View.VERSIONS and self.id is None:
-            raise ValueError("versions needs id")
+            raise ValueError("versions needs `id`")
         if self.view is View.DIFF and (self.since is None or self.id is not None):
-            raise ValueError("diff needs since and takes no id")
+            raise ValueError("diff needs `since` and takes no `id`")
         return self
 
 
@@ -181,7 +181,7 @@ class UndoRequest(Request):
     @model_validator(mode="after")
     def _one_of(self) -> UndoRequest:
         if (self.change is None) == (self.since is None):
-            raise ValueError("give either change or since")
+            raise ValueError("give either `change` or `since`")
         return self
 
 

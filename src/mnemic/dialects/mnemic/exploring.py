@@ -42,7 +42,7 @@ class ExploreRequest(Request):
     @model_validator(mode="after")
     def _one_way(self) -> ExploreRequest:
         if self.impact and self.model_fields_set & {"to", "direction", "types"}:
-            raise ValueError("impact takes no to, direction or types")
+            raise ValueError("`impact` takes no `to`, `direction` or `types`")
         return self
 
 

@@ -56,12 +56,14 @@ class ForgetRequest(Request):
     @model_validator(mode="after")
     def _one_way(self) -> ForgetRequest:
         if self.archive and self.purge:
-            raise ValueError("archive and purge exclude each other")
+            raise ValueError("`archive` and `purge` exclude each other")
         somewhere = None if self.namespace == EVERYWHERE else self.namespace
         parts = (somewhere, self.pattern, self.kinds, self.tags, self.tier, self.until)
         # An empty part restricts nothing, and must not pass for one that does.
         if bool(self.ids) == any(parts):
-            raise ValueError("give ids, or at least one of namespace, pattern, kinds, tags, tier, until")
+            raise ValueError(
+                "give `ids`, or at least one of `namespace`, `pattern`, `kinds`, `tags`, `tier`, `until`"
+            )
         return self
 
 

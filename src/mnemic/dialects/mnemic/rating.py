@@ -34,7 +34,7 @@ class RateRequest(Request):
     @model_validator(mode="after")
     def _something(self) -> RateRequest:
         if not self.ids and not self.links:
-            raise ValueError("give ids or links")
+            raise ValueError("give `ids` or `links`")
         return self
 
 

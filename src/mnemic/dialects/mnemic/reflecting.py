@@ -39,11 +39,11 @@ class ReflectRequest(Request):
     @model_validator(mode="after")
     def _one_of(self) -> ReflectRequest:
         if (self.text is None) == (self.query is None):
-            raise ValueError("give either text or query")
+            raise ValueError("give either `text` or `query`")
         if self.query is not None and not self.query.strip():
-            raise ValueError("query must not be empty")
+            raise ValueError("`query` must not be empty")
         if self.query is not None and self.about is not None:
-            raise ValueError("about goes with text")
+            raise ValueError("`about` goes with `text`")
         return self
 
 

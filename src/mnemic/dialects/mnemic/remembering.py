@@ -116,9 +116,9 @@ class RememberRequest(Item):
     @model_validator(mode="after")
     def _one_of(self) -> RememberRequest:
         if self.text is None and self.items is None:
-            raise ValueError("nothing to remember: give text")
+            raise ValueError("nothing to remember: give `text`")
         if self.text is not None and self.items is not None:
-            raise ValueError("give either text or items")
+            raise ValueError("give either `text` or `items`")
         return self
 
     def notes(self, ctx: Context, session_id: int | None) -> list[Note]:

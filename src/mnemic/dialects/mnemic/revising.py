@@ -61,9 +61,9 @@ class ReviseRequest(Request):
     def _something(self) -> ReviseRequest:
         changes = self.model_fields_set - {"id", "reason", "supersede"}
         if not changes:
-            raise ValueError("nothing to change: give text, append, title, tags or another field")
+            raise ValueError("nothing to change: give `text`, `append`, `title`, `tags` or another field")
         if self.supersede and (self.text is None or changes != {"text"}):
-            raise ValueError("supersede takes text (the correction) and reason, no other change")
+            raise ValueError("`supersede` takes `text` (the correction) and `reason`, no other change")
         return self
 
     def revision(self) -> Revision:

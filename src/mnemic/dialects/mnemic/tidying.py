@@ -71,11 +71,11 @@ class TidyRequest(Request):
     @model_validator(mode="after")
     def _enough(self) -> TidyRequest:
         if self.action in OF_ALL and self.id is not None:
-            raise ValueError(f"{self.action} takes no id")
+            raise ValueError(f"{self.action} takes no `id`")
         if self.action in OF_ONE and self.id is None:
-            raise ValueError(f"{self.action} needs id")
+            raise ValueError(f"{self.action} needs `id`")
         if (self.action is Action.MERGE) != (self.into is not None):
-            raise ValueError("merge, and nothing else, needs into")
+            raise ValueError("merge, and nothing else, needs `into`")
         if self.action in (Action.REPORT, Action.CONFLICTS) and self.apply:
             raise ValueError(f"{self.action} changes nothing")
         return self

@@ -49,7 +49,8 @@ class SessionRequest(Request):
     def _fits(self) -> SessionRequest:
         strange = self.model_fields_set - {"action"} - TAKES[self.action]
         if strange:
-            raise ValueError(f"{self.action} takes no {', '.join(sorted(strange))}")
+            named = ", ".join(f"`{name}`" for name in sorted(strange))
+            raise ValueError(f"{self.action} takes no {named}")
         return self
 
 
