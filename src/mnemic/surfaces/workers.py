@@ -104,7 +104,10 @@ class Workers:
             with self._changed:
                 del self._running[task]
                 self._of_client[task.client] -= 1
-                self._changed.notify_all()
+                if not self._of_client[task.client]:
+                    del self._of_client[task.client]
+                if self._is_closed:
+                    self._changed.notify_all()
 
     def _taken(self) -> _Task | None:
         """The next call; None when there will be none."""
