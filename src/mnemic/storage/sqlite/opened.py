@@ -131,13 +131,17 @@ class OpenedStore:
         """The names of the models whose vectors are compared."""
         return self._used
 
+    def _connect(self) -> apsw.Connection:
+        """A new connection to the database."""
+        return connect(self._path, durable=self._durable)
+
     def _connection(self) -> apsw.Connection:
         """This thread's own connection for reading."""
         if self._closed:
             raise closed()
         connection: apsw.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
-            connection = connect(self._path, durable=self._durable)
+            connection = self._connect()
             self._local.connection = connection
             with self._lock:
                 self._open.add(connection)
@@ -150,7 +154,7 @@ class OpenedStore:
     @contextmanager
     def snapshot(self) -> Iterator[SqliteReader]:
         """See Store."""
-        connection = connect(self._path, durable=self._durable)
+        connection = self._connect()
         try:
             connection.execute("BEGIN")
             yield SqliteReader(self, connection)
@@ -208,7 +212,7 @@ class OpenedStore:
         if target.exists() and target.samefile(self._path):
             raise Invalid("target: is the database itself", "target")
         with our_errors(target.name):
-            source = connect(self._path, durable=self._durable)
+            source = self._connect()
             try:
                 back_up(source, target, progress)
             except OSError as error:
@@ -220,7 +224,7 @@ class OpenedStore:
 
     def probe(self) -> None:
         """See Store."""
-        with our_errors(self.location), closing(connect(self._path, durable=self._durable)) as connection:
+        with our_errors(self.location), closing(self._connect()) as connection:
             connection.execute("BEGIN")
             if not checking.probe(connection):
                 raise StoreUnusable("The index of words is damaged. `mnemic doctor` says what to do.")
@@ -229,7 +233,7 @@ class OpenedStore:
         """See Store."""
         # In one transaction, since others write meanwhile. On a connection of its own, since one that has
         # read the words index before takes another connection's writes to it for damage.
-        with our_errors(self.location), closing(connect(self._path, durable=self._durable)) as connection:
+        with our_errors(self.location), closing(self._connect()) as connection:
             connection.execute("BEGIN")
             return checking.check(connection)
 

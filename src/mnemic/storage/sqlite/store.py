@@ -8,11 +8,15 @@ from typing import TYPE_CHECKING
 
 import apsw
 
+from mnemic.errors import StoreUnusable
+from mnemic.model.values import Moment
 from mnemic.storage.base import Asked, Scratch, Store
 from mnemic.storage.files import HELD, Inode
+from mnemic.storage.sqlite import read_only
 from mnemic.storage.sqlite.ahead import Ahead
 from mnemic.storage.sqlite.connection import our_errors
 from mnemic.storage.sqlite.opened import OpenedStore, to_write
+from mnemic.storage.sqlite.writer import SqliteWriter
 
 if TYPE_CHECKING:
     from mnemic.storage.sqlite.lexicon import Lexicon
@@ -20,11 +24,13 @@ if TYPE_CHECKING:
 
 
 class SqliteStore(OpenedStore):
-    """The Store of the SQLite engine."""
+    """The Store of the SQLite engine. A file that cannot be written, as on a read-only mount, can still be read."""
 
     def __init__(self, path: Path, *, durable: bool = True):
+        self._is_read_only = read_only.is_read_only(path)
         with our_errors(path.name):
-            super().__init__(path, to_write(path, durable=durable), durable=durable, turns=path)
+            writer = read_only.opened(path) if self._is_read_only else to_write(path, durable=durable)
+            super().__init__(path, writer, durable=durable, turns=None if self._is_read_only else path)
         self._past: PastStore | None = None
         self._ahead = Ahead(self._read_ahead)
         self._held: Inode | None = HELD.take(path)
@@ -36,6 +42,30 @@ class SqliteStore(OpenedStore):
         if self._held:
             HELD.let_go(self._held)
             self._held = None
+
+    def write(
+        self, *, operation: str, actor: str, at: Moment, durable: bool = True, waits: bool = True
+    ) -> SqliteWriter:
+        """See Store."""
+        if self._is_read_only:
+            raise read_only.refusal(self.location)
+        return super().write(operation=operation, actor=actor, at=at, durable=durable, waits=waits)
+
+    def use_models(self, *names: str) -> None:
+        """See Store. Where nothing can be written, vectors of other models stay; they are not compared."""
+        try:
+            super().use_models(*names)
+        except StoreUnusable:
+            if not self._is_read_only:
+                raise
+
+    def index_substrings(self) -> None:
+        """See OpenedStore. Where nothing can be written, what is not indexed is looked through."""
+        if not self._is_read_only:
+            super().index_substrings()
+
+    def _connect(self) -> apsw.Connection:
+        return read_only.opened(self._path) if self._is_read_only else super()._connect()
 
     def lexicon(
         self, connection: apsw.Connection, *, is_question: bool, is_needed: bool = False
