@@ -274,14 +274,30 @@ def public(tmp_path):
         folder.chmod(before)
 
 
-@pytest.mark.parametrize("file_mode, folder_mode", [(0o444, 0o555), (0o000, 0o755), (0o444, 0o755)])
 @pytest.mark.usefixtures("public")
-def test_a_file_that_may_not_be_written_is_refused(path, file_mode, folder_mode):
+def test_a_file_that_may_not_be_read_is_refused(path):
+    before = files(path.parent)
+    path.chmod(0o000)
+    path.parent.chmod(0o755)
+    with without_privileges(), pytest.raises(StoreUnusable, match=r"good\.db cannot be opened"):
+        SqliteStore(path)
+    path.parent.chmod(0o700)
+    path.chmod(0o600)
+    assert files(path.parent) == before
+
+
+@pytest.mark.parametrize("file_mode, folder_mode", [(0o444, 0o555), (0o444, 0o755), (0o644, 0o555)])
+@pytest.mark.usefixtures("public")
+def test_a_file_that_may_not_be_written_is_read_and_left_as_it_is(path, file_mode, folder_mode):
     before = files(path.parent)
     path.chmod(file_mode)
     path.parent.chmod(folder_mode)
-    with without_privileges(), pytest.raises(StoreUnusable, match=r"good\.db cannot be (opened|written)"):
-        SqliteStore(path)
+    with without_privileges():
+        store = SqliteStore(path)
+        assert store.read().count() > 0
+        with pytest.raises(StoreUnusable, match=r"good\.db cannot be written"):
+            store.write(operation="test", actor="tester", at=0)
+        store.close()
     path.parent.chmod(0o700)
     path.chmod(0o600)
     assert files(path.parent) == before
