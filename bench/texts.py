@@ -1,7 +1,7 @@
 """The texts that are measured with: made up, the same in every run, their words spread as in real ones.
 
-The vocabulary is that of the tokenizer the package ships with, which lists English words from the most to
-the least frequent, mixed with pronounceable names nobody has heard of. Words follow Zipf's law.
+The vocabulary is that of the tokenizer of the English model, which lists words from about the most to the
+least frequent, mixed with pronounceable names nobody has heard of. Words follow Zipf's law.
 """
 
 from __future__ import annotations
@@ -12,15 +12,17 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import accumulate
 
-from mnemic.embedding.local import FILES
+from mnemic.embedding.local import ENGLISH
 from mnemic.retrieval.text import STOP_WORDS
 
-VERSION = 1
+VERSION = 2
 """To be raised when the texts change, so that no store of the old ones is used."""
 SEED = "mnemic"
 CHARACTERS = 320
 HALF_A_SENTENCE = 36
 NAMES = 8_000
+AFTER_A_BLANK = "Ġ"
+"""How the tokenizer marks a piece that begins a word."""
 FIRST_NAME_RANK = 400
 EXPONENT = 1.0
 FLATTENING = 2.7  # Zipf-Mandelbrot: the few most frequent words of English are less so than 1/rank says
@@ -47,7 +49,8 @@ SYLLABLES = (
 @cache
 def vocabulary() -> tuple[str, ...]:
     """The words, most frequent first."""
-    known = json.loads((FILES / "tokenizer.json").read_text())["model"]["vocab"]
+    pieces = json.loads((ENGLISH.folder / "tokenizer.json").read_text())["model"]["vocab"]
+    known = {piece[1:]: number for piece, number in pieces.items() if piece[0] == AFTER_A_BLANK}
     english = [word for word in sorted(known, key=known.__getitem__) if _is_word(word)]
     chance = random.Random(SEED)
     names = dict.fromkeys("".join(chance.choices(SYLLABLES, k=chance.randint(2, 4))) for _ in range(NAMES))
@@ -58,7 +61,7 @@ def vocabulary() -> tuple[str, ...]:
 
 
 def _is_word(text: str) -> bool:
-    return text.isascii() and text.isalpha() and len(text) > 1
+    return text.isascii() and text.isalpha() and text.islower() and len(text) > 1
 
 
 @cache
