@@ -11,6 +11,7 @@ from speaking import Speaker, a_relation, an_entity
 from mnemic.dialects import anthropic
 from mnemic.dialects.anthropic import ANTHROPIC
 from mnemic.dialects.pages import READABLE
+from mnemic.dialects.schemas import without_closure
 from mnemic.model.access import Grant
 from support import everything
 
@@ -37,7 +38,10 @@ def graph(speak):
 
 
 def test_the_list_of_tools_is_that_of_the_reference(speak):
-    assert speak.say("tools/list") == REFERENCE
+    taken = [{**tool, "inputSchema": without_closure(tool["inputSchema"])} for tool in REFERENCE["tools"]]
+    assert speak.say("tools/list") == {**REFERENCE, "tools": taken}, (
+        "but for what Gemini's converter fails at"
+    )
 
 
 # -- texts and objects

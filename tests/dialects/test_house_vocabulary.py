@@ -431,6 +431,129 @@ def test_whatever_is_asked_the_answer_is_a_reply_or_an_error_of_ours(fuzzed, dat
         json.loads(MNEMIC.render(reply).text)
 
 
+# -- calls as models make them
+
+
+@pytest.mark.parametrize(
+    "name, arguments, told",
+    [
+        ("remember", {"content": "x"}, "content: unknown argument; did you mean `text`?"),
+        (
+            "remember",
+            {"text": "x", "importance": 5},
+            "importance: unknown argument; did you mean `priority`?",
+        ),
+        ("remember", {"text": "x", "tag": "a"}, "tag: unknown argument; did you mean `tags`?"),
+        ("remember", {"text": "x", "project": "a"}, "project: unknown argument; did you mean `namespace`?"),
+        ("remember", {"memories": ["x"]}, "memories: unknown argument; did you mean `items`?"),
+        (
+            "remember",
+            {"items": [{"content": "x"}]},
+            "items.0.content: unknown argument; did you mean `text`?",
+        ),
+        ("recall", {"question": "x"}, "question: unknown argument; did you mean `query`?"),
+        ("recall", {"text": "x"}, "text: unknown argument; did you mean `query`?"),
+        ("recall", {"query": "x", "top_k": 3}, "top_k: unknown argument; did you mean `limit`?"),
+        (
+            "recall",
+            {"query": "x", "minRelevance": 1},
+            "minRelevance: unknown argument; did you mean `min_relevance`?",
+        ),
+        (
+            "recall",
+            {"query": "x", "max_tokens": 9},
+            "max_tokens: unknown argument; did you mean `budget_tokens`?",
+        ),
+        ("recall", {"query": "x", "qqqqq": 9}, "qqqqq: unknown argument; known are query, limit, namespace"),
+        ("open", {"id": 1}, "id: unknown argument; did you mean `ids`?"),
+        ("open", {"memory_ids": [1]}, "memory_ids: unknown argument; did you mean `ids`?"),
+        ("revise", {"memory_id": 1, "text": "x"}, "memory_id: unknown argument; did you mean `id`?"),
+        ("revise", {"id": 1, "new_text": "x"}, "new_text: unknown argument; did you mean `text`?"),
+        ("forget", {"memory_id": 1}, "memory_id: unknown argument; did you mean `ids`?"),
+        ("link", {"source_id": 1, "target": 2}, "source_id: unknown argument; did you mean `source`?"),
+        ("link", {"source": 1, "to": 2}, "to: unknown argument; did you mean `target`?"),
+        (
+            "link",
+            {"source": 1, "target": 2, "relation": "x"},
+            "relation: unknown argument; did you mean `type`?",
+        ),
+        ("verify", {"statement": "x"}, "statement: unknown argument; did you mean `claim`?"),
+        ("session", {"command": "start"}, "command: unknown argument; did you mean `action`?"),
+    ],
+)
+def test_a_near_miss_is_answered_with_the_argument_that_was_meant(stocked, name, arguments, told):
+    with pytest.raises(Invalid) as refusal:
+        MNEMIC.call(stocked, name, arguments)
+    assert told in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    "name, meant",
+    [
+        ("search", "recall"),
+        ("store_memory", "remember"),
+        ("memory_recall", "recall"),
+        ("Remember", "remember"),
+        ("delete", "forget"),
+        ("update", "revise"),
+        ("get_memory", "open"),
+        ("mnemic_recall", "recall"),
+    ],
+)
+def test_an_unknown_tool_is_answered_with_the_one_that_was_meant(ctx, name, meant):
+    with pytest.raises(NotFound, match=f"Unknown tool: {name}. Did you mean `{meant}`"):
+        call(ctx, name)
+
+
+@pytest.mark.parametrize(
+    "name, arguments, same",
+    [
+        ("remember", {"text": "x", "tags": "deploy"}, {"text": "x", "tags": ["deploy"]}),
+        ("remember", {"text": "x", "tags": "deploy, ci"}, {"text": "x", "tags": ["deploy", "ci"]}),
+        ("remember", {"text": "x", "tags": '["a", "b"]'}, {"text": "x", "tags": ["a", "b"]}),
+        ("remember", {"items": "x"}, {"items": [{"text": "x"}]}),
+        ("remember", {"items": ["x", "y"]}, {"items": [{"text": "x"}, {"text": "y"}]}),
+        ("remember", {"items": {"text": "x"}}, {"items": [{"text": "x"}]}),
+        ("remember", {"items": '[{"text": "x", "tags": "a"}]'}, {"items": [{"text": "x", "tags": ["a"]}]}),
+        ("remember", {"text": "", "items": ["x"], "title": "", "ttl": ""}, {"items": [{"text": "x"}]}),
+        ("remember", {"text": "x", "metadata": '{"a": 1}'}, {"text": "x", "metadata": {"a": 1}}),
+        ("remember", {"text": "x", "priority": "7"}, {"text": "x", "priority": 7}),
+        ("remember", {"text": ["x"]}, {"text": "x"}),
+        (
+            "recall",
+            {"query": "x", "limit": "5", "explain": "true"},
+            {"query": "x", "limit": 5, "explain": True},
+        ),
+        ("recall", {"query": "x", "kinds": "note", "since": ""}, {"query": "x", "kinds": ["note"]}),
+        ("open", {"ids": 1}, {"ids": [1]}),
+        ("open", {"ids": "Deploys"}, {"ids": ["Deploys"]}),
+        ("open", {"ids": "1, 2"}, {"ids": ["1", "2"]}),
+        ("open", {"ids": "[1, 2]"}, {"ids": [1, 2]}),
+        ("link", {"source": "1", "target": "2"}, {"source": 1, "target": 2}),
+        ("link", {"source": 1, "suggest": True}, {"source": 1, "suggest": 10}),
+    ],
+)
+def test_what_can_only_mean_one_thing_is_taken(stocked, name, arguments, same):
+    operation = OPERATIONS[name]
+    taken, meant = MNEMIC.parse(operation, arguments), operation.parse(same)
+    if name == "link":
+        assert as_json(call(stocked, name, **arguments)) == as_json(call(stocked, name, **same))
+    else:
+        assert taken == meant
+
+
+@pytest.mark.parametrize("number", [40, "40", 40.0, "Deploys"])
+def test_a_memory_is_named_by_number_text_or_title(stocked, number):
+    assert call(stocked, "open", ids=[number]).memories[0].id == 40
+    assert call(stocked, "revise", id=number, text="The API is deployed on Mondays").memory.id == 40
+    assert call(stocked, "forget", ids=number).deleted == 1
+
+
+def test_tags_can_still_be_removed(stocked):
+    call(stocked, "revise", id=1, tags="a")
+    assert call(stocked, "revise", id=1, tags=[]).memory.tags is None
+
+
 # -- what the verbs answer
 
 

@@ -30,8 +30,24 @@ def listed_in_full(operation: Operation) -> dict[str, Any]:
         "name": operation.name,
         "title": operation.title,
         "description": operation.description,
-        "inputSchema": whole_schema(operation.request),
+        "inputSchema": without_closure(whole_schema(operation.request)),
         "annotations": hints(operation),
+    }
+
+
+def without_closure(part: Any) -> Any:
+    """*part* of a schema without `additionalProperties: false`, which the converter of google-genai fails at.
+
+    An unknown argument is refused whether the schema says so or not.
+    """
+    if isinstance(part, list):
+        return [without_closure(item) for item in part]
+    if not isinstance(part, dict):
+        return part
+    return {
+        key: without_closure(value)
+        for key, value in part.items()
+        if key != "additionalProperties" or not isinstance(value, bool)
     }
 
 
