@@ -1,7 +1,6 @@
 """Side by side with the reference server: the same calls, call by call, get the same answers.
 
-What differs on purpose is left out: a name or a relation that comes twice in one call, and the deletion of a name that
-is no entity, which takes the relations to it along there and leaves them here.
+What differs on purpose is left out: a name or a relation that comes twice in one call.
 """
 
 from __future__ import annotations
@@ -102,16 +101,8 @@ def sequence(chance):
 def test_the_same_calls_get_the_same_answers(ctx, there, seed):
     speak = Speaker(ANTHROPIC, ctx)
     for step, (tool, arguments) in enumerate(sequence(random.Random(seed))):
-        if tool == "delete_entities" and not speak.ok("open_nodes", names=named(arguments))["entities"]:
-            continue
         ours, theirs = speak(tool, **arguments), call(there, tool, arguments)
         assert ours == theirs, f"call {step}: {tool} {arguments}"
-
-
-def named(arguments):
-    """The names to delete, if they are names."""
-    names = arguments.get("entityNames")
-    return names if isinstance(names, list) and all(isinstance(name, str) for name in names) else []
 
 
 def test_the_same_tools_and_resources_are_listed(ctx, there):
