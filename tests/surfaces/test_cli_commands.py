@@ -318,3 +318,19 @@ def test_of_several_deleted_memories_of_a_name_the_last_is_restored(cli):
         cli("remember", f"Tea is at {hour}", "--title", "Tea")
         cli("forget", "Tea")
     assert cli.json("restore", "Tea")["memories"][0]["id"] == 2
+
+
+def test_a_command_works_in_the_namespace_of_its_project(cli):
+    cli("remember", "Deploys are on Fridays, everywhere")
+    project = cli.home / "widgets"
+    (project / ".git").mkdir(parents=True)
+    cli.patch.chdir(project)
+    assert cli("remember", "Widgets deploys are on Mondays").out.endswith("in widgets\n")
+    assert cli("remember", "Deploys need two reviews", "--namespace", "global").out.endswith("in global\n")
+    assert {one["id"] for one in cli.json("list")["memories"]} == {1, 2, 3}
+    other = cli.home / "gadgets"
+    (other / ".git").mkdir(parents=True)
+    cli.patch.chdir(other)
+    assert {one["id"] for one in cli.json("list")["memories"]} == {1, 3}
+    assert {one["id"] for one in cli.json("list", "--namespace", "widgets")["memories"]} == {2}
+    assert {one["id"] for one in cli.json("list", "--namespace", "*")["memories"]} == {1, 2, 3}

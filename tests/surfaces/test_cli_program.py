@@ -402,7 +402,10 @@ def test_ctrl_c_says_what_was_done(cli):
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert err.decode().strip() == "Interrupted. 3 changes were stored; `mnemic history` lists them."
+    assert (
+        err.decode().strip()
+        == "Interrupted. 3 changes were stored since it began; `mnemic history` lists them."
+    )
 
 
 def test_a_terminal_that_is_not_utf_8_is_written_to_all_the_same(cli):

@@ -419,3 +419,29 @@ def test_call_reaches_any_tool(cli):
     assert cli("call", "mnemic", "nothing").code == 1
     assert cli("call", "klingon", "recall").code == 1
     assert cli("call", "mnemic", "recall", '{"query": "x", "a": ' + "[" * 1200 + "]" * 1200 + "}").code == 2
+
+
+def test_config_names_the_namespace_of_the_project(cli):
+    assert cli.json("config")["settings"]["namespace"]["value"] == "auto: no project here, so global"
+    project = cli.home / "widgets"
+    (project / ".git").mkdir(parents=True)
+    cli.patch.chdir(project)
+    assert cli.json("config")["settings"]["namespace"]["value"] == "auto: widgets"
+    assert cli.json("config", "--namespace", "global")["settings"]["namespace"]["value"] == "global"
+
+
+def test_an_interrupted_embed_keeps_what_is_done_and_says_how_much(known, monkeypatch):
+    from mnemic.core import upkeep
+
+    monkeypatch.setattr("mnemic.surfaces.cli.upkeep.BATCH", 1)
+    whole, calls = upkeep.embed_pending, []
+
+    def stopped(*given, **keywords):
+        calls.append(given)
+        if len(calls) > 1:
+            raise KeyboardInterrupt
+        return whole(*given, **keywords)
+
+    monkeypatch.setattr("mnemic.core.upkeep.embed_pending", stopped)
+    done = known("embed", MNEMIC_EMBEDDER="local")
+    assert done.code == 130 and re.fullmatch(r"Interrupted. Embedded 1, [1-9]\d* left.\n", done.out), done

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from mnemic.project import AUTO, current_namespace
 from mnemic.settings import Settings, config_files, found, read_file
 from mnemic.surfaces.cli import output
 from mnemic.surfaces.cli.session import Session, Verb, pass_session
@@ -35,9 +36,18 @@ def config(session: Session) -> None:
     output.tell(session, facts, *places, "", *lines)
 
 
+def _namespace(settings: Settings) -> str:
+    """The namespace that native commands write to, and whether it is that of the project."""
+    if settings.namespace != AUTO:
+        return settings.namespace
+    return f"{AUTO}: {current_namespace() or 'no project here, so global'}"
+
+
 def shown(settings: Settings, name: str) -> Any:
     """A setting's value, or just that it is set if it is a secret."""
     value = settings.database if name == "db" else getattr(settings, name)
+    if name == "namespace":
+        return _namespace(settings.for_project())
     if name in SECRETS:
         return "(set)" if value else ""
     return os.pathsep.join(value) if isinstance(value, tuple) else value

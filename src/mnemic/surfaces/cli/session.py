@@ -91,17 +91,17 @@ class Session:
         if not number:
             return "Interrupted. Nothing was changed."
         told = "1 change was" if number == 1 else f"{number:,} changes were"
-        return f"Interrupted. {told} stored; `mnemic history` lists them."
+        return f"Interrupted. {told} stored since it began; `mnemic history` lists them."
 
     def _changes(self) -> int:
-        """How many changes this run has made."""
+        """How many changes the store has seen since this run opened it; an import keeps the names of their authors."""
         from mnemic.app import open_app
 
         if self.began is None or is_missing(self.began[0].database):
             return 0
         settings, position = self.began
         with open_app(replace(settings, embedder="none"), actor=ACTOR) as app:
-            return sum(1 for _ in app.ctx.store.read().journal(after=position, actor=ACTOR))
+            return sum(1 for _ in app.ctx.store.read().journal(after=position))
 
     def for_one_line(self) -> Session:
         """A session for one line of a shell: the same store and flags, to which the line may add its own."""
