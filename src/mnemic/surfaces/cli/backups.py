@@ -31,7 +31,7 @@ LEFTOVERS = (LOG, "-shm")
 
 @click.command(cls=Verb)
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--force", is_flag=True, help="Replace FILE if it is there.")
+@click.option("--force", is_flag=True, help="Replace FILE if it exists.")
 @pass_session
 def backup(session: Session, file: Path, force: bool) -> None:
     """Copy the whole database to FILE while it is in use."""
@@ -84,11 +84,15 @@ def restore() -> click.Command:
 
 def _from_option() -> click.Option:
     existing = click.Path(path_type=Path, exists=True, dir_okay=False)
-    return click.Option(["--from", "source"], type=existing, help="A backup to put in the database's place.")
+    return click.Option(
+        ["--from", "source"], type=existing, help="Restore the whole database from this backup."
+    )
 
 
 def _force_option() -> click.Option:
-    return click.Option(["--force"], is_flag=True, help="With --from: even if memories are there now.")
+    return click.Option(
+        ["--force"], is_flag=True, help="With --from: replace a database that holds memories."
+    )
 
 
 def restore_from(session: Session, source: Path, force: bool) -> int:

@@ -22,9 +22,9 @@ _scope = click.option(
     type=click.Choice([scope.value for scope in Scope]),
     default=Scope.USER.value,
     show_default=True,
-    help="For you, or for this folder.",
+    help="Configure it for the user, or for the project in this folder.",
 )
-_name = click.option("--name", default="mnemic", show_default=True, help="What the client calls the server.")
+_name = click.option("--name", default="mnemic", show_default=True, help="Name of the server in the client.")
 _dry_run = click.option("--dry-run", is_flag=True, help="Show the change without making it.")
 
 
@@ -34,7 +34,7 @@ _dry_run = click.option("--dry-run", is_flag=True, help="Show the change without
     "--dialect",
     metavar="NAME",
     shell_complete=names,
-    help="The vocabulary it should speak. [default: mnemic]",
+    help="Dialect to serve. [default: mnemic]",
 )
 @_scope
 @_name
@@ -58,7 +58,7 @@ def install(session: Session, client: str, dialect: str | None, scope: str, name
 @_dry_run
 @pass_session
 def uninstall(session: Session, client: str, scope: str, name: str, dry_run: bool) -> None:
-    """Take Mnemic out of the configuration of CLIENT. Memories stay."""
+    """Remove Mnemic from the configuration of CLIENT. Memories stay."""
     edit = plan_uninstall(CLIENTS[client], this_machine(), Scope(scope), name)
     carry_out(session, edit, dry_run, done="Memories stay where they are.")
 

@@ -15,12 +15,15 @@ from mnemic.surfaces.cli.vocabularies import LISTED, names
 
 
 @click.command(cls=Verb, params=[tier_option()])
-@click.option("--host", metavar="ADDRESS", help="Where to listen. [default: 127.0.0.1]")
-@click.option("--port", type=click.IntRange(0, 65535), metavar="N", help="[default: 9077]")
-@click.option("--token", metavar="SECRET", help="A token that may do everything. [env: MNEMIC_TOKEN]")
-@click.option("--fast-writes", is_flag=True, default=None, help="Acknowledge before the disk has it.")
+@click.option("--host", metavar="ADDRESS", help="Address to listen on. [default: 127.0.0.1]")
+@click.option("--port", type=click.IntRange(0, 65535), metavar="N", help="Port to listen on. [default: 9077]")
+@click.option("--token", metavar="SECRET", help="Token that grants full access. [env: MNEMIC_TOKEN]")
+@click.option("--fast-writes", is_flag=True, default=None, help="Acknowledge writes before they are on disk.")
 @click.option(
-    "--allow-path", multiple=True, metavar="FOLDER", help="A folder that tools may read files from."
+    "--allow-path",
+    multiple=True,
+    metavar="FOLDER",
+    help="Folder that tools may read files from; may be given several times.",
 )
 @pass_session
 def serve(session: Session, /, **given: Any) -> None:
@@ -68,7 +71,7 @@ def greeting(address: str, database: str, needs_token: bool) -> list[str]:
     show_default=True,
     metavar="NAME",
     shell_complete=names,
-    help="The vocabulary to speak.",
+    help="Dialect to serve.",
 )
 @click.option(
     "--tools",

@@ -167,11 +167,11 @@ SHARED = frozenset(f"{OURS}{name}" for name in ("db", "namespace", "json"))
 def global_options(taken: Iterable[str] = ()) -> list[click.Parameter]:
     """The options every command takes too, without those whose flag is *taken* by the command."""
     options = [
-        _option("--db", _keep, "The database. [env: MNEMIC_DB]", metavar="PATH"),
+        _option("--db", _keep, "Database file. [env: MNEMIC_DB]", metavar="PATH"),
         _option(
             "--namespace",
             _keep,
-            "Write to this namespace, read it and global; auto: named after the git repository.",
+            "Write to this namespace, read it and global; * reads all. [default: that of the git repository]",
             metavar="NAME",
         ),
         _option("--json", _keep_json, "Answer in JSON.", is_flag=True),
@@ -195,7 +195,7 @@ def tier_option() -> click.Option:
         type=click.Choice(TIERS),
         callback=_keep,
         expose_value=False,
-        help="How much machinery answers; keyword does without a model. [default: semantic]",
+        help="Feature tier; keyword needs no model. [default: semantic]",
     )
 
 

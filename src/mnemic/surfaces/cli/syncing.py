@@ -29,17 +29,16 @@ COURSES = ("pull", "push", "merge")
     type=click.Choice(COURSES),
     default="merge",
     show_default=True,
-    help="Bring all memories here, send all there, or both.",
+    help="pull: import from REMOTE; push: export to it; merge: both.",
 )
-@click.option("--token", envvar="MNEMIC_TOKEN", help="The token a daemon asks for. [env: MNEMIC_TOKEN]")
+@click.option("--token", envvar="MNEMIC_TOKEN", help="Access token of the daemon. [env: MNEMIC_TOKEN]")
 @pass_session
 def sync(session: Session, remote: str, direction: str, token: str | None) -> int:
-    """Hold the same memories here and in REMOTE, the file of another database or the address of a daemon.
+    """Sync with REMOTE, the file of another database or the address of a daemon.
 
-    A memory is known by its id, or by a title that somebody chose, and nothing is lowered. When two databases are
-    merged, of two versions the newer stays, and what was forgotten on one side since it changed on the other does not
-    come back there. What was superseded on one side is so on the other, unless it changed there since. One way, what is
-    brought or sent replaces what is there, and the journal keeps that; but a daemon never gives up a newer version, and
+    Memories are matched by id, or by a chosen name. A merge keeps the newer of two versions; a deletion on one side is
+    not undone by the other; a superseded memory is superseded on both, unless it changed since. With pull or push what
+    arrives replaces what is there, and the journal keeps the old version. A daemon never gives up a newer version, and
     is not told what was superseded.
     """
     from mnemic.core.moving import syncing

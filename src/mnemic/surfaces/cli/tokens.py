@@ -19,16 +19,18 @@ if TYPE_CHECKING:
 
 @click.group(cls=VerbGroup)
 def token() -> None:
-    """Make, list and revoke access tokens for HTTP."""
+    """Create, list and revoke access tokens for HTTP."""
 
 
 @token.command()
 @click.argument("name")
-@click.option("--namespaces", multiple=True, metavar="NAME,...", help="Only these namespaces. [default: all]")
-@click.option("--read-only", is_flag=True, help="May not change anything.")
+@click.option(
+    "--namespaces", multiple=True, metavar="NAME,...", help="Grant these namespaces only. [default: all]"
+)
+@click.option("--read-only", is_flag=True, help="Grant reading only.")
 @pass_session
 def create(session: Session, name: str, namespaces: tuple[str, ...], read_only: bool) -> None:
-    """Make a token called NAME. It is shown once, and only its hash is kept."""
+    """Create a token called NAME. It is shown once; only its hash is stored."""
     from mnemic.core import access
 
     scope = tuple(part for text in namespaces for part in split(text))
@@ -58,7 +60,7 @@ def _where(token: Token) -> str:
 @click.argument("name")
 @pass_session
 def revoke(session: Session, name: str) -> None:
-    """Make the token called NAME useless."""
+    """Revoke the token called NAME."""
     from mnemic.core import access
 
     with session.open() as app:

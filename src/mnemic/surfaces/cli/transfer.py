@@ -34,26 +34,26 @@ STANDARD_INPUT = "standard input"
     "--format",
     "form",
     type=click.Choice([form.value for form in Format]),
-    help="One document, or lossless lines. [default: json]",
+    help="json: one document of living memories; jsonl: lossless lines. [default: json]",
 )
-@click.option("--journal", is_flag=True, help="Every change too; implies --format jsonl.")
-@click.option("--to", "system", type=click.Choice(SYSTEMS), help="A file that another system reads.")
+@click.option("--journal", is_flag=True, help="Include the whole history; implies --format jsonl.")
+@click.option("--to", "system", type=click.Choice(SYSTEMS), help="Write a file that this system reads.")
 @click.option(
     "-o",
     "--output",
     "target",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="A file instead of standard output.",
+    help="Write to this file instead of standard output.",
 )
 @pass_session
 def export(
     session: Session, form: str | None, journal: bool, system: str | None, target: Path | None
 ) -> None:
-    """Write all memories and links.
+    """Export all memories and links.
 
-    As one JSON document, or with --format jsonl as lines that hold everything: forgotten memories, ids,
-    times, counters and, with --journal, the whole history. With --to, what is living as a file of another
-    system; what that has no place for is told.
+    As one JSON document, or with --format jsonl as lines that hold everything: deleted memories, ids, times, counters
+    and, with --journal, the whole history. With --to, living memories as a file of another system; what that system
+    cannot hold is listed.
     """
     if journal and form == Format.JSON:
         raise click.UsageError("--journal: only lines can hold the journal; use --format jsonl")
@@ -113,21 +113,21 @@ def _sink(target: Path | None) -> Iterator[IO[bytes]]:
     "--from",
     "system",
     type=click.Choice(SOURCES),
-    help="Whose FILE it is: a database, an export or a folder.",
+    help="System that FILE comes from: its database, export or folder.",
 )
 @click.option(
     "--format",
     "form",
     type=click.Choice([form.value for form in Format]),
-    help="How FILE is written. [default: as it looks]",
+    help="Format of FILE. [default: detected]",
 )
-@click.option("--dry-run", is_flag=True, help="Say what would come, and change nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what would be imported without doing it.")
 @pass_session
 def import_(session: Session, file: Path, system: str | None, form: str | None, dry_run: bool) -> int:
-    """Read memories and links from FILE or standard input.
+    """Import memories and links from FILE or standard input.
 
-    What is known by the same id, or by a title that somebody chose, is brought up to date, the newer version winning;
-    what is invalid is skipped and told. With --from, FILE is what another system keeps; it is only read.
+    A memory with a known id, or a known chosen name, is updated; the newer version wins. What is invalid is skipped and
+    listed. With --from, FILE belongs to another system and is only read.
     """
     if system is not None:
         return _brought(session, system, file, dry_run)
