@@ -22,12 +22,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from bench.retrieval import Dataset, fill, load
-from bench.vectors import CachedEmbedder
+from bench.vectors import cached_models, spoken
 
 from mnemic.core.context import Context
 from mnemic.core.memories import Note
 from mnemic.embedding.base import Embedder, Embedding, embedding
-from mnemic.embedding.local import LocalEmbedder
 from mnemic.model.search import Query
 from mnemic.retrieval import engine
 from mnemic.retrieval.profiles import HOUSE
@@ -37,6 +36,8 @@ from mnemic.storage.sqlite.store import SqliteStore
 PIECE = 16_000
 """A longer turn is stored in pieces, as the outside scorer does."""
 HITS = 5
+BACKED = ("verified", "partial")
+"""The claims that are asked of their own store: a contradicted one may hold a name or number that is not there."""
 FOREIGN = 30
 """So many claims of other stores are asked of a store of claims."""
 RIDGE, STEPS = 1e-3, 50
@@ -68,7 +69,8 @@ def turns(data: Dataset, haystack: str) -> Iterator[Note]:
     for document, _ in data.haystacks[haystack]:
         for turn in data.documents[document]:
             for part in split(turn["text"]):
-                yield Note(text=f"{turn['role']}: {part}", metadata={"ids": [document, turn["id"]]})
+                told = spoken(turn | {"text": part})
+                yield Note(text=told, metadata={"ids": [document, turn["id"]]})
 
 
 def opened(folder: Path, name: str, notes: Iterator[Note], embedder: Embedder) -> SqliteStore:
@@ -143,7 +145,7 @@ def _claims(
             if other is not row and (claim["lang"] == language or language == "en")
         ]
         for claim in row["claims"]:
-            if claim["evidence"]:
+            if claim["label"] in BACKED:
                 yield store, claim | {"question": claim["text"], "group": "claim"}
         for claim in others[:: max(1, len(others) // FOREIGN)]:
             yield store, {"question": claim["text"], "answerable": False, "group": "foreign", "evidence": ()}
@@ -259,7 +261,7 @@ def main() -> None:
     parser.add_argument("--floor", type=float, default=FLOOR)
     parser.add_argument("--check", action="store_true", help="measure the constants in use")
     options = parser.parse_args()
-    embedder = CachedEmbedder(LocalEmbedder())
+    embedder = cached_models()
     files = [
         path
         for kind in ("abstain", "claims", "languages")

@@ -15,7 +15,7 @@ from mnemic.retrieval.breadth import asks_for_several, likeness
 from mnemic.retrieval.candidates import Candidate, gather
 from mnemic.retrieval.periods import Period, looks_back, period
 from mnemic.retrieval.standing import OPENING, is_standing
-from mnemic.retrieval.text import exact_terms
+from mnemic.retrieval.text import asked_words, exact_terms
 from mnemic.search.relevance import NO_SIGNALS, Signals, judge
 from mnemic.storage.base import Reader, Traits
 
@@ -62,8 +62,9 @@ class House:
     """
 
     depth: int = 80
-    semantic: float = 0.7
+    semantic: float = 0.6
     words: float = 0.3
+    fair: float = 0.25
     standing: float = 0.25
     standing_depth: int = 60
     beside: float = 0.3
@@ -85,7 +86,8 @@ class House:
         asked = period(query.text, query.now)
         several = asks_for_several(query.text) or looks_back(query.text)
         traits = reader.traits(list(candidates))
-        own = self._own(candidates, traits)
+        ceiling = _ceiling(reader, asked_words(query.text), query.filter.namespaces)
+        own = self._own(candidates, traits, ceiling)
         for number, value in self._standing(reader, candidates, traits).items():
             own[number]["standing"] = value
         worth = {number: sum(terms.values()) for number, terms in own.items()}
@@ -98,7 +100,7 @@ class House:
             _add(own, worth, name, values)
         if several:
             _add(own, worth, "alike", self._alike(reader, candidates, worth, traits))
-        _add(own, worth, "told", self._told(reader, query, traits))
+        _add(own, worth, "told", self._told(reader, query, traits, ceiling))
         return self._judged(reader, query, candidates, own, worth)
 
     def _judged(
@@ -119,10 +121,15 @@ class House:
         ]
 
     def _own(
-        self, candidates: Mapping[int, Candidate], traits: Mapping[int, Traits]
+        self, candidates: Mapping[int, Candidate], traits: Mapping[int, Traits], ceiling: float
     ) -> dict[int, dict[str, float]]:
-        """What each candidate is worth by itself."""
-        top = max((candidate.bm25 for candidate in candidates.values()), default=0.0) or 1.0
+        """What each candidate is worth by itself.
+
+        Words count as a share of the best BM25 in scope, or of what a fair match of the question would have, if that is
+        more: a single common word is no match.
+        """
+        best = max((candidate.bm25 for candidate in candidates.values()), default=0.0)
+        top = max(best, self.fair * ceiling) or 1.0
         return {
             number: {
                 "semantic": self.semantic * max(0.0, candidate.cosine) * traits[number].confidence,
@@ -155,7 +162,9 @@ class House:
         placed = ((number, traits[number].session_id) for number in worth) if shares else ()
         return {number: shares[session] for number, session in placed if session is not None}
 
-    def _told(self, reader: Reader, query: Query, traits: Mapping[int, Traits]) -> dict[int, float]:
+    def _told(
+        self, reader: Reader, query: Query, traits: Mapping[int, Traits], ceiling: float
+    ) -> dict[int, float]:
         """What it counts that a session tells of many words of the question, be it one here and one there.
 
         Only of words as they are written: which spelling of an unknown one was meant is a guess.
@@ -168,7 +177,6 @@ class House:
         for held in reader.each_word(terms, query.filter, list(placed)):
             for session, adds in self._best_of(held, placed, traits).items():
                 told[session] += adds
-        ceiling = _ceiling(reader, terms, query.filter.namespaces)
         return {
             number: self.told * told[session] / ceiling * traits[number].confidence
             for number, session in placed.items()

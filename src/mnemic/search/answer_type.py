@@ -24,7 +24,8 @@ _COUNTED = (
 _QUESTIONS: tuple[tuple[AnswerType, str], ...] = (
     (
         AnswerType.NUMBER,
-        rf"\bhow (?:{_MEASURED})\b|\b(?:which|what)(?: \w+)? (?:{_COUNTED})\b"
+        rf"\bhow (?:{_MEASURED})\b|\b(?:which|what)(?: \w+){{0,3}} (?:{_COUNTED})\b"
+        r"|\bwhat (?:do|does|did|will|would)(?: \w+){1,4} (?:pay|cost|costs|earn|weigh|charge)\b"
         rf"|\bwhat (?:is|was|are) (?:the|our|my) (?:{_COUNTED})\b"
         r"|\bwie (?:viele?|lange?|oft|gro(?:ß|ss)|hoch|teuer|alt|weit)\b|\bcombien\b|\bcu[aá]nt[oa]s?\b|\bquant[oa]s?\b"
         r"|\bсколько\b|多少|几个|幾|いくつ|いくら|何[人個台回件本枚冊年日時分]|몇|얼마|\bكم\b|कितन",
@@ -110,9 +111,13 @@ def holds(text: str, kind: AnswerType, question: str) -> bool:
         case AnswerType.TIME:
             return _has_other(_TIMES, text.lower(), question.lower())
         case AnswerType.PERSON:
-            return _has_name(text, question, placed=False) or _PEOPLE.search(text.lower()) is not None
+            return _has_name(text, question, placed=False) or _has_other(
+                _PEOPLE, text.lower(), question.lower()
+            )
         case AnswerType.PLACE:
-            return _has_name(text, question, placed=True) or _PLACES.search(text.lower()) is not None
+            return _has_name(text, question, placed=True) or _has_other(
+                _PLACES, text.lower(), question.lower()
+            )
 
 
 def _has_other(pattern: re.Pattern[str], text: str, question: str) -> bool:
@@ -131,4 +136,10 @@ def _has_name(text: str, question: str, *, placed: bool) -> bool:
     return any(
         bool(_PLACED_NAME.search(text, max(0, match.start() - 16), match.start())) == placed
         for match in others
+        if not _is_capital_by_place(text, match)
     )
+
+
+def _is_capital_by_place(text: str, word: re.Match[str]) -> bool:
+    """Whether a word at the start of *text* looks like a common noun: a plural, or before a name ("Customer X")."""
+    return word.start() == 0 and (word[0].endswith("s") or text[word.end() + 1 : word.end() + 2].isupper())
