@@ -19,9 +19,9 @@ from mnemic.retrieval.text import CORRECTIONS, STOP_WORDS, asked_words
 from mnemic.search.answer_type import AnswerType, asked_type, holds, without_measure
 from mnemic.storage.base import Reader
 
-FLOOR = 0.17
+FLOOR = 0.16
 """If no hit reaches this relevance, the answer is empty unless the query says otherwise."""
-GAP = 0.1
+GAP = 0.2
 """Hits below this share of the best hit's relevance are left out."""
 BRIEF = 12
 """Of a question of more words, the missing ones say less: it tells more than it asks."""
@@ -32,8 +32,8 @@ READ = 4_000
 SHORT = 500
 """In a text of so many characters a missing answer weighs half: it may be there in other words."""
 EXTENT = 1_000
-WIDEST = 2.5
-"""Words in scope, in powers of ten above a thousand, beyond which an unknown word says no more."""
+NARROWEST, WIDEST = 0.2, 2.5
+"""Words in scope, in powers of ten above a thousand, between which an unknown word says the more the more there are."""
 WORD_LENGTH = 5.5
 
 
@@ -218,7 +218,7 @@ def _extent(memories: int, texts: Mapping[int, str]) -> float:
     if not texts:
         return 0.0
     words = memories * sum(map(len, texts.values())) / len(texts) / WORD_LENGTH
-    return min(WIDEST, max(0.0, math.log10(max(1.0, words) / EXTENT)))
+    return min(WIDEST, max(NARROWEST, math.log10(max(1.0, words) / EXTENT)))
 
 
 def _is_latin(text: str) -> bool:
