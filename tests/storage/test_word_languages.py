@@ -8,6 +8,7 @@ import pytest
 
 from mnemic.model.languages import candidates
 from mnemic.model.search import Filter
+from mnemic.model.values import State
 from mnemic.retrieval.text import content_words, query_terms
 from mnemic.storage import tokenizer
 from support import a_draft, change, put
@@ -76,6 +77,17 @@ def test_composed_and_decomposed_text_are_the_same(store, form):
             assert [number for number, _ in store.read().words(terms, Filter(), every=True, limit=5)] == [
                 memory.id
             ]
+
+
+def test_names_are_the_same_composed_and_decomposed(store):
+    composed, decomposed = (unicodedata.normalize(form, "Zoë Müller") for form in ("NFC", "NFD"))
+    [memory] = put(store, a_draft("a person", title=decomposed))
+    for name in (composed, decomposed):
+        assert store.read().ids_titled(name, ("global",)) == [memory.id]
+        assert store.read().ids_titled(name, None) == [memory.id]
+    assert store.read().memory(memory.id).title == decomposed, "it comes back as it was given"
+    change(store, memory, state=State.FORGOTTEN)
+    assert store.read().ids_left(composed) == [memory.id]
 
 
 @pytest.mark.parametrize("asked", ["🎉", "👍", "👍🏽", "❤", "❤️", "°"])

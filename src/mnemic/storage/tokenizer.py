@@ -160,6 +160,13 @@ def _stemmer(language: str) -> _Stemmer:
     return made[language]
 
 
+def equal_spellings(name: str) -> tuple[str, ...]:
+    """*name* as it is written, composed (NFC) and decomposed (NFD): names in any of these are the same."""
+    if name.isascii():
+        return (name,)
+    return tuple(dict.fromkeys((name, *(unicodedata.normalize(form, name) for form in ("NFC", "NFD")))))
+
+
 def identifier_parts(text: str) -> str:
     """The parts of the code identifiers in *text*: `parse_config` and `HTTPServer` give four words."""
     # Prose ends here after 1 µs; the pattern would take 40, a tenth of a write.

@@ -53,6 +53,7 @@ from mnemic.storage.sqlite import (
 from mnemic.storage.sqlite.connection import in_our_words
 from mnemic.storage.sqlite.memories import as_json
 from mnemic.storage.sqlite.rows import Row, column, row, rows, value
+from mnemic.storage.tokenizer import equal_spellings
 
 if TYPE_CHECKING:
     from mnemic.embedding.base import Embedding, Reading
@@ -223,14 +224,20 @@ class SqliteReader:
         self, title: str, namespaces: Sequence[str] | None, state: State = State.LIVING
     ) -> list[int]:
         """See Reader."""
+        spelled = equal_spellings(title)
         if namespaces is None:
-            return column(self._connection, memories.TITLED_ANYWHERE[state], (title,))
-        found = (row(self._connection, memories.TITLED[state], (name, title)) for name in namespaces)
+            anywhere = memories.TITLED_ANYWHERE[state]
+            return sorted(number for one in spelled for number in column(self._connection, anywhere, (one,)))
+        titled = memories.TITLED[state]
+        found = (row(self._connection, titled, (name, one)) for name in namespaces for one in spelled)
         return [one[0] for one in found if one]
 
     def ids_left(self, title: str) -> list[int]:
         """See Reader."""
-        return column(self._connection, memories.LEFT_TITLED, (title,))
+        spelled = equal_spellings(title)
+        return [
+            number for one in spelled for number in column(self._connection, memories.LEFT_TITLED, (one,))
+        ]
 
     def select(
         self, wanted: Filter, *, limit: int, offset: int = 0, order: Order = Order.PRIORITY
