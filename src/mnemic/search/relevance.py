@@ -182,9 +182,8 @@ def _signals(
 ) -> Signals:
     similarity = max(0.0, candidate.cosine)
     if question.is_latin and not _is_latin(text):
-        return Signals(
-            similarity, max(0.0, RELATED - similarity)
-        )  # words and names of another script cannot be compared
+        # Words and names of another script cannot be compared.
+        return Signals(similarity, max(0.0, RELATED - similarity), unknown=NARROWEST)
     missed = [
         term for term, is_held in zip(question.terms, has, strict=True) if term.is_known and not is_held
     ]
