@@ -13,7 +13,7 @@ from mnemic.app import dialect
 from mnemic.core.archive import archive_stats
 from mnemic.core.context import Context
 from mnemic.core.memories import Note, remember
-from mnemic.dialects.brief import input_schema
+from mnemic.dialects.brief import input_schema, tool_schema
 from mnemic.dialects.operation import as_json
 from mnemic.errors import Conflict, Denied, Invalid, MnemicError, NotFound
 from mnemic.model.access import Grant
@@ -547,6 +547,17 @@ def test_a_memory_is_named_by_number_text_or_title(stocked, number):
     assert call(stocked, "open", ids=[number]).memories[0].id == 40
     assert call(stocked, "revise", id=number, text="The API is deployed on Mondays").memory.id == 40
     assert call(stocked, "forget", ids=number).deleted == 1
+
+
+def test_a_model_in_strict_mode_fills_in_every_argument(stocked):
+    properties = tool_schema(OPERATIONS["revise"].request)["properties"]
+    empty = {"string": "", "array": [], "integer": None, "boolean": False, "number": None}
+    filled = {name: empty[part["type"]] for name, part in properties.items()}
+    reply = call(stocked, "revise", **{**filled, "id": "40", "text": "On Mondays", "supersede": True})
+    assert (reply.superseded, reply.memory.text) == (40, "On Mondays")
+    properties = tool_schema(OPERATIONS["remember"].request)["properties"]
+    filled = {name: empty[part["type"]] for name, part in properties.items()}
+    assert call(stocked, "remember", **{**filled, "text": "Something new"}).stored
 
 
 def test_tags_can_still_be_removed(stocked):

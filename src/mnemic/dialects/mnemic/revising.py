@@ -60,6 +60,8 @@ class ReviseRequest(Request):
     @model_validator(mode="after")
     def _something(self) -> ReviseRequest:
         changes = self.model_fields_set - {"id", "reason", "supersede"}
+        if self.supersede:  # in strict mode a model has to say something for every argument
+            changes = {name for name in changes if getattr(self, name) not in ([], {})}
         if not changes:
             raise ValueError("nothing to change: give `text`, `append`, `title`, `tags` or another field")
         if self.supersede and (self.text is None or changes != {"text"}):
