@@ -10,7 +10,6 @@ from pydantic import Field, WithJsonSchema, model_validator
 from mnemic.core import memories, sessions
 from mnemic.core.context import Context
 from mnemic.core.memories import COMPARED_AT_ONCE, Note
-from mnemic.core.trust.rivals import rivals
 from mnemic.dialects.brief import IN_LISTS
 from mnemic.dialects.mnemic.shapes import (
     MAX_ITEMS,
@@ -219,6 +218,8 @@ def remember(ctx: Context, request: RememberRequest) -> RememberReply:
 
 
 def _contradicted(ctx: Context, memory: Memory) -> list[ContradictedShape] | None:
+    from mnemic.core.trust.rivals import rivals
+
     found = rivals(ctx, memory)
     return [
         ContradictedShape(id=one.memory.id, text=cut(one.memory.content, SHOWN), because=one.because)

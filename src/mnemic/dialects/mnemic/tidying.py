@@ -9,10 +9,9 @@ from pydantic import model_validator
 
 from mnemic.core import lifecycle
 from mnemic.core.context import Context
-from mnemic.core.tidying import condensing, doubles, duplicates, merging, splitting
+from mnemic.core.tidying import condensing, duplicates, merging, splitting
 from mnemic.core.tidying.report import look_over
 from mnemic.core.tidying.splitting import Thresholds
-from mnemic.core.trust import conflicts
 from mnemic.dialects.mnemic.shapes import (
     BriefShape,
     ConflictShape,
@@ -167,6 +166,8 @@ def tidy(ctx: Context, request: TidyRequest) -> TidyReply:
         case Action.DUPLICATES:
             return _duplicates(ctx, request.id or 0, request.apply)
         case Action.CONFLICTS:
+            from mnemic.core.trust import conflicts
+
             found = conflicts.find(ctx)
             shown_ones = [shown_conflict(one) for one in found[:SHOWN]]
             return TidyReply(applied=False, count=len(found), conflicts=shown_ones)
@@ -215,6 +216,8 @@ def _duplicates(ctx: Context, reference: int | str, apply: bool) -> TidyReply:
 
 
 def _doubles(ctx: Context, apply: bool) -> TidyReply:
+    from mnemic.core.tidying import doubles
+
     found = doubles.find(ctx)
     count = doubles.apply(ctx, found) if apply else sum(len(group.others) for group in found)
     return TidyReply(

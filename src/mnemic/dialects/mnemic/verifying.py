@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from mnemic.core.context import Context
-from mnemic.core.trust import conflicts
-from mnemic.core.trust import verify as verification
-from mnemic.core.trust.verify import Evidence
 from mnemic.dialects.mnemic.moments import AsOf, at
 from mnemic.dialects.mnemic.shapes import (
     ConflictShape,
@@ -20,6 +17,9 @@ from mnemic.dialects.mnemic.shapes import (
 )
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
 from mnemic.dialects.operation import Example, Positional, Shape
+
+if TYPE_CHECKING:
+    from mnemic.core.trust.verify import Evidence
 
 
 class VerifyRequest(Request):
@@ -67,6 +67,10 @@ def verify(ctx: Context, request: VerifyRequest) -> VerifyReply:
     Answers verified, contradicted, partial or ungrounded (nothing is known), with the evidence.
     """
     ctx = at(ctx, request.as_of)
+    # Loaded when it is first asked: a server that only recalls starts without the comparison of propositions.
+    from mnemic.core.trust import conflicts
+    from mnemic.core.trust import verify as verification
+
     verdict = verification.verify(ctx, request.claim, request.namespace, request.limit)
     against = conflicts.among(ctx, [item.memory for item in verdict.evidence])
     return VerifyReply(
