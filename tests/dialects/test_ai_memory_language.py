@@ -73,6 +73,11 @@ def test_capabilities_tell_the_tier_the_features_and_the_models(ctx):
     assert set(told["models"]) == {"embedding", "embedding_dim", "llm", "cross_encoder"}
 
 
+def test_capabilities_name_the_documented_model_that_ours_stands_in_for(real):
+    models = Speaker(AI_MEMORY, real).ok("memory_capabilities")["models"]
+    assert models["embedding"] == f"{real.embedder.name} (in place of all-MiniLM-L6-v2)"
+
+
 def test_capabilities_tell_what_is_missing_of_the_tier_that_was_asked_for(smart):
     told = smart(None).ok("memory_capabilities")
     assert (told["tier"], told["requested_tier"]) == ("semantic", "smart")

@@ -17,10 +17,13 @@ from mnemic.dialects.ai_memory.arguments import Arguments, Id, Nothing, One, Wor
 from mnemic.dialects.ai_memory.naming import meant
 from mnemic.dialects.ai_memory.vocabulary import AI_MEMORY, AN_ID, ANOTHER_ID, Answer, answer
 from mnemic.dialects.operation import Example
+from mnemic.embedding.local import ENGLISH
 from mnemic.errors import Unavailable
 from mnemic.model.memory import Memory
 
 NONE = "none"
+DOCUMENTED_MODEL = "all-MiniLM-L6-v2"
+"""What ai-memory embeds with at the semantic tier; clients look for its name."""
 
 
 @AI_MEMORY.operation(title="Capabilities", read_only=True, idempotent=True)
@@ -28,7 +31,7 @@ def memory_capabilities(ctx: Context, request: Nothing) -> Answer:
     """Say which feature tier is in force, what works at it, and with which models."""
     known = capabilities(ctx)
     models = {
-        "embedding": known.embedding or NONE,
+        "embedding": _embedding(known.embedding),
         "embedding_dim": known.embedding_dim,
         "llm": known.language or NONE,
         "cross_encoder": known.reranker or NONE,
@@ -42,6 +45,11 @@ def memory_capabilities(ctx: Context, request: Nothing) -> Answer:
         requested_tier=known.asked,
         **message,
     )
+
+
+def _embedding(name: str | None) -> str:
+    """The embedding model in use; of the one that ships also the documented model that it stands in for."""
+    return f"{name} (in place of {DOCUMENTED_MODEL})" if name == ENGLISH.name else name or NONE
 
 
 def _needs_language(ctx: Context, what: str) -> None:
