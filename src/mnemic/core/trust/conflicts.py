@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations, islice
+from itertools import combinations, islice, zip_longest
 
 from mnemic.core.batches import batches
 from mnemic.core.context import Context
@@ -24,9 +24,9 @@ ALIKE_IN_WORDS = 0.35
 """From this share of common words on, two texts may be about the same."""
 ALIKE_IN_MEANING = 0.55
 """From this similarity of their vectors on, too."""
-MOST_PAIRS, MOST_NEWEST, MOST_CLOSE, MOST_LOOKED_UP, MOST_FOUND = 200_000, 2_000, 4_000, 500, 200
-"""Bounds: pairs by words, memories compared by vectors, pairs of these that are read, memories looked up by their
-rarest words, conflicts answered."""
+MOST_PAIRS, MOST_NEWEST, MOST_LOOKED_UP, MOST_READ, MOST_FOUND = 200_000, 2_000, 500, 2_000, 200
+"""Bounds: pairs by words, memories compared by vectors, memories looked up by their rarest words, pairs whose texts
+are compared (3 ms each), conflicts answered."""
 READ_AT_ONCE = 5_000
 
 Pair = tuple[int, int]
@@ -64,15 +64,16 @@ def _read(ctx: Context, namespace: str | None) -> Iterator[Conflict]:
     """Pairs of one namespace whose texts exclude each other, the older of each two first."""
     reader = ctx.store.read()
     wanted = Filter(namespaces=ctx.scope(namespace), without=HIDDEN, alive_at=ctx.now())
-    pairs = (*_by_words(reader, wanted), *_by_meaning(reader, wanted), *_by_rarest(ctx, reader, wanted))
-    for one, other, reason in _opposed(reader, dict.fromkeys(pairs)):
+    sources = (_by_rarest(ctx, reader, wanted), _by_meaning(reader, wanted), _by_words(reader, wanted))
+    pairs = dict.fromkeys(pair for turn in zip_longest(*sources) for pair in turn if pair is not None)
+    for one, other, reason in _opposed(reader, list(pairs)[:MOST_READ]):
         pair = reader.memories([one, other])
         if len(pair) == 2 and pair[0].namespace == pair[1].namespace:
             older, newer = sorted(pair, key=lambda memory: memory.id)
             yield Conflict(older, newer, is_linked=False, reason=reason)
 
 
-def _opposed(reader: Reader, pairs: dict[Pair, None]) -> Iterator[tuple[int, int, str]]:
+def _opposed(reader: Reader, pairs: Sequence[Pair]) -> Iterator[tuple[int, int, str]]:
     texts: dict[int, str] = {}
     for some in batches(sorted({number for pair in pairs for number in pair}), READ_AT_ONCE):
         texts |= reader.contents(some)
@@ -125,7 +126,7 @@ def _by_meaning(reader: Reader, wanted: Filter) -> list[Pair]:
         for left, right in np.argwhere(cosines >= least).tolist():
             one, other = sorted((some[left][0], some[right][0]))
             found.append((-float(cosines[left, right]), (one, other)))
-    return [pair for _, pair in sorted(found)[:MOST_CLOSE]]
+    return [pair for _, pair in sorted(found)[:MOST_READ]]
 
 
 def among(ctx: Context, memories: Sequence[Memory]) -> list[Conflict]:

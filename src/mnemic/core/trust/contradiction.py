@@ -7,7 +7,7 @@ from functools import lru_cache
 from mnemic.core.trust.comparison import Relation
 from mnemic.core.trust.judgement import judge, propositions
 
-LONGEST = 2_000
+LONGEST = 1_000
 """So many characters of each text are compared: whoever contradicts a longer one is found by `verify`."""
 
 

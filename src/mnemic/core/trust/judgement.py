@@ -92,8 +92,23 @@ def _is_topic(clause: Clause) -> bool:
     return clause.language == "ja" and len(clause.terms) == 1 and clause.terms[0].before == "は"
 
 
+COMPARED = 16
+"""So many clauses of a long text are compared with one of a claim: those that share most of its words."""
+
+
+def _nearest(
+    claim: Clause, known: Sequence[tuple[Clause, tuple[Term, ...]]]
+) -> Sequence[tuple[Clause, tuple[Term, ...]]]:
+    if len(known) <= COMPARED:
+        return known
+    keys = {term.key for term in claim.terms}
+    return sorted(
+        known, key=lambda one: -len(keys & {term.key for term in (*one[0].terms, *one[0].inherited)})
+    )[:COMPARED]
+
+
 def _best(claim: Clause, known: Sequence[tuple[Clause, tuple[Term, ...]]], titled: int) -> Comparison:
-    found = [compare(claim, fact, context, titled) for fact, context in known]
+    found = [compare(claim, fact, context, titled) for fact, context in _nearest(claim, known)]
     if claim.is_denied and "all" in claim.marks:  # "not every": one exception is enough
         found = [one for one in found if one.relation is Relation.ENTAILS] or found
     return max(found, key=_strength)

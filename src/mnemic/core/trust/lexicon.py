@@ -233,5 +233,7 @@ def are_opposite(one: str, other: str, words: Lexicon) -> bool:
 
 def _negated_form(one: str, other: str) -> tuple[bool, ...]:
     short, long = sorted((one, other), key=len)
+    if not long.endswith(short):
+        return ()
     prefixes = ("un", "in", "im", "ir", "il", "dis", "non", "de")
     return tuple(len(short) > 3 and long == prefix + short and is_common_word(long) for prefix in prefixes)

@@ -487,7 +487,7 @@ def _is_verb(term: Term, place: int, items: Sequence[str | Term], words: Lexicon
     if words.language != "en":
         is_led = words.is_one(before, "articles") or words.is_one(before, "prepositions")
         return (
-            place > 0
+            (place > 0 or not is_first)
             and term.text.islower()
             and not is_led
             and (words.language != "ru" or bool(_RUSSIAN.search(term.text)))
