@@ -34,6 +34,8 @@ SHORT = 500
 EXTENT = 1_000
 NARROWEST, WIDEST = 0.2, 2.5
 """Words in scope, in powers of ten above a thousand, between which an unknown word says the more the more there are."""
+FOREIGN = 0.6
+"""What the words of a question count as unknown beside a text in another script."""
 WORD_LENGTH = 5.5
 
 
@@ -182,8 +184,13 @@ def _signals(
 ) -> Signals:
     similarity = max(0.0, candidate.cosine)
     if question.is_latin and not _is_latin(text):
-        # Words and names of another script cannot be compared.
-        return Signals(similarity, max(0.0, RELATED - similarity), unknown=NARROWEST)
+        # Words of another script cannot be compared; a name or identifier would mostly stand there as it is.
+        return Signals(
+            similarity,
+            max(0.0, RELATED - similarity),
+            unknown=FOREIGN,
+            unknown_name=float(bool(question.unknown_names)),
+        )
     missed = [
         term for term, is_held in zip(question.terms, has, strict=True) if term.is_known and not is_held
     ]
