@@ -52,7 +52,7 @@ works = {"embed": embed, "neighbours": look_for_neighbours}
 first = threading.Thread(target=lambda: attempt(works[sys.argv[1]]))
 second = threading.Thread(target=lambda: (first_is_midway.wait(), attempt(works[sys.argv[2]])))
 sys.meta_path.insert(0, Pause())
-for thread in (first, second):
+for thread in (second, first):
     thread.start()
 for thread in (first, second):
     thread.join()

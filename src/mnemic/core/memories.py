@@ -549,8 +549,8 @@ def _left(reader: Reader, ctx: Context, reference: int | str) -> Memory:
 
 def _bring_back(tx: Writer, ctx: Context, memory: Memory, name: str | None) -> Memory:
     end = None if memory.has_expired(ctx.now()) else memory.expires_at
-    title = memory.title if name is None else name
+    chosen = {} if name is None else {"title": name}
     try:
-        return brought_back(tx, memory, expires_at=end, title=title)
+        return brought_back(tx, memory, expires_at=end, **chosen)
     except Conflict as error:
         raise Conflict(f"{error}; give `name` to restore it under another") from None

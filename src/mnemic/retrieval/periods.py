@@ -116,7 +116,7 @@ def _weekday(found: Match[str], now: Moment) -> Period:
 
 
 def _number(count: str) -> int:
-    return int(count) if count.isdigit() else COUNTS[count]
+    return int(count) if count.isdecimal() else COUNTS[count]
 
 
 def _month_of(month: str, year: str | None, now: Moment) -> tuple[Moment, Moment]:

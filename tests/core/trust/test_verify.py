@@ -163,7 +163,18 @@ def test_evidence_is_limited_and_best_first(ctx):
     assert support == sorted(support, reverse=True) and support[0] == 1
 
 
-@pytest.mark.parametrize("claim", ["the of and", "???", "東京", "a:b OR *", "'; DROP TABLE memory"])
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "the of and",
+        "???",
+        "東京",
+        "a:b OR *",
+        "² ½ ③ ٣٤ 10² of ²",
+        "第５回は１０分、९年",
+        "'; DROP TABLE memory",
+    ],
+)
 def test_any_text_can_be_a_claim(known, claim):
     assert verify(known, claim).status in ("partial", "ungrounded")
 
@@ -171,3 +182,11 @@ def test_any_text_can_be_a_claim(known, claim):
 def test_a_title_made_of_the_text_ties_no_clause_to_another(ctx):
     kept(ctx, "Vera Lund runs the bakery, and Paul Omar keeps its books")
     assert verify(ctx, "Paul Omar runs the bakery, and Vera Lund keeps its books").status == "contradicted"
+
+
+def test_a_claim_of_too_many_statements_is_never_verified(ctx):
+    text = " ".join(f"The boiler of house {number} was serviced." for number in range(30))
+    kept(ctx, text)
+    assert verify(ctx, "The boiler of house 3 was serviced.").status == "verified"
+    verdict = verify(ctx, text)
+    assert verdict.status == "partial" and "in parts" in (verdict.because or "")

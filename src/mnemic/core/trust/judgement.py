@@ -84,7 +84,8 @@ def judge(claim: Sequence[Clause], text: str, title: str = "") -> Judgement:
     if not known:
         return Judgement(())
     told = [clause for clause in claim if not _is_topic(clause)] or claim
-    return Judgement(tuple(_best(completed(clause), known, len(context)) for clause in told))
+    most = max(FEWEST_COMPARED, min(COMPARED, MOST_COMPARED // max(1, len(told))))
+    return Judgement(tuple(_best(completed(clause), known, len(context), most) for clause in told))
 
 
 def _is_topic(clause: Clause) -> bool:
@@ -94,21 +95,25 @@ def _is_topic(clause: Clause) -> bool:
 
 COMPARED = 16
 """So many clauses of a long text are compared with one of a claim: those that share most of its words."""
+MOST_COMPARED, FEWEST_COMPARED = 64, 3
+"""So many clauses of a text are compared with all of a claim together, and with each at least."""
 
 
 def _nearest(
-    claim: Clause, known: Sequence[tuple[Clause, tuple[Term, ...]]]
+    claim: Clause, known: Sequence[tuple[Clause, tuple[Term, ...]]], most: int
 ) -> Sequence[tuple[Clause, tuple[Term, ...]]]:
-    if len(known) <= COMPARED:
+    if len(known) <= most:
         return known
     keys = {term.key for term in claim.terms}
     return sorted(
         known, key=lambda one: -len(keys & {term.key for term in (*one[0].terms, *one[0].inherited)})
-    )[:COMPARED]
+    )[:most]
 
 
-def _best(claim: Clause, known: Sequence[tuple[Clause, tuple[Term, ...]]], titled: int) -> Comparison:
-    found = [compare(claim, fact, context, titled) for fact, context in _nearest(claim, known)]
+def _best(
+    claim: Clause, known: Sequence[tuple[Clause, tuple[Term, ...]]], titled: int, most: int
+) -> Comparison:
+    found = [compare(claim, fact, context, titled) for fact, context in _nearest(claim, known, most)]
     if claim.is_denied and "all" in claim.marks:  # "not every": one exception is enough
         found = [one for one in found if one.relation is Relation.ENTAILS] or found
     return max(found, key=_strength)

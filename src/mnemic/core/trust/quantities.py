@@ -123,7 +123,7 @@ def _is_month(tokens: Sequence[str], place: int) -> bool:
     """ "may" and "march" are months only with a capital."""
     token = tokens[place]
     if place == 0 and token == "May":  # "May visitors …?"
-        return _lower(tokens, 1).isdigit()
+        return _lower(tokens, 1).isdecimal()
     return (
         token.lower() not in ("may", "march", "mar", "mai", "mars")
         or token[0].isupper()
@@ -133,7 +133,7 @@ def _is_month(tokens: Sequence[str], place: int) -> bool:
 
 def _is_day(token: str) -> bool:
     bare = re.sub(r"(?:st|nd|rd|th|er)$", "", token)
-    return bare.isdigit() and 1 <= int(bare) <= 31 and len(bare) <= 2
+    return bare.isdecimal() and 1 <= int(bare) <= 31 and len(bare) <= 2
 
 
 def _after_day(tokens: Sequence[str], place: int) -> str:
@@ -149,13 +149,13 @@ def _western(tokens: Sequence[str], place: int, month: int, words: Lexicon) -> t
         parts.append(("day", int(re.sub(r"\D", "", tokens[place]))))
         place += 2 if _lower(tokens, place + 1) in ("de", "of") else 1
         month = words.calendar[_lower(tokens, place)][1]
-    elif _is_day(_lower(tokens, place + 1)) and _lower(tokens, place + 1).isdigit():
+    elif _is_day(_lower(tokens, place + 1)) and _lower(tokens, place + 1).isdecimal():
         parts.append(("day", int(_lower(tokens, place + 1))))
         place += 1
     parts.append(("month", month))
     skip = 1 if _lower(tokens, place + 1) in ("de", ",", "of") else 0
     year = _lower(tokens, place + 1 + skip)
-    if year.isdigit() and int(year) in _YEAR:
+    if year.isdecimal() and int(year) in _YEAR:
         parts.append(("year", int(year)))
         place += 1 + skip
     return Date(tuple(parts), " ".join(tokens[start : place + 1])), place + 1 - start
@@ -167,7 +167,7 @@ def _eastern(tokens: Sequence[str], place: int) -> tuple[Date, int] | None:
     start = place
     for name, signs in (("year", "年"), ("month", "月"), ("day", "日号")):
         number, sign = _lower(tokens, place), _lower(tokens, place + 1)
-        if number.isdigit() and sign and sign in signs and (name != "year" or int(number) in _YEAR):
+        if number.isdecimal() and sign and sign in signs and (name != "year" or int(number) in _YEAR):
             parts.append((name, int(number)))
             place += 2
     if not parts or parts[0][0] == "day":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import cache
 
 from mnemic.core.trust.lexicon import SPACELESS, Lexicon, entry
@@ -115,8 +116,8 @@ def numeral(text: str) -> float:
     total = section = number = 0.0
     digits = ""
     for char in text:
-        if char.isdigit() and char.isascii():
-            digits += char
+        if char.isdecimal():
+            digits += str(unicodedata.decimal(char))
             number = float(digits)
             continue
         digits = ""
@@ -150,7 +151,7 @@ def _in_digits(match: re.Match[str]) -> str:
     text = match.group().replace(",", "")
     after = match.string[match.end() : match.end() + 1]
     before = match.string[match.start() - 1 : match.start()]
-    is_number = (text[0].isdigit() and text[0].isascii()) or len(text) > 1 or after in _COUNTED
+    is_number = text[0].isdecimal() or len(text) > 1 or after in _COUNTED
     if (before in "周期曜第" and before) or not is_number or after == "曜":
         return match.group()
     return f" {numeral(text):g} "

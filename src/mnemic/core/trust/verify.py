@@ -26,6 +26,8 @@ CANDIDATES = 20
 """So many of the memories nearest to the claim are compared with it."""
 NOISE = 0.05
 """Memories below this relevance have nothing to do with a claim; the floor of recall would hide evidence."""
+MOST_CLAUSES = 16
+"""So many statements of one claim are compared with memory."""
 LINKED = 10
 """So many memories linked to the best one may complete it."""
 FORERUNNERS = 100
@@ -76,12 +78,22 @@ class Verdict:
 
 def verify(ctx: Context, claim: str, namespace: str | None = None, limit: int = 5) -> Verdict:
     """How memory stands to *claim*. When in doubt the answer is partial, never verified."""
-    told = propositions(claim)
+    every = propositions(claim)
+    told = every[:MOST_CLAUSES]
     reader = ctx.store.read()
     near = _candidates(ctx, reader, claim, namespace) if told else []
     living = _by_support(_evidence(memory, told) for memory in near)
     outdated = _outdated(ctx, reader, near, told, namespace) if told else []
-    return _verdict(ctx, reader, told, living, outdated, limit)
+    verdict = _verdict(ctx, reader, told, living, outdated, limit)
+    return verdict if len(told) == len(every) else _unfinished(verdict)
+
+
+def _unfinished(verdict: Verdict) -> Verdict:
+    """The verdict on a claim of which only the beginning was compared: it is never verified."""
+    if verdict.status != VERIFIED:
+        return verdict
+    because = f"only the first {MOST_CLAUSES} statements of the claim were compared; verify it in parts"
+    return replace(verdict, status=PARTIAL, because=because)
 
 
 def _verdict(
