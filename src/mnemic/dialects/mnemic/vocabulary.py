@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from mnemic.core import memories
 from mnemic.core.context import EVERYWHERE, GLOBAL, Context
 from mnemic.dialects.mnemic.shapes import shown
 from mnemic.dialects.operation import Dialect, Operation, Prompt, Resource, Shape, as_json
@@ -126,6 +125,8 @@ def _read_recent(ctx: Context, parts: Mapping[str, str]) -> str:
 
 
 def _read_memory(ctx: Context, parts: Mapping[str, str]) -> str:
+    from mnemic.core import memories
+
     return orjson.dumps(as_json(shown(memories.find(ctx, parts["id"]))), option=orjson.OPT_INDENT_2).decode()
 
 
