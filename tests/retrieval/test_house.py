@@ -45,6 +45,27 @@ def test_what_is_doubtful_counts_less(store, three):
     assert found[doubtful].score == pytest.approx(found[sure].score / 2)
 
 
+def test_relevance_decides_between_nearly_equal_candidates(store):
+    said = ("The violin lessons are in the hall", "Grace gives the violin lessons on 5 May")
+    place, moment = (memory.id for memory in put(store, *map(a_draft, said)))
+    near = [
+        Candidate(number, bm25=bm25, cosine=0.6, statement_id=number)
+        for number, bm25 in ((place, 5.0), (moment, 4.9))
+    ]
+    found = scored(store, *near, asked=a_question("When are the violin lessons?"))
+    assert found[moment].relevance > found[place].relevance
+    assert found[moment].terms["words"] < found[place].terms["words"]
+    assert found[moment].score > found[place].score
+
+
+def test_similarity_counts_less_where_no_model_knows_the_language(store, three):
+    by_words, by_vector, _ = three
+    near = Candidate(by_words, bm25=9.0, cosine=0.2), Candidate(by_vector, bm25=4.0, cosine=0.5)
+    known, unknown = scored(store, *near), scored(store, *(one._replace(trust=0.5) for one in near))
+    assert known[by_vector].score > known[by_words].score
+    assert unknown[by_vector].score < unknown[by_words].score
+
+
 def test_what_has_gone_meanwhile_is_left_out(store, three):
     one, _, _ = three
     assert scored(store) == {}
@@ -114,7 +135,7 @@ def test_nothing_is_gained_where_all_that_is_told_is_in_doubt(store):
 def test_what_belongs_to_no_session_gains_nothing_by_what_others_tell(store, three):
     one, two, _ = three
     found = scored(store, Candidate(one, bm25=1.0), Candidate(two, bm25=1.0), asked=a_question("one two"))
-    assert all(each.terms.keys() == {"semantic", "words"} for each in found.values())
+    assert all(each.terms.keys() == {"semantic", "words", "relevance"} for each in found.values())
 
 
 def test_a_rule_counts_more_than_a_remark_unless_it_is_doubtful(store):

@@ -30,6 +30,8 @@ class Candidate(NamedTuple):
     """Its place among the nearest, from 1, where a profile asks for places."""
     words_rank: int | None = None
     """Its place among those that hold every word."""
+    trust: float = 1.0
+    """How far similarities to the question can be relied on: little in a language that no model knows."""
 
     @property
     def distance(self) -> float:
@@ -53,6 +55,7 @@ def gather(reader: Reader, query: Query, vector: Embedding | None, depth: int) -
             by_words.get(number, 0.0),
             near[number].similarity if number in near else estimates[number],
             near[number].statement_id if number in near else None,
+            trust=vector.trust,
         )
         for number in dict.fromkeys((*best, *near))
     }
