@@ -61,6 +61,13 @@ def test_commands_that_need_no_model_load_none(cli):
     assert loaded(cli, "remember", "one fact", MNEMIC_EMBEDDER="local") <= {"pydantic"}
 
 
+@pytest.mark.parametrize("words", [["stats"], ["list"]])
+def test_counting_and_listing_load_neither_searching_nor_writing(cli, words):
+    found = every_module(cli, *words)
+    assert "mnemic.storage.sqlite.store" in found
+    assert not {"numpy", "mnemic.core.memories", "mnemic.core.recall"} & found
+
+
 @pytest.mark.parametrize("words", [["remember", "fact"], ["verify", "fact"], ["session", "resume"]])
 def test_a_command_loads_the_part_that_declares_it_and_no_other(cli, words):
     shared = {f"{HOUSE}.{name}" for name in ("shapes", "moments", "vocabulary")}

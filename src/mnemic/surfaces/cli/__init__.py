@@ -11,6 +11,8 @@ def main() -> None:
     """Run the command that the process was started with, and end the process with its exit code."""
     # Looking for plugins of pydantic takes it 40 ms; we use none.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    # numpy's BLAS starts a thread for each core when it is loaded, which takes 40 ms of two. Our matrices are small.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # What a command loads, it keeps: to look for garbage among it, now and at the end, took 20 of 160 ms.
     gc.disable()
     try:
