@@ -30,7 +30,16 @@ from mnemic.embedding.base import Embedder, Embedding, embedding
 from mnemic.model.search import Query
 from mnemic.retrieval import engine
 from mnemic.retrieval.profiles import HOUSE
-from mnemic.search.relevance import FLOOR, IDENTIFIER, WITH_VECTORS, WORDS_ONLY, Model, Signals
+from mnemic.search.relevance import (
+    FLOOR,
+    IDENTIFIER,
+    STRANGE,
+    UNKNOWN_NAME,
+    WITH_VECTORS,
+    WORDS_ONLY,
+    Model,
+    Signals,
+)
 from mnemic.storage.sqlite.store import SqliteStore
 
 PIECE = 16_000
@@ -41,7 +50,7 @@ BACKED = ("verified", "partial")
 FOREIGN = 30
 """So many claims of other stores are asked of a store of claims."""
 RIDGE, STEPS = 1e-3, 50
-SIGNS = Signals(1, -1, 1, -1, -1, -1, -1, 0)
+SIGNS = Signals(1, -1, 1, -1, -1, 0, -1, 0, 0)
 """The sign each weight may have: a signal that a set of data turns round is chance. 0: not fitted."""
 
 Array = npt.NDArray[np.float64]
@@ -197,7 +206,8 @@ def fitted(rows: Sequence[Asked], *, with_vectors: bool) -> Model:
         if not wrong.any():
             break
         used[np.flatnonzero(used)[wrong]] = False
-    whole = np.array(Signals(missed_identifier=IDENTIFIER))
+    strange = STRANGE if with_vectors else 0.0
+    whole = np.array(Signals(unknown_name=UNKNOWN_NAME, missed_identifier=IDENTIFIER, strangeness=strange))
     whole[used] = found[1:]
     return Model(round(float(found[0]), 2), Signals(*(round(float(one), 2) for one in whole)))
 

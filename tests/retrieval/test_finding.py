@@ -135,6 +135,8 @@ def test_a_typo_of_one_letter_is_found(library, typo, expected):
         "quantum chromodynamics lattice",
         "volcano eruption in Iceland",
         "medieval castle siege",
+        "symphony orchestra concert tickets",
+        "what is the capital of Mongolia?",
     ],
 )
 def test_nothing_is_found_where_nothing_is_known(library, question):

@@ -6,11 +6,14 @@ from dataclasses import replace
 
 import pytest
 
+from mnemic.core.context import Context
 from mnemic.core.explanation import explain
 from mnemic.core.memories import Note, forget, remember
 from mnemic.core.recall import recall
+from mnemic.embedding.router import LanguageRouter
 from mnemic.search.answer_type import AnswerType, asked_type, holds
-from support import a_query, kept
+from mnemic.search.common_words import information
+from support import Uids, a_query, kept
 
 FACTS = [
     "Anna waters the tomatoes in the greenhouse every Tuesday.",
@@ -28,6 +31,14 @@ FACTS = [
 def garden(real):
     remember(real, [Note(text=text) for text in FACTS])
     return real
+
+
+@pytest.fixture
+def polyglot(store, clock):
+    """A context with the models of all languages."""
+    router = LanguageRouter()
+    store.use_models(*(model.name for model in router.models))
+    return Context(store=store, embedder=router, now=clock, new_uid=Uids(), actor="tester")
 
 
 def found(ctx, question, **options):
@@ -113,6 +124,55 @@ def test_a_german_question_is_answered_in_german(real):
     assert found(real, "Wo hängt der Schlüssel zum Gartentor?")[0].startswith("Der Schlüssel")
 
 
+SMALL = {
+    "en": [
+        "The backend is deployed to Fly.io from the main branch.",
+        "Maria is allergic to peanuts.",
+        "Standup is at 9:30 every weekday.",
+    ],
+    "de": [
+        "Das Backend läuft auf Fly.io.",
+        "Maria verträgt keine Erdnüsse.",
+        "Die Besprechung beginnt um 9:30 Uhr.",
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    "language, question, fact",
+    [
+        ("en", "Where do we host the server?", 0),
+        ("en", "what food must we avoid for Maria", 1),
+        ("en", "what time do we start in the morning", 2),
+        ("en", "Which hotel did we book?", None),
+        ("en", "how do I bake bread", None),
+        ("de", "Worauf hat Maria eine Allergie?", 1),
+        ("de", "Wann ist das Meeting?", 2),
+        ("de", "Welches Hotel haben wir gebucht?", None),
+        ("de", "Wie heißt der Hund von Peter?", None),
+    ],
+)
+def test_three_memories_answer_what_they_know_and_nothing_else(polyglot, language, question, fact):
+    remember(polyglot, [Note(text=text) for text in SMALL[language]])
+    hits = found(polyglot, question)
+    assert (hits[0] if hits else None) == (None if fact is None else SMALL[language][fact])
+
+
+def test_a_latin_word_in_a_japanese_question_is_a_name(polyglot):
+    remember(polyglot, [Note(text="経理の会議は毎週火曜日に開かれる。"), Note(text="倉庫の鍵は受付にある。")])
+    answer = recall(polyglot, a_query("事務所のVPNパスワードは何ですか？"))
+    assert answer.hits == () and answer.unknown_names == ("vpn",)
+
+
+def test_the_first_word_of_a_spanish_question_is_no_name(real):
+    remember(real, [Note(text="El almacén abre a las ocho.")])
+    assert recall(real, a_query("¿Puede abrir alguien la biblioteca?")).unknown_names == ()
+
+
+def test_common_words_count_less_than_rare_ones():
+    assert information("need") < information("recommend") <= information("dentist") == 1.0
+
+
 def test_explain_says_why_a_memory_is_a_hit_or_not(garden):
     query = a_query("Who waters the tomatoes?")
     told = explain(garden, query, 1)
@@ -153,6 +213,12 @@ def test_the_kind_of_answer_is_read_from_the_question(question, kind):
         ("Who leads the support team?", "Odd leads the support team.", True),
         ("How large is the index?", "The index is built with Tantivy.", False),
         ("How large is the index?", "The index has 640 GB.", True),
+        ("How large is the index?", "The index is rebuilt once a month.", False),
+        ("How often is it rebuilt?", "The index is rebuilt once a month.", True),
+        ("How many orders are shipped?", "Stock levels are sent after 15 minutes.", False),
+        ("How many orders are shipped?", "They ship 300 orders.", True),
+        ("Wer hat das geprüft?", "Das wurde von Tariq geprüft.", True),
+        ("Which town is it from?", "Le décor vient de Nantes.", True),
         ("How much does it cost?", "The contract runs until June 2027.", False),
         ("When does it end?", "The contract runs until June 2027.", True),
         ("When was the outage of 8 July?", "The outage of 8 July was short.", False),

@@ -25,9 +25,12 @@ _AMOUNT = re.compile(
 )
 STOP_WORDS = stop_words("en")
 _CALENDAR = frozenset((*MONTHS, *WEEKDAYS))
+_SPACELESS = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_LATIN = re.compile("[A-Za-z][A-Za-z0-9]+")
+"""In Chinese, Japanese and Korean text a Latin word is a name."""
 LONGEST = 20_000
 """Of a longer text only so many characters are looked at."""
-_BEGINNING = re.compile(r"(?:^|[.!?…:\n][\"'”’)\]]*)\s*(?:[-*•]\s*)?$")
+_BEGINNING = re.compile(r"(?:^|[.!?…:\n][\"'”’)\]]*)\s*(?:[-*•]\s*)?[¿¡\"“«„(]?$")
 
 
 def names(text: str) -> frozenset[str]:
@@ -52,6 +55,8 @@ def name_words(text: str, *, capitals: bool = True) -> frozenset[str]:
     """
     text = text[:LONGEST]
     found = [match[0] for match in _IDENTIFIER.finditer(text)]
+    if _SPACELESS.search(text):
+        found += _LATIN.findall(text)
     if capitals:
         runs = (_as_name(text, match) for match in _RUN.finditer(text))
         found += [word for run in runs if run for word in run.split() if word[0].isupper()]

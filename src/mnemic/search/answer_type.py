@@ -55,8 +55,12 @@ _FORM = re.compile(
 _ASKS = tuple((kind, re.compile(pattern)) for kind, pattern in _QUESTIONS)
 _NUMBERS = re.compile(
     r"\d[\d.,:]*|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|million|half"
-    r"|once|twice|daily|weekly|monthly|yearly|hourly|every|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn)\b"
+    r"|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn)\b"
     r"|[一二三四五六七八九十百千万]"
+)
+_FREQUENCIES = re.compile(r"\b(?:once|twice|daily|weekly|monthly|yearly|hourly|nightly|every|each)\b")
+_HOW_OFTEN = re.compile(
+    r"\bhow (?:often|frequently|many times)\b|\b(?:frequency|rate)\b|\bwie (?:oft|häufig)\b"
 )
 _TIMES = re.compile(
     r"\b(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
@@ -79,15 +83,26 @@ _PEOPLE = re.compile(
 _BEFORE_PLACE = (
     r"\b(?:[Ii]n|[Aa]t|[Tt]o|[Ff]rom|[Nn]ear|[Ii]nto|[Oo]n|[Oo]f|[Aa]round|[Ii]nside|[Vv]ia|[Tt]hrough)"
 )
+_BEFORE_NAME = (
+    r"\b(?:[Nn]ach|[Aa]us|[Bb]ei|[Vv]on|[Dd]e|[Dd]u|[Àà]|[Ee]n|[Dd]esde|[Dd]i|[Dd]a|[Ee]m|[Вв]|[Ии]з|[Нн]а)"
+)
+"""Prepositions of other languages that stand before places and people alike."""
 _PLACES = re.compile(
     r"\b(?:home|office|kitchen|park|beach|school|church|gym|house|garden|street|city|town|village|room|floor|building"
     r"|library|museum|shop|store|restaurant|cafe|hospital|station|airport|warehouse|cellar|roof|vault|folder|directory)\b"
 )
+_MEASURES = re.compile(
+    r"[€$£]\s?\d[\d.,]*|\d[\d.,]*\s?(?:[€$£%]|percent|euros?|dollars?|pounds?|[kmgt]b|seconds?|minutes?|hours?|o'clock)"
+)
+_COUNT = re.compile(r"\bhow many (?!seconds|minutes|hours|euros|dollars|pounds|percent|[kmgt]b\b)")
 _DATES = re.compile(
     r"\b(?:\d{1,2}(?:st|nd|rd|th)? )?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
     r"(?: \d{1,2}(?:st|nd|rd|th)?)?(?:,? (?:19|20)\d\d)?\b|\b(?:19|20)\d\d\b"
 )
 _PLACED_NAME = re.compile(rf"{_BEFORE_PLACE}(?: the)? $")
+_MAYBE_PLACED_NAME = re.compile(rf"(?:{_BEFORE_PLACE}(?: the)?|{_BEFORE_NAME}) $")
+_UNREAD = re.compile("[\u0600-\u06ff\u0900-\u097f]")
+"""Scripts whose words for numbers and times are not known here."""
 _CASELESS = re.compile("[\u0600-\u06ff\u0900-\u097f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
@@ -107,9 +122,9 @@ def holds(text: str, kind: AnswerType, question: str) -> bool:
     """Whether *text* holds something of this kind that *question* does not say itself."""
     match kind:
         case AnswerType.NUMBER:
-            return _has_other(_NUMBERS, _DATES.sub(" ", text.lower()), question.lower())
+            return bool(_UNREAD.search(text)) or _has_number(text.lower(), question.lower())
         case AnswerType.TIME:
-            return _has_other(_TIMES, text.lower(), question.lower())
+            return bool(_UNREAD.search(text)) or _has_other(_TIMES, text.lower(), question.lower())
         case AnswerType.PERSON:
             return _has_name(text, question, placed=False) or _has_other(
                 _PEOPLE, text.lower(), question.lower()
@@ -118,6 +133,14 @@ def holds(text: str, kind: AnswerType, question: str) -> bool:
             return _has_name(text, question, placed=True) or _has_other(
                 _PLACES, text.lower(), question.lower()
             )
+
+
+def _has_number(text: str, question: str) -> bool:
+    """Whether *text* has a number; a question for a count is not answered by an amount of money, time or storage."""
+    text = _DATES.sub(" ", text)
+    if _HOW_OFTEN.search(question) and _has_other(_FREQUENCIES, text, question):
+        return True
+    return _has_other(_NUMBERS, _MEASURES.sub(" ", text) if _COUNT.search(question) else text, question)
 
 
 def _has_other(pattern: re.Pattern[str], text: str, question: str) -> bool:
@@ -133,8 +156,9 @@ def _has_name(text: str, question: str, *, placed: bool) -> bool:
         return True
     names = (match for match in _CAPITALISED.finditer(text) if match[0] not in question)
     others = (match for match in names if match[0].lower() not in STOP_WORDS | _DATE_WORDS)
+    before = _MAYBE_PLACED_NAME if placed else _PLACED_NAME
     return any(
-        bool(_PLACED_NAME.search(text, max(0, match.start() - 16), match.start())) == placed
+        bool(before.search(text, max(0, match.start() - 16), match.start())) == placed
         for match in others
         if not _is_capital_by_place(text, match)
     )

@@ -17,6 +17,7 @@ from mnemic.retrieval.candidates import Candidate
 from mnemic.retrieval.names import name_words
 from mnemic.retrieval.text import CORRECTIONS, STOP_WORDS, asked_words
 from mnemic.search.answer_type import AnswerType, asked_type, holds, without_measure
+from mnemic.search.common_words import information
 from mnemic.storage.base import Reader
 
 FLOOR = 0.16
@@ -27,6 +28,8 @@ BRIEF = 12
 """Of a question of more words, the missing ones say less: it tells more than it asks."""
 RELATED = 0.3
 """The similarity that related texts have at least."""
+PARAPHRASE = 0.35
+"""The similarity that an answer in other words mostly has to its question in English; else RELATED."""
 READ = 4_000
 """So many characters of a memory are searched for the kind of answer asked for."""
 SHORT = 500
@@ -37,6 +40,9 @@ NARROWEST, WIDEST = 0.2, 2.5
 FOREIGN = 0.6
 """What the words of a question count as unknown beside a text in another script."""
 WORD_LENGTH = 5.5
+ENGLISH = "en"
+SAMPLE = 300
+"""So many characters of a memory tell its language."""
 
 
 class Signals(NamedTuple):
@@ -58,6 +64,8 @@ class Signals(NamedTuple):
     """Up to 1 if the question asks for a person, time, place or number and the memory has none."""
     missed_identifier: float = 0.0
     """Share of the question that is identifiers which other memories in scope hold, but not this one."""
+    strangeness: float = 0.0
+    """How far the similarity lies below that of a paraphrase, × the square of the share that stands nowhere."""
 
 
 NO_SIGNALS = Signals()
@@ -77,8 +85,12 @@ class Model(NamedTuple):
 
 IDENTIFIER = -4.0
 """Set by hand, since the data has none: PROJ-511 does not answer a question for PROJ-512."""
-WITH_VECTORS = Model(-1.32, Signals(5.1, -6.13, 0.11, -2.72, -1.8, -0.89, -1.58, IDENTIFIER))
-WORDS_ONLY = Model(-0.52, Signals(0.0, 0.0, 3.27, -2.43, -0.76, -1.58, -1.9, IDENTIFIER))
+STRANGE = -25.0
+"""Set by hand, since hits of questions without an answer are too few among those of all the data."""
+UNKNOWN_NAME = -2.0
+"""Set by hand: what is asked about a name that nobody mentioned is not known."""
+WITH_VECTORS = Model(-1.02, Signals(4.81, -6.02, 0.0, -2.99, -1.78, UNKNOWN_NAME, -1.64, IDENTIFIER, STRANGE))
+WORDS_ONLY = Model(-0.52, Signals(0.0, 0.0, 3.27, -2.43, -0.76, UNKNOWN_NAME, -1.9, IDENTIFIER))
 
 
 class Term(NamedTuple):
@@ -100,6 +112,7 @@ class Question:
     text: str
     terms: tuple[Term, ...]
     kind: AnswerType | None
+    language: str
     is_latin: bool
     rarity: float
     """That of all its words together."""
@@ -120,8 +133,9 @@ class Judgement(NamedTuple):
 def read_question(reader: Reader, query: Query) -> Question:
     """The question of *query* with its words weighed by how rare they are in scope."""
     words = asked_words(without_measure(query.text))
+    language = detect(query.text)
     identifiers = name_words(query.text, capitals=False)
-    names = identifiers | name_words(query.text, capitals=detect(query.text) != "de")
+    names = identifiers | name_words(query.text, capitals=language != "de")
     here = query.filter.namespaces
     frequency = reader.frequencies(words, here) if words else {}
     spelt = {
@@ -132,8 +146,15 @@ def read_question(reader: Reader, query: Query) -> Question:
     frequency = reader.frequencies(every, here) if words else {}
     total = reader.size(here)
     terms = tuple(_term(word, spelt[word], frequency, total, names, identifiers) for word in words)
+    if language == ENGLISH:
+        terms = tuple(_weighed(term) for term in terms)
     rarity = sum(term.rarity for term in terms) or 1.0
-    return Question(query.text, terms, asked_type(query.text), _is_latin(query.text), rarity)
+    return Question(query.text, terms, asked_type(query.text), language, _is_latin(query.text), rarity)
+
+
+def _weighed(term: Term) -> Term:
+    """*term* with less weight if it is a common English word: a small store cannot tell those from rare ones."""
+    return term if term.is_name else term._replace(rarity=term.rarity * information(term.word))
 
 
 def _term(
@@ -207,7 +228,16 @@ def _signals(
         unknown_name=float(bool(question.unknown_names)),
         no_answer=1.0 / (1.0 + len(text) / SHORT) if lacks else 0.0,
         missed_identifier=_share(question, [term for term in missed if term.is_identifier]),
+        strangeness=_strangeness(question, similarity, text, _share(question, unknown)) * brevity,
     )
+
+
+def _strangeness(question: Question, similarity: float, text: str, unknown: float) -> float:
+    """See `Signals`. 0 beside a text in another language, where every word may be unknown."""
+    least = PARAPHRASE if question.language == ENGLISH else RELATED
+    if similarity >= least or question.language != detect(text[:SAMPLE]):
+        return 0.0
+    return (least - similarity) * unknown * unknown
 
 
 def _share(question: Question, terms: Sequence[Term]) -> float:
