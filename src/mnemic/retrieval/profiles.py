@@ -52,19 +52,20 @@ class Profile(Protocol):
 class House:
     """Meaning and words blended, weighed by confidence, seen together with what was said around it and when.
 
-    A rule or a preference gains, since it bears on more than its words show. A memory that belongs to a session
-    gains from the better of the ones right before and after it, from the best of its session, and from how much of
-    what is asked the session tells of: the answer to a question often stands beside the sentence that resembles it.
-    One made in the time the question speaks of gains too. Where a question counts, sums up or looks back on a time,
-    what resembles one of the best found gains: its answer lies in several memories, and some of them have few of its
-    words. Relevance, which also knows what a memory lacks of an answer, decides between those that are nearly as good
-    as each other. Similarity counts less in a language that the models do not know, so that words decide there. The
-    figures were chosen on the dev halves of LoCoMo, BEAM and SciFact together; `bench/retrieval.py` prints the table.
+    A rule or a preference gains, since it bears on more than its words show. A memory that belongs to a session gains
+    from the better of the ones right before and after it, from the best of its session, and from how much of what is
+    asked the rest of the session tells of beyond itself: the answer to a question often stands beside the sentence
+    that resembles it. One made in the time the question speaks of gains too. Where a question counts, sums up or
+    looks back on a time, what resembles one of the best found gains: its answer lies in several memories, and some of
+    them have few of its words. Relevance, which also knows what a memory lacks of an answer, decides between those
+    that are nearly as good as each other. Similarity counts less in a language that the models do not know, so that
+    words decide there. The figures were chosen on the dev halves of LoCoMo, BEAM and SciFact together;
+    `bench/retrieval.py` prints the table.
     """
 
     depth: int = 80
     semantic: float = 0.6
-    words: float = 0.22
+    words: float = 0.26
     fair: float = 0.15
     standing: float = 0.25
     standing_depth: int = 60
@@ -75,7 +76,7 @@ class House:
     time: float = 0.3
     alike: float = 0.47
     alike_best: int = 5
-    relevance: float = 0.15
+    relevance: float = 0.2
     judged_each: int = 2
     judged_least: int = 20
 
@@ -168,22 +169,23 @@ class House:
     def _told(
         self, reader: Reader, query: Query, traits: Mapping[int, Traits], ceiling: float
     ) -> dict[int, float]:
-        """What it counts that a session tells of many words of the question, be it one here and one there.
+        """What it counts that the rest of a session tells of words of the question that the memory itself lacks.
 
         Only of words as they are written: which spelling of an unknown one was meant is a guess.
         """
         placed = {number: one.session_id for number, one in traits.items() if one.session_id is not None}
         if not placed:
             return {}
-        told: defaultdict[int, float] = defaultdict(float)
+        told = dict.fromkeys(placed, 0.0)
         terms = exact_terms(reader, query.text, query.filter.namespaces)
         for held in reader.each_word(terms, query.filter, list(placed)):
-            for session, adds in self._best_of(held, placed, traits).items():
-                told[session] += adds
+            best = self._best_of(held, placed, traits)
+            for number, session in placed.items():
+                told[number] += max(0.0, best.get(session, 0.0) - held.get(number, 0.0))
         return {
-            number: self.told * told[session] / ceiling * traits[number].confidence
-            for number, session in placed.items()
-            if session in told
+            number: self.told * adds / ceiling * traits[number].confidence
+            for number, adds in told.items()
+            if adds > 0
         }
 
     def _best_of(
