@@ -179,6 +179,17 @@ def test_an_empty_recollection_is_false_and_says_so(ctx):
     assert "Nothing relevant is known." in found._repr_html_()
 
 
+def test_explain_says_why_a_memory_was_not_found(ctx):
+    memory = Memories(ctx)
+    memory.remember("Tea is at four")
+    memory.remember("The gutter was repaired")
+    found, missed = (memory.explain("tea at four", id) for id in (1, 2))
+    assert found.is_hit and found.reason == "found, place 1" and found.signals and found.terms
+    assert not missed.is_hit and missed.memory.text == "The gutter was repaired" and missed.reason
+    with pytest.raises(NotFound):
+        memory.explain("tea", 99)
+
+
 def test_recall_explains_and_has_a_floor(ctx):
     memory = Memories(ctx)
     memory.remember("Tea is at four")

@@ -11,7 +11,18 @@ from pathlib import Path
 from typing import Literal
 
 from mnemic.app import App, dialect, open_app
-from mnemic.core import graph, history, memories, metadata, overview, recall, sessions, storing, upkeep
+from mnemic.core import (
+    explanation,
+    graph,
+    history,
+    memories,
+    metadata,
+    overview,
+    recall,
+    sessions,
+    storing,
+    upkeep,
+)
 from mnemic.core.context import Context
 from mnemic.core.judging import feedback
 from mnemic.core.memories import NEVER, Fate
@@ -26,6 +37,7 @@ from mnemic.model.values import Moment, State, Tier, parse_span
 from mnemic.results import (
     Change,
     EndedSession,
+    Explanation,
     Hit,
     ImportReport,
     Link,
@@ -283,6 +295,13 @@ class Memories:
         )
         found = recall.recall(self._ctx, asked, budget_tokens=budget_tokens, around=around)
         return Recollection.of(found, explain=explain)
+
+    def explain(self, query: str, id: int, *, limit: int = 10, namespace: str | None = None) -> Explanation:
+        """Why the memory with this *id* is, or is not, a hit of `recall` with the same arguments. Counts no use."""
+        must_fit("recall", query=query, limit=limit, namespace=namespace, why=[id])
+        wanted = self._filter(namespace=namespace, kinds=None, tags=None, since=None, until=None, pairs=None)
+        asked = Query(text=query, filter=wanted, limit=limit, now=self._ctx.now())
+        return Explanation.of(explanation.explain(self._ctx, asked, id))
 
     def list(
         self,

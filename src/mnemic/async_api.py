@@ -60,6 +60,7 @@ class AsyncMemories:
     remember_all = _awaited(Memories.remember_all)
     upsert = _awaited(Memories.upsert)
     recall = _awaited(Memories.recall)
+    explain = _awaited(Memories.explain)
     list = _awaited(Memories.list)
     namespaces = _awaited(Memories.namespaces)
     open = _awaited(Memories.open)

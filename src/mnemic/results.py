@@ -8,6 +8,7 @@ from datetime import datetime
 from html import escape
 from typing import overload
 
+from mnemic.core.explanation import Explanation as CoreExplanation
 from mnemic.core.judging.feedback import Rated as CoreRated
 from mnemic.core.recall import Recollection as CoreRecollection
 from mnemic.core.sessions import Ended as CoreEnded
@@ -134,6 +135,37 @@ class Hit:
     def text(self) -> str:
         """The text of the memory."""
         return self.memory.text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """Why a memory is a hit of a question or not."""
+
+    memory: Memory
+    is_hit: bool
+    reason: str
+    place: int | None
+    """Its place in the ranking, from 1, before anything is left out."""
+    relevance: float | None
+    needed: float | None
+    """The relevance a hit of this question needs."""
+    terms: Mapping[str, float]
+    signals: Mapping[str, float]
+    """What its score and its relevance are made of."""
+
+    @classmethod
+    def of(cls, found: CoreExplanation) -> Explanation:
+        """The explanation as the API returns it."""
+        return cls(
+            memory=Memory.of(found.memory),
+            is_hit=found.is_hit,
+            reason=found.reason,
+            place=found.place,
+            relevance=found.relevance,
+            needed=found.needed,
+            terms=dict(found.terms),
+            signals=dict(found.signals),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

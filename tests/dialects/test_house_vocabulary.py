@@ -589,6 +589,19 @@ def test_fields_beside_items_are_their_defaults(ctx):
     assert (two["tags"], two["namespace"], two["tier"]) == (["own"], "home", "short")
 
 
+def test_recall_says_why_a_memory_is_a_hit_or_not(stocked):
+    asked = {"query": "when is the API deployed", "limit": 1}
+    reply = as_json(call(stocked, "recall", **asked))
+    assert "explanations" not in reply
+    [best] = reply["memories"]
+    others = [number for number in (1, 2) if number != best["id"]]
+    found, missed = as_json(call(stocked, "recall", **asked, why=[best["id"], *others[:1]]))["explanations"]
+    assert found["is_hit"] and found["reason"] == "found, place 1" and found["relevance"] >= found["needed"]
+    assert not missed["is_hit"] and missed["id"] == others[0] and missed["reason"]
+    with pytest.raises(NotFound, match="99"):
+        call(stocked, "recall", **asked, why=[99])
+
+
 def test_recall_explains_itself_on_request(stocked):
     asked = {"query": "when is the API deployed", "limit": 3, "min_relevance": 0}
     plain = as_json(call(stocked, "recall", **asked))

@@ -105,6 +105,11 @@ def test_a_narrow_terminal_is_written_to_all_the_same(known, columns, words):
     assert (done.code, done.err) == (0, "") and done.out
 
 
+def test_recall_says_why_a_memory_was_not_found(known):
+    done = known("recall", "volcano eruption in Iceland", "--why", "1", "--min-relevance", "1")
+    assert done.code == 0 and "\n1 " in done.out, done.out
+
+
 def test_recall_explains_on_request(known):
     plain, explained = known("recall", "tea").out, known("recall", "tea", "--explain").out
     assert len(explained.splitlines()) == len(plain.splitlines()) + 2

@@ -233,9 +233,9 @@ def _signals(
 
 
 def _strangeness(question: Question, similarity: float, text: str, unknown: float) -> float:
-    """See `Signals`. 0 beside a text in another language, where every word may be unknown."""
+    """See `Signals`. 0 beside a text in another language, and for one word alone, which may be a synonym."""
     least = PARAPHRASE if question.language == ENGLISH else RELATED
-    if similarity >= least or question.language != detect(text[:SAMPLE]):
+    if similarity >= least or len(question.terms) < 2 or question.language != detect(text[:SAMPLE]):
         return 0.0
     return (least - similarity) * unknown * unknown
 

@@ -11,6 +11,7 @@ import orjson
 
 from mnemic.core import recall as recalling
 from mnemic.core.context import GLOBAL, Context
+from mnemic.core.explanation import explain
 from mnemic.core.recall import Recollection
 from mnemic.dialects.mnemic.moments import AsOf, at
 from mnemic.dialects.mnemic.shapes import (
@@ -23,9 +24,10 @@ from mnemic.dialects.mnemic.shapes import (
     When,
     described,
     fields_of,
+    unlisted,
 )
 from mnemic.dialects.mnemic.vocabulary import MNEMIC
-from mnemic.dialects.operation import Example, Positional, Shape, as_json
+from mnemic.dialects.operation import Example, Flags, Positional, Shape, as_json
 from mnemic.dialects.texts import Words
 from mnemic.model.search import Filter, Hit, Query
 from mnemic.model.texts import estimated_tokens
@@ -72,6 +74,26 @@ class RecallRequest(Request):
     ] = None
     detail: Annotated[Detail, described("full adds all fields")] = Detail.BRIEF
     explain: Annotated[bool, described("Show how relevance is computed")] = False
+    why: Annotated[
+        list[int] | None,
+        unlisted("Ids of memories to explain: why each is a hit or not (default: none)", max_length=20),
+        Flags("--why", metavar="ID"),
+    ] = None
+
+
+class ExplanationShape(Shape):
+    """Why a memory is a hit or not."""
+
+    id: int
+    is_hit: bool
+    reason: str
+    place: int | None = None
+    """Its place in the ranking before anything is left out."""
+    relevance: float | None = None
+    needed: float | None = None
+    """The relevance a hit of this question needs."""
+    signals: dict[str, float] | None = None
+    terms: dict[str, float] | None = None
 
 
 class RecallReply(Shape):
@@ -84,6 +106,8 @@ class RecallReply(Shape):
     """How many relevant memories did not fit into budget_tokens."""
     pending: int | None = None
     """How many memories could be found by their words alone, since their vectors are not computed yet."""
+    explanations: list[ExplanationShape] | None = None
+    """Of the memories named in `why`."""
 
 
 @MNEMIC.operation(
@@ -115,7 +139,26 @@ def recall(ctx: Context, request: RecallRequest) -> RecallReply:
         note=_note(ctx, request, found),
         left_out=found.left_out or None,
         pending=found.pending or None,
+        explanations=[_explained(ctx, query, number) for number in request.why or ()] or None,
     )
+
+
+def _explained(ctx: Context, query: Query, number: int) -> ExplanationShape:
+    found = explain(ctx, query, number)
+    return ExplanationShape(
+        id=number,
+        is_hit=found.is_hit,
+        reason=found.reason,
+        place=found.place,
+        relevance=_share(found.relevance),
+        needed=_share(found.needed),
+        signals=_rounded(found.signals) or None,
+        terms=_rounded(found.terms) or None,
+    )
+
+
+def _share(value: float | None) -> float | None:
+    return None if value is None else round(value, 2)
 
 
 def _query(ctx: Context, request: RecallRequest) -> Query:
@@ -151,7 +194,7 @@ def shown_hit(ctx: Context, request: RecallRequest, hit: Hit) -> HitShape | Full
     """*hit* with as much detail as is asked for."""
     common: dict[str, Any] = {
         "when": hit.memory.occurred_at,
-        "relevance": None if hit.relevance is None else round(hit.relevance, 2),
+        "relevance": _share(hit.relevance),
         "before": _turns(hit.before),
         "after": _turns(hit.after),
         "signals": _rounded(hit.signals) if request.explain else None,

@@ -101,6 +101,10 @@ def recalled(reply: RecallReply) -> Iterator[str]:
     for rank, hit in enumerate(reply.memories, 1):
         yield from one_hit(rank, hit)
         yield ""
+    for why in reply.explanations or ():
+        yield f"{number(why.id)} {safe(why.reason)}"
+        if why.signals:
+            yield INDENT + faint(_named(why.signals))
     if reply.left_out:
         more = count(reply.left_out, "relevant memory does", "relevant memories do")
         yield doubtful(f"{more} not fit into the budget; raise --budget-tokens.")
@@ -125,9 +129,13 @@ def one_hit(rank: int, hit: HitShape | FullHitShape) -> Iterator[str]:
     parts = [*([hit.namespace] if hit.namespace else []), *([", ".join(hit.tags)] if hit.tags else [])]
     yield INDENT + number(hit.id) + faint(" · " + safe(" · ".join([*parts, age(hit.when, wall_clock())])))
     if hit.signals:
-        yield INDENT + faint(", ".join(f"{signal} {value:.2f}" for signal, value in hit.signals.items()))
+        yield INDENT + faint(_named(hit.signals))
     if hit.terms:
-        yield INDENT + faint(", ".join(f"{term} {value:.2f}" for term, value in hit.terms.items()))
+        yield INDENT + faint(_named(hit.terms))
+
+
+def _named(values: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {value:.2f}" for name, value in values.items())
 
 
 def below(memory: MemoryShape) -> Iterator[str]:
