@@ -37,9 +37,11 @@ $(BIN)/python:
 	$(PYTHON) -m venv .venv
 
 $(RUN_READY): pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@echo 'Installing Mnemic and what it needs into .venv; this happens once.'
+	$(BIN)/python -m pip install --disable-pip-version-check --editable .
 	@touch $@
 
 $(TEST_READY): pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	@echo 'Installing Mnemic and what its tests need into .venv; this happens once.'
+	$(BIN)/python -m pip install --disable-pip-version-check --editable '.[test]'
 	@touch $@ $(RUN_READY)
