@@ -182,6 +182,8 @@ class SqliteReader:
     def __init__(self, store: OpenedStore, connection: apsw.Connection):
         self._store = store
         self._connection = connection
+        self._spelled: dict[tuple[str, int, tuple[str, ...] | None], list[str]] = {}
+        """Near spellings found by this reader: the ranking and the relevance of one question ask for the same."""
 
     def memory(self, memory_id: int) -> Memory | None:
         """See Reader."""
@@ -494,6 +496,12 @@ class SqliteReader:
 
     def spellings(self, term: str, limit: int, namespaces: Sequence[str] | None) -> list[str]:
         """See Reader."""
+        asked = term, limit, None if namespaces is None else tuple(namespaces)
+        if asked not in self._spelled:
+            self._spelled[asked] = self._spellings(term, limit, namespaces)
+        return self._spelled[asked]
+
+    def _spellings(self, term: str, limit: int, namespaces: Sequence[str] | None) -> list[str]:
         scope = self._namespace_scope(namespaces)
 
         def counted(spelled: list[str]) -> dict[str, int]:
