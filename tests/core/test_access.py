@@ -80,7 +80,7 @@ def test_what_may_not_be_seen_is_not_there(ctx, guest, theirs, verb):
 
 
 def test_searches_and_walks_pass_by_what_may_not_be_seen(ctx, guest):
-    found = recall(guest, a_query("secret heron", namespaces=guest.scope()))
+    found = recall(guest, replace(a_query("secret heron", namespaces=guest.scope()), min_relevance=0.0))
     assert {hit.memory.title for hit in found.hits} == {"first", "last"}
     assert [memory.title for memory, _ in explore(guest, 1, depth=3).memories] == ["first"]
     assert explore(guest, 1, depth=3).edges == () and path(guest, 1, 3).memories == ()

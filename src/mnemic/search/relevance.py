@@ -20,9 +20,9 @@ from mnemic.search.answer_type import AnswerType, asked_type, holds, without_mea
 from mnemic.search.common_words import information
 from mnemic.storage.base import Reader
 
-FLOOR = 0.16
+FLOOR = 0.13
 """If no hit reaches this relevance, the answer is empty unless the query says otherwise."""
-GAP = 0.2
+GAP = 0.1
 """Hits below this share of the best hit's relevance are left out."""
 BRIEF = 12
 """Of a question of more words, the missing ones say less: it tells more than it asks."""
