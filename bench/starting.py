@@ -32,7 +32,7 @@ def start(bench: Bench) -> Iterator[Figure]:
     with copied(bench.stores.ours(size)) as path:
         ours = _started(partial(server, path, "local"))
     what = f"stdio server, cold, first answer, {size:,}"
-    yield timed(what, ours, 700, reference=_reference(bench, size))
+    yield timed(what, ours, 400, reference=_reference(bench, size))
 
 
 def _reference(bench: Bench, size: int) -> Spent | None:

@@ -22,7 +22,7 @@ def write(bench: Bench) -> Iterator[Figure]:
     """A durable write, alone, into a store of any size."""
     for size in (0, *bench.sizes[1:]):
         floor, others = _floor(bench, size, 1), _reference(bench, size, 1)
-        yield timed(f"write, store of {size:,}", one_write(bench, size), 0.6, floor=floor, reference=others)
+        yield timed(f"write, store of {size:,}", one_write(bench, size), 0.8, floor=floor, reference=others)
 
 
 def batch(bench: Bench) -> Iterator[Figure]:
