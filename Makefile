@@ -5,7 +5,11 @@ BIN := .venv/bin
 RUN_READY := .venv/.ready-to-run
 TEST_READY := .venv/.ready-to-test
 
-.PHONY: run test lint types check bench clean help
+CHROMIUM := $(firstword $(foreach name,chromium chromium-browser google-chrome,$(shell command -v $(name) 2>/dev/null)))
+PGBOUNCER := $(firstword $(shell PATH=$$PATH:/usr/sbin command -v pgbouncer 2>/dev/null))
+PACKAGES := $(if $(CHROMIUM),,chromium fonts-dejavu-core) $(if $(PGBOUNCER),,pgbouncer)
+
+.PHONY: run test packages lint types check bench web clean help
 
 help: ## Say what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -13,8 +17,13 @@ help: ## Say what can be made
 run: $(RUN_READY) ## Start the daemon on this machine
 	@exec $(BIN)/mnemic serve $(ARGS)
 
-test: $(TEST_READY) ## Run the tests; ARGS="-k words" passes options on
+test: $(TEST_READY) packages ## Run the tests; ARGS="-k words" passes options on
 	$(BIN)/pytest -n 2 $(ARGS)
+
+packages: # The dashboard is tested in a real Chromium, PostgreSQL behind a real pgbouncer.
+ifneq ($(strip $(PACKAGES)),)
+	@tools/install_packages.sh $(PACKAGES)
+endif
 
 lint: $(TEST_READY) ## Look for faults of style
 	$(BIN)/ruff check .
@@ -27,6 +36,9 @@ check: lint types test ## All of the above
 
 bench: $(TEST_READY) ## Measure the budgets
 	$(BIN)/python -m bench $(ARGS)
+
+web: $(TEST_READY) ## Build the dashboard from web/ (needs Node)
+	$(BIN)/python tools/build_web.py
 
 clean: ## Remove everything that was made here
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

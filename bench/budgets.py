@@ -1,118 +1,87 @@
-"""The budgets of the design, measured: `python -m bench.budgets [--quick] [--only NAME]`."""
+"""The budgets of the design, one entry a row of the table; a measurement names the row it measures."""
 
 from __future__ import annotations
 
-import argparse
-import os
-import platform
-import sys
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from dataclasses import dataclass
 
-import apsw
-import platformdirs
+BUDGET_SIZES = (10_000, 100_000, 1_000_000)
+GROWTH = 0.15
+"""The logarithm itself grows with an exponent of 0.11 from 1,000 to 100,000."""
+RETRIEVAL = "python -m bench.retrieval --data FOLDER"
+TRUST = "trust_score.py, beside the data"
 
-from bench import (
-    contention,
-    embedding,
-    finding,
-    graph,
-    growth,
-    learning,
-    limits,
-    moving,
-    serving,
-    starting,
-    surfaces,
-    tidying,
-    weight,
-    writing,
-)
-from bench.bench import Bench
-from bench.figures import Figure, table
-from bench.reference import installed
-from bench.stores import Stores
 
-CACHE = Path(platformdirs.user_cache_dir("mnemic-bench"))
-SIZES = (1_000, 10_000, 100_000)
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What is measured, its limit, and the measurement (or the command) that gives it."""
 
-BUDGETS: dict[str, Callable[[Bench], Iterator[Figure]]] = {
-    "write": writing.write,
-    "batch": writing.batch,
-    "bulk": writing.bulk,
-    "search": finding.search,
-    "substring": finding.substring,
-    "recall": finding.recall,
-    "semantic": finding.semantic,
-    "open": finding.open_by_name,
-    "list": finding.listing,
-    "past": finding.past,
-    "split": tidying.split,
-    "graph": graph.graph,
-    "lore": learning.lore,
-    "agentic": learning.agentic,
-    "workspace": learning.workspace,
-    "import": moving.moving,
-    "growth": growth.growth,
-    "embed": embedding.embed,
-    "memory": weight.memory,
-    "disk": weight.disk,
-    "start": starting.start,
-    "cli": starting.cli,
-    "fresh": starting.fresh,
-    "surface": surfaces.surface,
-    "http": serving.http,
-    "limits": limits.limits,
-    "processes": contention.processes,
+    what: str
+    limit: float
+    unit: str
+    measured_by: str
+    is_minimum: bool = False
+
+
+BUDGETS: dict[str, Budget] = {
+    "write": Budget("durable write in the caller, embedder at work", 1.2, "ms", "write"),
+    "write alone": Budget("durable write, embedder off", 0.8, "ms", "write"),
+    "write syncs": Budget("fsyncs a durable write", 1, "", "write"),
+    "batch": Budget("batch of 50", 8, "ms", "batch"),
+    "postgres write": Budget("durable write, PostgreSQL, client and server", 1.5, "ms", "postgres"),
+    "postgres batch": Budget("batch of 50, PostgreSQL, client and server", 30, "ms", "postgres"),
+    "search 10k": Budget("keyword search, all words, 10,000", 1, "ms", "search"),
+    "search 100k": Budget("keyword search, all words, 100,000", 3, "ms", "search"),
+    "recall 10k": Budget("recall over 10,000", 8, "ms", "recall"),
+    "recall namespace": Budget("recall in a namespace of 1 % of the largest store", 8, "ms", "recall"),
+    "recall 100k": Budget("recall over 100,000", 25, "ms", "recall"),
+    "open": Budget("open by name", 0.2, "ms", "open"),
+    "start cold": Budget("first answer of the stdio server, cold", 400, "ms", "start"),
+    "start warm": Budget("first answer of the stdio server beside a warm one", 60, "ms", "start"),
+    "start memory": Budget("memory of a stdio server beside a warm one", 15, "MB", "start"),
+    "hook": Budget("a hook beside a warm daemon, client and daemon together", 150, "ms", "hooks"),
+    "command warm": Budget("`mnemic recall` beside a warm daemon", 120, "ms", "command"),
+    "first paint": Budget("first paint of the dashboard, warm", 1_000, "ms", "paint"),
+    "ten clients": Budget("ten stdio clients and their daemon", 400, "MB", "clients"),
+    "processes kept": Budget("eight processes, 800 writes, kept", 800, "", "processes", is_minimum=True),
+    "processes errors": Budget("eight processes, 800 writes, refused", 0, "", "processes"),
+    "processes p99": Budget("eight processes, p99 wall time / plain SQLite", 1, "×", "processes"),
+    "memory without model": Budget("memory at 10,000, without model", 110, "MB", "memory"),
+    "memory with model": Budget("memory at 10,000, with model", 240, "MB", "memory"),
+    "disk": Budget("disk a memory, vector included", 2, "kB", "disk"),
+    "bulk": Budget("bulk load before vectors", 5_000, "/s", "bulk", is_minimum=True),
+    "embed": Budget("embedding, short texts a second and core", 150, "/s", "embed", is_minimum=True),
+    "growth write": Budget("growth of write, exponent", GROWTH, "", "growth"),
+    "growth open": Budget("growth of open by name, exponent", GROWTH, "", "growth"),
+    "growth search": Budget("growth of keyword search, exponent", GROWTH, "", "growth"),
+    "backlog recall": Budget("recall while 6,000 statements wait / quiet", 1.5, "×", "backlog"),
+    "backlog once": Budget("times a waiting statement is embedded, two processes", 1, "×", "backlog"),
+    "as_of 10k": Budget("as_of recall / recall, 10,000", 2, "×", "as_of"),
+    "as_of 100k": Budget("as_of recall / recall, 100,000", 2, "×", "as_of"),
+    "million first": Budget("first recall of a fresh process, 1,000,000", 300, "ms", "million"),
+    "million recall": Budget("recall over 1,000,000", 40, "ms", "million"),
+    "million as_of": Budget("as_of recall / recall, 1,000,000", 2, "×", "million"),
+    "million export": Budget("peak memory of export, 1,000,000 / 10,000", 1.2, "×", "million"),
+    "million memory": Budget("daemon memory beyond mapped files, 1,000,000", 300, "MB", "million"),
+    "million growth write": Budget("growth of write to 1,000,000, exponent", GROWTH, "", "million"),
+    "million growth open": Budget("growth of open by name to 1,000,000, exponent", GROWTH, "", "million"),
+    "million growth search": Budget("growth of keyword search to 1,000,000, exponent", GROWTH, "", "million"),
+    "abstain empty": Budget(
+        "unanswerable questions, far and foreign: empty", 70, "%", TRUST, is_minimum=True
+    ),
+    "abstain false": Budget("answerable questions: falsely empty", 3, "%", TRUST),
+    "abstain auc": Budget("unanswerable questions, near: AUC", 0.75, "", TRUST, is_minimum=True),
+    "claims false": Budget("claims: false verified", 2, "%", TRUST),
+    "claims contradicted": Budget("claims: contradictions found", 70, "%", TRUST, is_minimum=True),
+    "claims false contradicted": Budget("claims: false contradicted", 5, "%", TRUST),
+    "claims verified": Budget("claims: true verified", 60, "%", TRUST, is_minimum=True),
+    "languages words": Budget("ten languages: words hit@1", 0.95, "", TRUST, is_minimum=True),
+    "languages meaning": Budget("ten languages: meaning hit@5", 0.6, "", TRUST, is_minimum=True),
+    "languages cross": Budget("ten languages: cross-lingual hit@5", 0.6, "", TRUST, is_minimum=True),
+    "longmemeval any": Budget("LongMemEval-S any@5", 0.985, "", RETRIEVAL, is_minimum=True),
+    "longmemeval all": Budget("LongMemEval-S all@5", 0.93, "", RETRIEVAL, is_minimum=True),
+    "locomo session": Budget("LoCoMo session any@5", 0.94, "", RETRIEVAL, is_minimum=True),
+    "locomo turn": Budget("LoCoMo turn any@5", 0.74, "", RETRIEVAL, is_minimum=True),
+    "beam": Budget("BEAM 128K exchange any@5", 0.82, "", RETRIEVAL, is_minimum=True),
+    "scifact": Budget("SciFact nDCG@10", 0.74, "", RETRIEVAL, is_minimum=True),
 }
-NOTES = """
-Times are of the processor, the median of the calls made at the calmest moments, each brought to a machine at rest by a
-small piece of work timed around it; beside them ours as measured in all calls, and by the clock. The floor is plain
-SQLite (apsw, WAL, synchronous=FULL, one table and FTS5) with the same texts and no vectors. The texts are made up; the
-vectors of the stores are scattered around those of 256 model runs and came there by the store's own write path.
-"""
-
-
-def main() -> None:
-    """Measure what is asked for and print it as a table; exit 1 if a budget is missed."""
-    arguments = parsed()
-    # An installed package is compiled. Without this a cold start would also compile our source: 100 ms.
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    bench = prepared(arguments.quick, arguments.cache)
-    print(f"Python {platform.python_version()}, SQLite {apsw.sqlitelibversion()}, {platform.machine()}")
-    figures: list[Figure] = []
-    for name in arguments.only or BUDGETS:
-        print(f"{name} …", end="\r", file=sys.stderr, flush=True)
-        figures.extend(BUDGETS[name](bench))
-    print(table(figures))
-    print(
-        NOTES
-        if bench.reference
-        else NOTES + "The reference server is not installed (npm was not found or failed).\n"
-    )
-    sys.exit(any(figure.verdict == "MISSED" for figure in figures))
-
-
-def parsed() -> argparse.Namespace:
-    """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m bench.budgets", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="stop at 10,000 memories, and call less often")
-    parser.add_argument("--only", choices=BUDGETS, action="append", metavar="NAME", help=", ".join(BUDGETS))
-    parser.add_argument(
-        "--cache", type=Path, default=CACHE, metavar="FOLDER", help="where built stores are kept"
-    )
-    return parser.parse_args()
-
-
-def prepared(is_quick: bool, cache: Path) -> Bench:
-    """A run, with the stores and the reference server where they were left last time."""
-    return Bench(
-        stores=Stores(cache / "stores"),
-        reference=installed(cache / "reference"),
-        sizes=SIZES[:2] if is_quick else SIZES,
-        rounds=60 if is_quick else 300,
-    )
-
-
-if __name__ == "__main__":
-    main()
+"""Rows of the design's table by key. Where a row has several sizes or measures, each is an entry."""

@@ -1,4 +1,4 @@
-"""An MCP client over standard input and output, as small as can be, for any server that is started here."""
+"""A minimal MCP client over stdio for any server."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PROTOCOL = "2025-06-18"
 
 
 class StdioClient:
-    """A server in a process of its own, and the conversation with it. Use it in a `with` block."""
+    """A server in a process of its own and the connection to it. Use it in a `with` block."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str]):
         self._process = subprocess.Popen(
@@ -42,7 +42,7 @@ class StdioClient:
         return self._process.pid
 
     def start(self) -> list[dict[str, Any]]:
-        """Greet the server; its tools."""
+        """Initialize the connection and return the server's tools."""
         client = {"name": "bench", "version": "1"}
         self.request("initialize", {"protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": client})
         self._send({"jsonrpc": "2.0", "method": "notifications/initialized"})
@@ -57,7 +57,7 @@ class StdioClient:
         return answer
 
     def request(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
-        """The result of *method*; RuntimeError if the server has left or refuses."""
+        """The result of *method*; RuntimeError if the server has exited or answers an error."""
         self._last += 1
         self._send({"jsonrpc": "2.0", "id": self._last, "method": method, "params": params})
         assert self._process.stdout
@@ -66,7 +66,7 @@ class StdioClient:
             if message.get("id") == self._last and "method" not in message:
                 break
         else:
-            raise RuntimeError(f"{method}: the server has left")
+            raise RuntimeError(f"{method}: the server has exited")
         if "error" in message:
             raise RuntimeError(f"{method}: {message['error']['message']}")
         result: dict[str, Any] = message["result"]

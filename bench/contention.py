@@ -1,4 +1,4 @@
-"""Contention: eight processes that write one file at the same time."""
+"""Contention: eight processes that write to one file at the same time."""
 
 from __future__ import annotations
 
@@ -9,97 +9,115 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
+from typing import NamedTuple
+
+import apsw
 
 from bench import reference, texts
-from bench.bench import Bench
 from bench.clients import StdioClient
 from bench.figures import Figure
 from bench.floor import Floor
+from bench.run import Bench
 from bench.stores import open_store, scratch
-from bench.writing import FRESH
+from bench.timer import percentile
+from bench.writes import FRESH
 from mnemic.core.memories import Note, remember
+from mnemic.core.stats import overview
+from mnemic.errors import MnemicError
 
 PROCESSES = 8
 EACH = 100
+Write = Callable[[str], object]
+
+
+class Writes(NamedTuple):
+    """What one process did: the milliseconds of each write, and how many were refused."""
+
+    took: list[float]
+    refused: int
 
 
 def processes(bench: Bench) -> Iterator[Figure]:
-    """How many of 800 writes are kept, and how long all but the slowest hundredth took."""
+    """How many of 800 writes are kept and refused, and their wall time beside plain SQLite."""
     with scratch() as folder:
-        ours, ours_kept = together(write_ours, folder / "ours.db", count_ours)
+        ours, ours_kept = at_once(write_ours, folder / "ours.db", count_ours)
     with scratch() as folder:
-        floor, floor_kept = together(write_floor, folder / "floor.db", count_floor)
-    kept = _reference(bench)
+        floor, floor_kept = at_once(write_floor, folder / "floor.db", count_floor)
     yield Figure(
         what="eight processes, 800 writes, kept",
-        ours=ours_kept,
+        measured=ours_kept,
         unit="",
-        budget=PROCESSES * EACH,
-        is_least=True,
+        row="processes kept",
         floor=floor_kept,
-        reference=kept,
+        reference=_reference(bench),
     )
     yield Figure(
-        what="eight processes, p50 by the clock", ours=at_share(ours, 0.5), floor=at_share(floor, 0.5)
+        what="eight processes, 800 writes, refused",
+        measured=ours.refused,
+        unit="",
+        row="processes errors",
+        floor=floor.refused,
     )
+    fast, slow = (percentile(ours.took, share) for share in (50, 99))
+    floor_fast, floor_slow = (percentile(floor.took, share) for share in (50, 99))
+    yield Figure(what="eight processes, wall time of a write", measured=fast, p99=slow, floor=floor_fast)
     yield Figure(
-        what="eight processes, p99 by the clock",
-        ours=at_share(ours, 0.99),
-        floor=at_share(floor, 0.99),
-        budget=at_share(floor, 0.99),
+        what="eight processes, p99 wall time / plain SQLite",
+        measured=slow / floor_slow,
+        unit="×",
+        row="processes p99",
     )
 
 
-def together(
-    write: Callable[[Path, int, float], list[float]], path: Path, count: Callable[[Path], int]
-) -> tuple[list[float], int]:
-    """Milliseconds of every write, and how many are in the file afterwards."""
-    write(path, PROCESSES, 0)  # the file is there and its schema made before anyone races
+def at_once(
+    write: Callable[[Path, int, float], Writes], path: Path, count: Callable[[Path], int]
+) -> tuple[Writes, int]:
+    """What all processes did, and how many memories are in the file afterwards."""
+    write(path, PROCESSES, 0)  # creates the file and its schema
     before = count(path)
     begin = time.time() + 3
     with ProcessPoolExecutor(PROCESSES, mp_context=get_context("spawn")) as pool:
-        took = pool.map(partial(write, path), range(PROCESSES), [begin] * PROCESSES)
-        return [one for each in took for one in each], count(path) - before
+        done = list(pool.map(partial(write, path), range(PROCESSES), [begin] * PROCESSES))
+    took = [one for each in done for one in each.took]
+    return Writes(took, sum(each.refused for each in done)), count(path) - before
 
 
-def write_ours(path: Path, process: int, begin: float) -> list[float]:
+def write_ours(path: Path, process: int, begin: float) -> Writes:
     """A hundred writes through the core."""
     with open_store(path) as app:
         return timed(begin, lambda text: remember(app.ctx, [Note(text=text)]), process)
 
 
-def write_floor(path: Path, process: int, begin: float) -> list[float]:
+def write_floor(path: Path, process: int, begin: float) -> Writes:
     """A hundred writes to plain SQLite."""
     floor = Floor(path)
     return timed(begin, lambda text: floor.add([text]), process)
 
 
-def timed(begin: float, write: Callable[[str], object], process: int) -> list[float]:
-    """Milliseconds of each write, all processes starting at *begin*."""
+def timed(begin: float, write: Write, process: int) -> Writes:
+    """A hundred writes, all processes starting at *begin*."""
     fresh = list(texts.texts(EACH, FRESH + process * EACH))
     time.sleep(max(0.0, begin - time.time()))
-    took = []
+    took, refused = [], 0
     for text in fresh:
         before = time.perf_counter()
-        write(text)
+        try:
+            write(text)
+        except (MnemicError, apsw.Error):
+            refused += 1
         took.append(1000 * (time.perf_counter() - before))
-    return took
+    return Writes(took, refused)
 
 
 def count_ours(path: Path) -> int:
-    """How many memories are in our file."""
+    """The number of memories in our file."""
     with open_store(path) as app:
-        return app.ctx.store.read().count()
+        return overview(app.ctx).total
 
 
 def count_floor(path: Path) -> int:
-    """How many notes are in the plain file."""
+    """The number of notes in the plain file."""
     return Floor(path).count()
-
-
-def at_share(took: list[float], share: float) -> float:
-    """The time within which this share of the writes was done."""
-    return sorted(took)[int(share * (len(took) - 1))]
 
 
 def _reference(bench: Bench) -> float | None:

@@ -1,4 +1,4 @@
-"""The floor: the same texts in plain SQLite, one table and an FTS5 index, and not a line more than it takes."""
+"""The floor: the same texts in plain SQLite, one table and an FTS5 index."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import apsw
 
-from mnemic.core.memories import title_of
+from mnemic.model.memory import title_of
 from mnemic.storage.sqlite.rows import Row, rows, value
 
 SCHEMA = """
@@ -36,7 +36,7 @@ BUSY_MILLISECONDS = 60_000
 
 
 class Floor:
-    """Notes in a file, without any of the things that make a memory of them."""
+    """Notes in a file: no vectors, no journal, no namespaces."""
 
     def __init__(self, path: Path):
         self._connection = apsw.Connection(str(path))
@@ -45,7 +45,7 @@ class Floor:
             pass
 
     def add(self, texts: Iterable[str]) -> None:
-        """Keep *texts* in one durable transaction."""
+        """Store *texts* in one durable transaction."""
         self._connection.execute("BEGIN IMMEDIATE")
         for text in texts:
             title = title_of(text)
@@ -67,5 +67,5 @@ class Floor:
         return int(value(self._connection, "SELECT count(*) FROM note"))
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._connection.close()

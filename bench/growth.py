@@ -1,51 +1,50 @@
-"""Growth: how the cost of a call follows the size of the store."""
+"""Growth: the exponent by which the cost of a call follows the size of the store."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping
 from math import log
 
-from bench.bench import Bench
 from bench.figures import Figure
-from bench.finding import first_search, floor_search, one_open, one_search
-from bench.measuring import Spent
-from bench.writing import one_write
-
-Measure = Callable[[Bench, int], Spent]
-
-FLAT_ENOUGH = 0.15
-"""The logarithm itself grows with an exponent of 0.11 from a thousand to a hundred thousand."""
+from bench.run import Bench
+from bench.search import first_search, one_open, one_search
+from bench.timer import Spent
+from bench.writes import one_write
 
 
 def growth(bench: Bench) -> Iterator[Figure]:
-    """The exponent b of cost = a · size^b: 0 is flat, 1 is proportional."""
-    measures: dict[str, tuple[Measure, Measure | None]] = {
-        "write": (one_write, None),
-        "open": (one_open, None),
-        "search": (one_search, partial(floor_search, every=True)),
+    """Writes, opening by name and keyword search from the smallest to the largest store of the run."""
+    measures: dict[str, Callable[[Bench, int], tuple[Spent, Spent]]] = {
+        "write": one_write,
+        "open": one_open,
+        "search": one_search,
     }
-    at_once = exponent(bench, first_search)
-    yield Figure(
-        what=f"growth of search at once, {bench.sizes[0]:,} to {bench.sizes[-1]:,}", ours=at_once, unit=""
+    for name, measure in measures.items():
+        both = {size: measure(bench, size) for size in bench.sizes}
+        ours = {size: spent for size, (spent, _) in both.items()}
+        floor = {size: floor for size, (_, floor) in both.items()}
+        yield exponent_figure(name, f"growth {name}", ours, floor)
+    fresh = {size: first_search(bench, size) for size in bench.sizes}
+    yield exponent_figure("search in a fresh process", None, fresh)
+
+
+def exponent_figure(
+    name: str, row: str | None, ours: Mapping[int, Spent], floor: Mapping[int, Spent] | None = None
+) -> Figure:
+    """The exponent b of cost = a · size^b: 0 is flat, 1 is proportional."""
+    return Figure(
+        what=f"growth of {name}, {min(ours):,} to {max(ours):,}",
+        measured=exponent({size: spent.p50 for size, spent in ours.items()}),
+        unit="",
+        row=row,
+        at_rest=exponent({size: spent.at_rest for size, spent in ours.items()}),
+        floor=exponent({size: spent.p50 for size, spent in floor.items()}) if floor else None,
     )
-    for name, (ours, floor) in measures.items():
-        yield Figure(
-            what=f"growth of {name}, {bench.sizes[0]:,} to {bench.sizes[-1]:,}",
-            ours=exponent(bench, ours),
-            unit="",
-            budget=FLAT_ENOUGH,
-            floor=exponent(bench, floor) if floor else None,
-        )
 
 
-def exponent(bench: Bench, measure: Measure) -> float:
-    """How fast the cost of *measure* grows over the sizes of the run."""
-    return slope([(log(size), log(measure(bench, size).cpu)) for size in bench.sizes])
-
-
-def slope(points: list[tuple[float, float]]) -> float:
-    """The slope of the straight line nearest to *points*."""
+def exponent(costs: Mapping[int, float]) -> float:
+    """The slope of the straight line nearest to the logarithms of *costs* over those of the sizes."""
+    points = [(log(size), log(cost)) for size, cost in costs.items()]
     x_mean = sum(x for x, _ in points) / len(points)
     y_mean = sum(y for _, y in points) / len(points)
     return sum((x - x_mean) * (y - y_mean) for x, y in points) / sum((x - x_mean) ** 2 for x, _ in points)

@@ -1,4 +1,4 @@
-"""The reference MCP memory server (npm), installed outside the repository, and what it is asked to do."""
+"""The reference MCP memory server (npm), installed outside the repository, and calls to it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from functools import partial
 from pathlib import Path
 
 from bench.clients import StdioClient
-from bench.measuring import Spent, cpu_seconds_of, spent
-from mnemic.core.memories import title_of
+from bench.processes import cpu_seconds_of
+from bench.timer import Spent, spent
+from mnemic.model.memory import title_of
 
 PACKAGE = "@modelcontextprotocol/server-memory"
 INSTALL_SECONDS = 180
@@ -21,7 +22,7 @@ INSTALL_SECONDS = 180
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """The server, ready to be started on any file."""
+    """The installed server."""
 
     node: str
     script: Path
@@ -31,14 +32,14 @@ class Reference:
         return StdioClient([self.node, str(self.script)], {**os.environ, "MEMORY_FILE_PATH": str(file)})
 
     def spent(self, file: Path, calls: Iterable[Callable[[StdioClient], object]]) -> Spent:
-        """What calls to a server on *file* cost, in its process and by the clock."""
+        """The cost of calls to a server on *file*, CPU time of its process."""
         with self.client(file) as client:
             client.start()
             return spent((partial(call, client) for call in calls), lambda: cpu_seconds_of(client.pid) or 0.0)
 
 
 def installed(folder: Path) -> Reference | None:
-    """The server below *folder*, installed now if npm is there; None if it cannot be had."""
+    """The server below *folder*, installed if npm is there; None if it cannot be installed."""
     node, npm = shutil.which("node"), shutil.which("npm")
     script = folder / "node_modules" / PACKAGE / "dist" / "index.js"
     if node and npm and not script.exists():
@@ -49,7 +50,7 @@ def installed(folder: Path) -> Reference | None:
 
 
 def entity(text: str) -> dict[str, object]:
-    """*text* as the server keeps a memory."""
+    """*text* as an entity of the server."""
     return {"name": title_of(text), "entityType": "note", "observations": [text]}
 
 
@@ -60,12 +61,12 @@ def write_file(path: Path, texts: Iterable[str]) -> None:
 
 
 def create(texts: Iterable[str], client: StdioClient) -> None:
-    """Keep *texts* in one call."""
+    """Create an entity for each of *texts* in one call."""
     client.call("create_entities", entities=[entity(text) for text in texts])
 
 
 def search(text: str, client: StdioClient) -> None:
-    """What holds *text*; it knows no words, only stretches of characters."""
+    """The entities that hold *text* as a substring, which is all it searches for."""
     client.call("search_nodes", query=text)
 
 

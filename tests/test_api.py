@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import os
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
+from support import last_number
 
 import mnemic
 from mnemic.api import Fate, Format, Memories, Note, Order, State, Tier
@@ -93,15 +95,15 @@ def test_the_user_s_settings_count_unless_others_are_given(tmp_path, monkeypatch
         (lambda memory: memory.export_file("x.json", format=Format.JSON, journal=True), "journal"),
     ],
 )
-def test_what_the_tools_would_refuse_is_refused_by_name_and_changes_nothing(ctx, call, field):
+def test_the_api_refuses_what_the_tools_refuse(ctx, call, field):
     memory = Memories(ctx)
     memory.remember("Tea is at four")
     memory.remember("Scones are baked at three")
-    before = ctx.store.sequence()
+    before = last_number(ctx.store)
     with pytest.raises(Invalid) as refusal:
         call(memory)
     assert (refusal.value.field or "").startswith(field)
-    assert ctx.store.sequence() == before
+    assert last_number(ctx.store) == before
 
 
 @pytest.mark.parametrize(
@@ -120,7 +122,7 @@ def test_what_the_tools_would_refuse_is_refused_by_name_and_changes_nothing(ctx,
         (lambda memory: mnemic.open(5), "path"),
     ],
 )
-def test_what_is_of_another_type_is_invalid(ctx, call, field):
+def test_a_wrong_type_is_invalid(ctx, call, field):
     memory = Memories(ctx)
     memory.remember("Tea is at four")
     with pytest.raises(Invalid, match=field):
@@ -307,6 +309,19 @@ def test_memories_are_exported_and_imported(tmp_path, form):
         assert memory.import_file(tmp_path / "notes.md", system="markdown").imported == 1
 
 
+def test_a_conflict_of_an_import_tells_both_versions(tmp_path):
+    note = tmp_path / "tea.md"
+    with mnemic.open(tmp_path / "one.db", embedder="none") as memory:
+        for text, moment in (("At four.", 1_000_000), ("At five.", 4_000_000_000)):
+            note.write_text(f"# Tea\n\n{text}\n")
+            os.utime(note, (moment, moment))
+            done = memory.import_file(note, system="markdown")
+            memory.revise(1, text="At six.")
+        [conflict] = done.conflicts
+        assert (conflict.title, conflict.field) == ("Tea", "text")
+        assert (conflict.here, conflict.there, conflict.kept) == (["At six."], ["At five."], ["At five."])
+
+
 def test_every_method_has_an_async_counterpart_with_the_same_parameters():
     methods = {
         name: method
@@ -338,7 +353,7 @@ def test_the_async_memory_remembers_and_recalls(tmp_path):
     asyncio.run(work())
 
 
-def test_the_event_loop_goes_on_while_the_store_works(tmp_path):
+def test_the_event_loop_is_not_blocked_by_the_store(tmp_path):
     async def work() -> int:
         ticks = 0
 

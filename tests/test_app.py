@@ -8,10 +8,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Semaphore
 
 import pytest
+from support import serving
 
 from mnemic.app import open_app
 from mnemic.settings import Settings
-from support import serving
 
 
 class Server(ThreadingHTTPServer):
@@ -53,7 +53,7 @@ def server() -> Iterator[Server]:
         yield running
 
 
-def test_an_app_that_is_closed_lets_go_of_the_servers_it_asked(tmp_path, server):
+def test_closing_an_app_closes_its_server_connections(tmp_path, server):
     settings = Settings(db=str(tmp_path / "notes.db"), embedder="ollama", tier="smart", ollama_url=server.url)
     with open_app(settings) as app:
         assert app.ctx.embedder and len(app.ctx.embedder.embed(["tea"])) == 1

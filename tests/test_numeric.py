@@ -46,7 +46,7 @@ def embed():
     LocalEmbedder().embed(["a text"])
 
 def look_for_neighbours():
-    import mnemic.storage.sqlite.vectors
+    import mnemic.index.vectors
 
 works = {"embed": embed, "neighbours": look_for_neighbours}
 first = threading.Thread(target=lambda: attempt(works[sys.argv[1]]))

@@ -185,12 +185,12 @@ def test_a_deleted_working_folder_is_no_project(tmp_path, monkeypatch):
 
 
 def test_the_setting_names_a_namespace_the_project_or_all(monkeypatch):
-    monkeypatch.setattr("mnemic.app.current_namespace", lambda: "widgets")
-    assert connected_namespace(Settings()) is None
-    assert connected_namespace(Settings().for_project()) == "widgets"
-    assert connected_namespace(Settings(namespace="auto")) == "widgets"
-    assert connected_namespace(Settings(namespace="x").for_project()) == "x"
-    assert connected_namespace(Settings(namespace="*").for_project()) is None
+    monkeypatch.setattr("mnemic.app.current_namespace", lambda folder: "widgets")
+    assert connected_namespace(Settings(), Path()) is None
+    assert connected_namespace(Settings().for_project(), Path()) == "widgets"
+    assert connected_namespace(Settings(namespace="auto"), Path()) == "widgets"
+    assert connected_namespace(Settings(namespace="x").for_project(), Path()) == "x"
+    assert connected_namespace(Settings(namespace="*").for_project(), Path()) is None
 
 
 def test_no_process_is_started_to_find_the_project(monkeypatch, tmp_path):

@@ -12,8 +12,8 @@ from mnemic.app import allowed_folders, dialect, lives, open_app, open_embedder,
 from mnemic.embedding.remote import OllamaEmbedder, OpenAIEmbedder
 from mnemic.embedding.router import LanguageRouter
 from mnemic.errors import Invalid, NotFound
-from mnemic.model.lives import Lives
-from mnemic.model.values import DAY, SECOND, YEAR
+from mnemic.model.retention import Lives
+from mnemic.model.time import DAY, SECOND, YEAR
 from mnemic.settings import Settings, data_folder, load
 
 
@@ -69,6 +69,11 @@ def test_every_type_can_come_from_the_file(loaded, file):
     )
 
 
+def test_a_file_may_begin_with_a_byte_order_mark(loaded, file):
+    file.write_bytes(b"\xef\xbb\xbfport = 8000\r\n")
+    assert loaded().port == 8000
+
+
 def test_folders_in_a_variable_are_separated_as_in_path(loaded):
     assert loaded(MNEMIC_ALLOW_PATH=os.pathsep.join(["/a", "/b c"])).allow_path == ("/a", "/b c")
 
@@ -85,7 +90,7 @@ def test_folders_in_a_variable_are_separated_as_in_path(loaded):
         ("port = [1]", {}, "port: not a whole number"),
     ],
 )
-def test_what_cannot_be_read_is_named(loaded, file, content, variables, sentence):
+def test_an_unreadable_setting_is_named(loaded, file, content, variables, sentence):
     file.write_bytes(content.encode(errors="surrogateescape"))
     with pytest.raises(Invalid, match=sentence):
         loaded(**variables)
@@ -111,8 +116,8 @@ def test_the_store_is_opened_where_the_settings_say(tmp_path):
         assert (tmp_path / "here.db").exists()
         assert (app.ctx.namespace, app.ctx.actor, app.ctx.embedder) == ("work", "me", None)
         assert app.ctx.home() == "work" and app.ctx.scope() == ("work", "global")
-    with pytest.raises(Invalid, match="db: only SQLite files"):
-        open_store(Settings(db="postgresql://localhost/memories"))
+    with pytest.raises(Invalid, match="db: must be a file or a postgresql:// address"):
+        open_store(Settings(db="mysql://localhost/memories"))
 
 
 @pytest.mark.parametrize(
@@ -137,7 +142,7 @@ def test_an_embedder_that_cannot_be_is_refused_by_name(settings):
 
 
 def test_tools_may_read_below_the_data_folder_the_working_folder_and_what_is_allowed(tmp_path):
-    folders = allowed_folders(Settings(allow_path=(str(tmp_path / "a" / ".." / "b"),)))
+    folders = allowed_folders(Settings(allow_path=(str(tmp_path / "a" / ".." / "b"),)), Path.cwd())
     assert (tmp_path / "b").resolve() in folders and Path.cwd().resolve() in folders
     assert data_folder().resolve() in folders and all(folder.is_absolute() for folder in folders)
 
@@ -182,7 +187,7 @@ def test_their_database_is_not_opened_as_ours(files):
     assert files(ours='db = "/home/me/mine.db"').db == "/home/me/mine.db"
 
 
-def test_lives_stand_in_a_table_of_their_own(files):
+def test_ttls_are_a_settings_table(files):
     settings = files(
         theirs="archive_on_gc = false\narchive_max_days = 90\n[ttl]\nshort_ttl_secs = 60\nmid_ttl_secs = 0\n"
         "long_ttl_secs = 86400\nshort_extend_secs = 5\nmid_extend_secs = -1\n"
@@ -198,11 +203,11 @@ def test_lives_stand_in_a_table_of_their_own(files):
     )
 
 
-def test_a_life_is_ten_years_at_most(files):
+def test_a_ttl_is_ten_years_at_most(files):
     assert lives(files(theirs="[ttl]\nmid_ttl_secs = 99999999999\n")).mid == 10 * YEAR
 
 
-def test_a_table_of_lives_that_is_none_sets_nothing(files):
+def test_an_invalid_ttl_table_sets_nothing(files):
     assert files(theirs="ttl = 5\n") == Settings()
 
 
@@ -283,3 +288,9 @@ def test_a_tier_and_an_address_that_cannot_be_are_refused_by_name():
 
 def test_the_keyword_tier_has_no_embedder():
     assert open_embedder(Settings(tier="keyword")) is None
+
+
+def test_the_password_of_a_server_is_not_shown():
+    settings = Settings(db="postgresql://anna:se:cret@host/memories?password=also")
+    assert settings.shown_database == "postgresql://anna@host/memories?password=…"
+    assert Settings(db="/home/a:b@c/memories.db").shown_database == "/home/a:b@c/memories.db"

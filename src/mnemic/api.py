@@ -12,33 +12,34 @@ from typing import Literal
 
 from mnemic.app import App, dialect, open_app
 from mnemic.core import (
+    embedding_queue,
     explanation,
     graph,
     history,
     memories,
     metadata,
-    overview,
     recall,
     sessions,
-    storing,
-    upkeep,
+    stats,
+    upsert,
 )
 from mnemic.core.context import Context
-from mnemic.core.judging import feedback
 from mnemic.core.memories import NEVER, Fate
-from mnemic.core.overview import Overview
+from mnemic.core.stats import Overview
+from mnemic.core.trust import ratings
 from mnemic.core.trust import verify as verification
 from mnemic.errors import Duplicate, Invalid
-from mnemic.exchange import Format
+from mnemic.model.enums import State, Tier
+from mnemic.model.filter import Filter, Order, Query
 from mnemic.model.graph import Direction
-from mnemic.model.search import Filter, Order, Query
-from mnemic.model.time import moment_of
-from mnemic.model.values import Moment, State, Tier, parse_span
+from mnemic.model.time import Moment, parse_span
+from mnemic.model.time_phrases import moment_of
 from mnemic.results import (
     Change,
     EndedSession,
     Explanation,
     Hit,
+    ImportConflict,
     ImportReport,
     Link,
     Memory,
@@ -54,6 +55,7 @@ from mnemic.results import (
     memories_of,
 )
 from mnemic.settings import load
+from mnemic.transfer.formats import Format
 
 __all__ = [
     "Change",
@@ -62,6 +64,7 @@ __all__ = [
     "Fate",
     "Format",
     "Hit",
+    "ImportConflict",
     "ImportReport",
     "Link",
     "Memories",
@@ -174,7 +177,7 @@ class Memories:
         return outcome.stored[0]
 
     def remember_all(self, notes: Sequence[Note], *, force: bool = False) -> Outcome:
-        """Store many notes in one transaction; what is known already is refused unless *force*d."""
+        """Store many notes in one transaction; known ones are refused unless *force*d."""
         core = [self._note(note) for note in notes]
         outcome = memories.remember(self._ctx, core, force=force)
         return Outcome(
@@ -219,7 +222,7 @@ class Memories:
             source=source,
             metadata={} if metadata is None else metadata,
         )
-        return Memory.of(storing.store(self._ctx, self._note(note)).memory)
+        return Memory.of(upsert.store(self._ctx, self._note(note)).memory)
 
     def _note(self, note: Note) -> memories.Note:
         """*note* as the core takes it, checked as the tool `remember` checks it."""
@@ -239,7 +242,7 @@ class Memories:
         now_in = sessions.enter(self._ctx)
         return memories.Note(
             text=note.text,
-            title=note.name,
+            name=note.name,
             kind=note.kind,
             tags=tuple(note.tags),
             namespace=note.namespace,
@@ -270,11 +273,11 @@ class Memories:
         budget_tokens: int | None = None,
         explain: bool = False,
     ) -> Recollection:
-        """Find what is known about *query*, best first; empty if nothing relevant is known.
+        """Find memories about *query*, best first; empty if nothing relevant is known.
 
-        *min_relevance* replaces the usual floor (0 shows everything that was found). *around* brings so many turns of
-        the session on either side of a hit. *metadata* finds only memories that hold these values. With *explain* the
-        hits carry what their score and relevance are made of.
+        *min_relevance* replaces the default floor (0 returns every candidate). *around* adds that many turns of the
+        session on either side of a hit. *metadata* selects memories with these values. With *explain* the hits carry
+        the terms of their score and relevance.
         """
         must_fit(
             "recall",
@@ -290,18 +293,18 @@ class Memories:
         wanted = self._filter(
             namespace=namespace, kinds=kinds, tags=tags, since=since, until=until, pairs=metadata
         )
-        asked = Query(
+        wanted_query = Query(
             text=query, filter=wanted, limit=limit, now=self._ctx.now(), min_relevance=min_relevance
         )
-        found = recall.recall(self._ctx, asked, budget_tokens=budget_tokens, around=around)
+        found = recall.recall(self._ctx, wanted_query, budget_tokens=budget_tokens, around=around)
         return Recollection.of(found, explain=explain)
 
     def explain(self, query: str, id: int, *, limit: int = 10, namespace: str | None = None) -> Explanation:
         """Why the memory with this *id* is, or is not, a hit of `recall` with the same arguments. Counts no use."""
         must_fit("recall", query=query, limit=limit, namespace=namespace, why=[id])
         wanted = self._filter(namespace=namespace, kinds=None, tags=None, since=None, until=None, pairs=None)
-        asked = Query(text=query, filter=wanted, limit=limit, now=self._ctx.now())
-        return Explanation.of(explanation.explain(self._ctx, asked, id))
+        wanted_query = Query(text=query, filter=wanted, limit=limit, now=self._ctx.now())
+        return Explanation.of(explanation.explain(self._ctx, wanted_query, id))
 
     def list(
         self,
@@ -340,9 +343,9 @@ class Memories:
             until=until,
             pairs=metadata,
         )
-        reader = self._ctx.store.read()
+        reader = self._ctx.read()
         numbers = reader.select(wanted, limit=limit, offset=offset, order=order)
-        return [Memory.of(held) for held in reader.memories(numbers)]
+        return [Memory.of(held) for held in reader.get(numbers)]
 
     def _filter(
         self,
@@ -366,21 +369,21 @@ class Memories:
             states=frozenset({state}),
             alive_at=self._ctx.now() if state is State.LIVING else None,
         )
-        return metadata.with_metadata(self._ctx, wanted, pairs) if pairs else wanted
+        return metadata.with_metadata(wanted, pairs) if pairs else wanted
 
     def namespaces(self) -> dict[str, int]:
         """The namespaces with their memory counts, the largest first."""
-        return dict(overview.overview(self._ctx).by_namespace)
+        return dict(stats.overview(self._ctx).by_namespace)
 
     def open(self, reference: int | str) -> Memory:
-        """The memory *reference* means, whole; NotFound if there is none. Counts as a use."""
+        """The memory *reference* means, in full; NotFound if there is none. Counts as a use."""
         must_fit("open", ids=[reference])
         return Memory.of(memories.open_all(self._ctx, [reference])[0][0])
 
     def get(self, namespace: str, name: str) -> Memory | None:
         """The memory called *name* in *namespace*, or None."""
         must_fit("open", ids=[name], namespace=namespace)
-        found = memories.titled(self._ctx.store.read(), self._ctx, name, namespace)
+        found = memories.called(self._ctx.read(), self._ctx, name, namespace)
         return None if found is None else Memory.of(found)
 
     def revise(
@@ -401,7 +404,7 @@ class Memories:
         priority: int | None = None,
         metadata: Mapping[str, object] | None = None,
     ) -> Memory:
-        """Change a memory's text or fields; what is not given stays."""
+        """Change a memory's text or fields; fields not given stay unchanged."""
         given: dict[str, object] = {
             "text": text,
             "append": append,
@@ -420,7 +423,7 @@ class Memories:
         revision = memories.Revision(
             text=text,
             append=append,
-            title=name,
+            name=name,
             kind=kind,
             summary=summary,
             tags=None if tags is None else tuple(tags),
@@ -492,9 +495,9 @@ class Memories:
         return Neighbourhood.of(graph.path(self._ctx, source, target))
 
     def start_session(self, topic: str | None = None) -> StartedSession:
-        """Start a session; what is remembered from now on belongs to it."""
+        """Start a work session; later memories belong to it."""
         must_fit("session", action="start", topic=topic)
-        return StartedSession.of(sessions.begin(self._ctx, topic))
+        return StartedSession.of(sessions.start(self._ctx, topic=topic))
 
     def end_session(self, summary: str | None = None, *, number: int | None = None) -> EndedSession:
         """End the open session, or that of this *number*; its memories become part of an episode."""
@@ -511,7 +514,7 @@ class Memories:
     def log_turn(
         self, user: str | None = None, agent: str | None = None, *, topic: str | None = None
     ) -> Memory:
-        """Store what was said in the open session, which is started if there is none."""
+        """Store a turn of the open work session, which is started if there is none."""
         must_fit("session", action="log", user=user, agent=agent, topic=topic)
         return Memory.of(sessions.log(self._ctx, user, agent, topic=topic)[1])
 
@@ -524,10 +527,10 @@ class Memories:
     ) -> Rated:
         """Say whether memories and links (by id) helped, and how sure you are, 1 to 10."""
         must_fit("rate", ids=references, links=links, useful=useful, confidence=confidence)
-        return Rated.of(feedback.rate_named(self._ctx, references, links, useful, confidence))
+        return Rated.of(ratings.rate_named(self._ctx, references, links, useful, confidence))
 
     def verify(self, claim: str, *, namespace: str | None = None) -> Verdict:
-        """Check a claim against what is known."""
+        """Check a claim against memory."""
         must_fit("verify", claim=claim, namespace=namespace)
         return Verdict.of(verification.verify(self._ctx, claim, namespace))
 
@@ -565,11 +568,11 @@ class Memories:
 
     def stats(self) -> Overview:
         """The store in numbers."""
-        return overview.overview(self._ctx)
+        return stats.overview(self._ctx)
 
     def embed(self, limit: int = 1000) -> int:
         """Compute missing vectors; how many statements got one."""
-        return upkeep.embed_pending(self._ctx, limit)
+        return embedding_queue.embed_pending(self._ctx, limit)
 
     def export_file(
         self, path: str | os.PathLike[str], *, format: Format = Format.JSONL, journal: bool = False
@@ -578,36 +581,40 @@ class Memories:
 
         As `Format.JSON` it is one document of the living memories. A failure leaves the old file.
         """
-        from mnemic import exchange
-        from mnemic.surfaces.files import written_whole
+        from mnemic.atomic_write import written_whole
+        from mnemic.transfer import formats
 
         if journal and format is Format.JSON:
             raise Invalid("journal: only lines can hold it; use Format.JSONL", "journal")
         target = Path(path)
         with written_whole(target) as stream:
-            for piece in exchange.export(self._ctx, Format(format), journal=journal):
+            for piece in formats.export(self._ctx, Format(format), journal=journal):
                 stream.write(piece)
         return target
 
     def import_file(self, path: str | os.PathLike[str], *, system: str | None = None) -> ImportReport:
-        """Import a file of ours, or what another *system* keeps at *path*: `anthropic`, `markdown`, `claude`, ….
+        """Import a file of ours, or the data of another *system* at *path*: `anthropic`, `markdown`, `claude`, ….
 
-        What is known by the same id or a chosen name is updated; importing twice changes nothing.
+        Memories with the same id or chosen name are merged field by field; importing twice changes nothing.
         """
-        from mnemic import exchange
-        from mnemic.app import SOURCES, bring
+        from mnemic.app import SOURCES, import_from
+        from mnemic.transfer import formats
+        from mnemic.transfer.wire import conflict_entry
 
         if system is not None and system not in SOURCES:
             raise Invalid(f"system: must be one of {', '.join(SOURCES)}, not {system!r}", "system")
         if system is not None:
-            done = bring(self._ctx, system, Path(path))
+            done = import_from(self._ctx, system, Path(path))
         else:
             with Path(path).open("rb") as stream:
-                first = exchange.first_line(stream)
-                if exchange.is_database(first):
+                first = formats.first_line(stream)
+                if formats.is_database(first):
                     raise Invalid(f"path: {path} is a database; name its system", "path")
-                done = exchange.take_in(self._ctx, first, stream, exchange.looks_like(first))
-        return ImportReport(imported=done.imported, skipped=done.skipped, errors=tuple(done.errors))
+                done = formats.take_in(self._ctx, first, stream, formats.looks_like(first))
+        conflicts = tuple(ImportConflict(**conflict_entry(clash)) for clash in done.conflicts)
+        return ImportReport(
+            imported=done.imported, skipped=done.skipped, errors=tuple(done.errors), conflicts=conflicts
+        )
 
     def _optional(self, when: When | None, field: str) -> Moment | None:
         return None if when is None else self._moment(when, field)
@@ -633,36 +640,21 @@ def _span(ttl: Span | None) -> Moment | None:
     return parse_span(ttl, "ttl")
 
 
-PARTS = {
-    "explore": "exploring",
-    "forget": "leaving",
-    "history": "changing",
-    "link": "linking",
-    "list": "catalog",
-    "open": "opening",
-    "rate": "rating",
-    "recall": "finding",
-    "remember": "remembering",
-    "restore": "leaving",
-    "revise": "revising",
-    "session": "working",
-    "undo": "changing",
-    "verify": "verifying",
-}
-"""Where the native operations are declared whose limits hold here too: only what is called is loaded."""
+PARTS = {"list": "catalog", "restore": "forget", "undo": "history"}
+"""Native operations that are declared in a module of another name; only the module of the called one is imported."""
 
 
 def must_fit(tool: str, **given: object) -> None:
     """Invalid, with the field's name, if the native *tool* would refuse what was *given*; None was not given."""
     arguments = {name: value for name, value in given.items() if value is not None}
-    native = dialect("mnemic", PARTS[tool])
+    native = dialect("mnemic", PARTS.get(tool, tool))
     request = {**native.operations, **native.commands}[tool].parse(arguments)
     for name, value in arguments.items():
         must_be_alike(name, value, getattr(request, name))
 
 
 def must_be_alike(name: str, given: object, taken: object) -> None:
-    """Invalid if a tool made something else of what was *given*, such as a number of a text: here nobody does."""
+    """Raise Invalid if a tool would coerce a *given* value, such as a text to a number; the API never coerces."""
     kind = next((kind for kind in (bool, int, float, str) if isinstance(taken, kind)), None)
     if kind is None or isinstance(given, kind) or (kind is float and isinstance(given, int)):
         return

@@ -3,59 +3,62 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mnemic.core.context import EVERYWHERE, Context
-from mnemic.dialects import COMMAND_LINES, DIALECTS, EVERY, NATIVE
-from mnemic.errors import Invalid, NotFound
-from mnemic.model.lives import Lives
-from mnemic.model.time import zone_named
-from mnemic.model.values import SECOND, YEAR, Features, Moment
+from mnemic.dialects import DIALECTS, EVERY, NATIVE, load, module_name
+from mnemic.errors import ForeignFile, Invalid, MnemicError, NotFound, StoreUnusable, Unavailable
+from mnemic.model.enums import Features
+from mnemic.model.retention import Lives
+from mnemic.model.time import DAY, SECOND, YEAR, Moment
+from mnemic.model.time_phrases import zone_named
 from mnemic.project import AUTO, current_namespace
 from mnemic.settings import Settings, data_folder
 
-__all__ = ["COMMAND_LINES", "DIALECTS", "EVERY", "NATIVE", "App", "bring", "dialect", "open_app"]
+__all__ = [
+    "DIALECTS",
+    "EVERY",
+    "NATIVE",
+    "App",
+    "dialect",
+    "export_to",
+    "import_from",
+    "open_app",
+]
 
 if TYPE_CHECKING:
-    from mnemic.core.moving.arrivals import Imported
-    from mnemic.dialects.operation import Dialect
-    from mnemic.embedding.base import Embedder
-    from mnemic.language.base import LanguageModel
-    from mnemic.storage.base import Progress, Store
+    from contextlib import AbstractContextManager
 
-VARIABLES = ("LORE_", "AMEM_")
-"""How the variables begin by which vocabularies are tuned."""
-SYSTEMS = ("anthropic", "simple-memory", "mcp-memory", "ai-memory", "lorekeeper", "agentic-memory")
+    from mnemic.dialects.framework import Dialect
+    from mnemic.embedding.base import Embedder
+    from mnemic.llm_client.base import LanguageModel
+    from mnemic.storage.base import Progress, Store
+    from mnemic.storage.engines import Engines
+    from mnemic.storage.tables import RowTarget
+    from mnemic.transfer.report import Report
+    from mnemic.transfer.system_files import ExportFile, SystemFiles
+
+SYSTEMS = tuple(name for name in DIALECTS if name != NATIVE)
 """The memory systems whose files are read and written."""
-SOURCES = (*SYSTEMS, "claude", "chatgpt", "slack", "markdown")
-"""Where memories can be brought from."""
-FOREIGN = {
-    "ai-memory": "mnemic.storage.sqlite.ai_memory",
-    "lorekeeper": "mnemic.storage.sqlite.lorekeeper",
-    "mcp-memory": "mnemic.storage.sqlite.mcp_memory",
-}
-"""Who reads the databases of other memory systems."""
+SOURCES = (*SYSTEMS, "claude", "chatgpt", "slack", "markdown", "claude-code")
+"""Systems and formats that can be imported."""
+SERVERS = ("postgresql://", "postgres://")
+"""How the address of a PostgreSQL database begins."""
 LONGEST_LIFE = 10 * YEAR
 LANGUAGE_MODELS = {Features.SMART: "gemma4:e2b", Features.AUTONOMOUS: "gemma4:e4b"}
 
 
 def dialect(name: str, part: str | None = None) -> Dialect:
-    """The vocabulary called *name*, or NotFound. With only one *part* of a large one loaded, if that will do."""
+    """The dialect called *name*, or NotFound. With only one *part* of a large one loaded, if that will do."""
     if name in DIALECTS:
-        home = f"mnemic.dialects.{name.replace('-', '_')}"
-        parts = getattr(import_module(home), "PARTS", ())
-        for module in (part,) if part in parts else parts:
-            import_module(f"{home}.{module}")
-        spoken: Dialect = getattr(
-            import_module(f"{home}.vocabulary" if parts else home), name.replace("-", "_").upper()
-        )
-        return spoken
+        return load(name, part)
     if name == EVERY:
-        from mnemic.dialects.every.vocabulary import every
+        from mnemic.dialects.combined.dialect import every
 
         return every([dialect(each) for each in DIALECTS])
     raise NotFound(f"Unknown dialect: {name[:40]}. There are: {', '.join((*DIALECTS, EVERY))}")
@@ -75,12 +78,12 @@ class App:
         self.close()
 
     def close(self) -> None:
-        """Let go of the store, of those that workspaces looked into, and of the servers that were asked."""
+        """Close the store, what dialects keep open, and connections to model servers."""
         if self.ctx.deferred.are_waiting.is_set():
-            from mnemic.core.lifecycle import settle
+            from mnemic.core.retention import settle
 
             settle(self.ctx)
-        self.ctx.shelf.clear()
+        self.ctx.resources.close()
         self.ctx.store.close()
         for model in (self.ctx.embedder, self.ctx.language):
             if model is not None:
@@ -89,51 +92,160 @@ class App:
 
 def open_app(settings: Settings, *, actor: str = "mnemic") -> App:
     """Open the store the settings name, creating it if it is not there."""
-    ctx = Context(
-        store=open_store(settings),
-        embedder=open_embedder(settings),
+    embedder = open_embedder(settings)
+    store = open_store(settings, embedder)
+    try:
+        return App(settings, context(settings, store, embedder, os.environ, Path.cwd(), actor=actor))
+    except MnemicError:  # a setting that is only read there
+        store.close()
+        raise
+
+
+def context(
+    settings: Settings,
+    store: Store,
+    embedder: Embedder | None,
+    environment: Mapping[str, str],
+    folder: Path,
+    *,
+    actor: str,
+) -> Context:
+    """The context of a caller with this *environment* who works in *folder*."""
+    return Context(
+        store=store,
+        engines=engines(),
+        embedder=embedder,
         actor=actor,
-        namespace=connected_namespace(settings),
-        roots=allowed_folders(settings),
+        namespace=connected_namespace(settings, folder),
+        folder=folder,
+        roots=allowed_folders(settings, folder),
         lives=lives(settings),
         features=features(settings),
         language=open_language(settings),
         zone=zone_named(settings.timezone),
-        variables={name: value for name, value in os.environ.items() if name.startswith(VARIABLES)},
+        variables=environment,
     )
-    if ctx.embedder is not None:
-        ctx.store.use_models(*(model.name for model in ctx.embedder.models))
-    return App(settings, ctx)
 
 
-def connected_namespace(settings: Settings) -> str | None:
-    """The namespace a connection writes to by default and reads beside `global`; None reads all."""
+def connected_namespace(settings: Settings, folder: Path) -> str | None:
+    """The namespace that a connection from *folder* writes to by default and reads beside `global`; None reads all."""
     if settings.namespace == AUTO:
-        return current_namespace()
+        return current_namespace(folder)
     return None if settings.namespace == EVERYWHERE else settings.namespace or None
 
 
-def open_store(settings: Settings) -> Store:
-    """The store at the database the settings name."""
+def engines() -> Engines:
+    """The engines that open, back up and check databases."""
+    from mnemic.index.index import open_index
+    from mnemic.storage.sqlite.engine import SqliteEngines
+
+    return SqliteEngines(open_index)
+
+
+def open_store(settings: Settings, embedder: Embedder | None = None) -> Store:
+    """The store at the database the settings name, which compares the vectors of *embedder*."""
+    store = _opened_store(settings)
+    if embedder is not None:
+        store.use_models(*(model.name for model in embedder.models))
+    return store
+
+
+def _opened_store(settings: Settings) -> Store:
     if "://" in settings.database:
-        raise Invalid("db: only SQLite files can be opened by this version", "db")
+        return _server_store(settings)
     path = Path(settings.database).expanduser()
     if path == Path(":memory:"):  # so SQLite calls a database of its own for each connection
         raise Invalid("db: there is no database in memory; name a file", "db")
+    try:
+        return open_sqlite(path, durable=not settings.fast_writes)
+    except ForeignFile as error:
+        raise _with_advice(error, path) from None
+
+
+def _server_store(settings: Settings) -> Store:
+    """The store in a PostgreSQL database."""
+    _must_be_server(settings.database)
+    from mnemic.index.index import open_index
+    from mnemic.storage.postgres.store import PostgresStore
+
+    return PostgresStore(
+        settings.database,
+        open_index,
+        durable=not settings.fast_writes,
+        index_bytes=settings.index_mb * 1_000_000,
+    )
+
+
+def _must_be_server(address: str) -> None:
+    """Invalid if *address* is not that of a PostgreSQL database, Unavailable if there is no driver."""
+    if not address.startswith(SERVERS):
+        raise Invalid("db: must be a file or a postgresql:// address", "db")
+    if find_spec("psycopg") is None:
+        raise Unavailable("PostgreSQL needs a driver that is not installed: pip install 'mnemic[postgres]'")
+
+
+def server_name(address: str) -> str:
+    """The server and the database at *address*, without a password."""
+    _must_be_server(address)
+    from mnemic.storage.postgres.connection import address_name
+
+    return address_name(address)
+
+
+def copy_target(place: str) -> AbstractContextManager[RowTarget]:
+    """The database at *place*, a file or the address of a server, to copy a store into."""
+    if "://" not in place:
+        from mnemic.storage.sqlite.table_rows import SqliteCopy
+
+        return SqliteCopy(Path(place).expanduser())
+    _must_be_server(place)
+    from mnemic.storage.postgres.table_rows import PostgresCopy
+
+    return PostgresCopy(place)
+
+
+def open_sqlite(path: Path, *, durable: bool = True) -> Store:
+    """The SQLite store at *path*, made if it is not there, with the index in memory in front of it."""
+    from mnemic.index.index import open_index
     from mnemic.storage.sqlite.store import SqliteStore
 
-    return SqliteStore(path, durable=not settings.fast_writes)
+    return SqliteStore(path, open_index, durable=durable)
 
 
-def bring(ctx: Context, system: str, path: Path, progress: Progress | None = None) -> Imported:
-    """Take in what one of SOURCES keeps at *path*, which is only read."""
-    from mnemic.core.moving import bringing
+def _with_advice(error: ForeignFile, path: Path) -> StoreUnusable:
+    """*error*, or how to import the file if another memory system wrote it."""
+    from mnemic.storage.sqlite.foreign import is_one
 
-    def tables(file: Path) -> dict[str, Any]:
-        reader: Callable[[Path], dict[str, Any]] = import_module(FOREIGN[system]).read
-        return reader(file)
+    for system in SYSTEMS:
+        marks = files_of(system).database_marks
+        if marks and is_one(path, marks):
+            return StoreUnusable(
+                f"{path.name} is a database of {system}. It was not changed. Choose another file with --db and import "
+                f"its memories with `mnemic import --from {system} {path.name}`."
+            )
+    return error
 
-    return bringing.bring(ctx, system, bringing.Delivery(path, tables, progress))
+
+def files_of(system: str) -> SystemFiles:
+    """How the files of one of SYSTEMS are read and written."""
+    found: SystemFiles = import_module(f"mnemic.dialects.{module_name(system)}.files").FILES
+    return found
+
+
+def import_from(ctx: Context, system: str, path: Path, progress: Progress | None = None) -> Report:
+    """Import what one of SOURCES keeps at *path*, which is only read."""
+    from mnemic.transfer.sources import READERS, import_with, reading
+    from mnemic.transfer.system_files import ImportSource
+
+    read = reading(files_of(system)) if system in SYSTEMS else READERS[system]
+    return import_with(read, ctx, ImportSource(path, progress))
+
+
+def export_to(ctx: Context, system: str) -> ExportFile:
+    """Every living memory as a file of one of SYSTEMS."""
+    from mnemic.transfer.targets import export_with
+
+    return export_with(files_of(system).write, ctx)
 
 
 def features(settings: Settings) -> Features:
@@ -155,6 +267,9 @@ def lives(settings: Settings) -> Lives:
         mid_extension=max(0, settings.mid_extend_secs) * SECOND,
         archives=settings.archive_on_gc,
         archive_days=settings.archive_max_days if settings.archive_max_days > 0 else None,
+        recall_log=min(settings.recall_log_days * DAY, LONGEST_LIFE)
+        if settings.recall_log_days > 0
+        else None,
     )
 
 
@@ -167,9 +282,18 @@ def open_language(settings: Settings) -> LanguageModel | None:
     chosen = features(settings)
     if not chosen.has_language:
         return None
-    from mnemic.language.ollama import Ollama
+    match settings.llm:
+        case "ollama":
+            from mnemic.llm_client.ollama import Ollama
 
-    return Ollama(settings.ollama_url, settings.llm_model or LANGUAGE_MODELS[chosen])
+            return Ollama(settings.ollama_url, settings.llm_model or LANGUAGE_MODELS[chosen])
+        case "openai":
+            from mnemic.llm_client.openai import OpenAICompatible
+
+            if not settings.llm_url or not settings.llm_model:
+                raise Invalid("llm_url, llm_model: needed for an OpenAI-compatible model", "llm_url")
+            return OpenAICompatible(settings.llm_url, settings.llm_model, key=settings.llm_key or None)
+    raise Invalid(f"llm: must be ollama or openai, not {settings.llm!r}", "llm")
 
 
 def open_embedder(settings: Settings) -> Embedder | None:
@@ -185,7 +309,7 @@ def open_embedder(settings: Settings) -> Embedder | None:
             return LanguageRouter()
         case "ollama":
             from mnemic.embedding.remote import OllamaEmbedder
-            from mnemic.language.ollama import normalised
+            from mnemic.llm_client.ollama import normalised
 
             where = normalised(settings.embed_url or settings.ollama_url)
             return OllamaEmbedder(where, settings.embed_model or "nomic-embed-text")
@@ -198,7 +322,7 @@ def open_embedder(settings: Settings) -> Embedder | None:
     raise Invalid(f"embedder: must be local, openai, ollama or none, not {settings.embedder!r}", "embedder")
 
 
-def allowed_folders(settings: Settings) -> tuple[Path, ...]:
-    """The folders below which a tool may read files."""
-    chosen = [data_folder(), Path.cwd(), *(Path(path).expanduser() for path in settings.allow_path)]
+def allowed_folders(settings: Settings, folder: Path) -> tuple[Path, ...]:
+    """The folders below which a tool of a caller in *folder* may read files."""
+    chosen = [data_folder(), folder, *(folder / Path(path).expanduser() for path in settings.allow_path)]
     return tuple(path.resolve() for path in chosen)

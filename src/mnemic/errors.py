@@ -31,7 +31,7 @@ class NotFound(MnemicError):
 
 
 class Conflict(MnemicError):
-    """The change would break something that stands: a taken title, a later change."""
+    """The change conflicts with existing data: a taken name, a later change."""
 
     code = "conflict"
 
@@ -55,7 +55,7 @@ class Busy(MnemicError):
 
 
 class Cancelled(MnemicError):
-    """Whoever asked has left before the answer. Nothing was written."""
+    """The caller has left before the answer. Nothing was written."""
 
     code = "cancelled"
 
@@ -70,3 +70,7 @@ class StoreUnusable(MnemicError):
     """The database cannot be used as it is: damaged, newer than this program, or not ours."""
 
     code = "store_unusable"
+
+
+class ForeignFile(StoreUnusable):
+    """The database was written by another program."""

@@ -18,7 +18,7 @@ import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 
-from mnemic.model.texts import cut
+from mnemic.model.text import cut
 
 AUTO = "auto"
 """The setting that asks for the namespace of the project."""
@@ -37,10 +37,10 @@ def namespace_of(folder: Path, home: Path) -> str | None:
     return None if tree is None else _name(tree)
 
 
-def current_namespace() -> str | None:
-    """The namespace of the project of the working folder, or None."""
+def current_namespace(folder: Path | None = None) -> str | None:
+    """The namespace of the project of *folder* (default: the working folder), or None."""
     try:
-        return namespace_of(Path.cwd(), Path.home().resolve())
+        return namespace_of(folder or Path.cwd(), Path.home().resolve())
     except (OSError, RuntimeError):  # a folder that was deleted, a user without a home
         return None
 

@@ -9,16 +9,17 @@ from html import escape
 from typing import overload
 
 from mnemic.core.explanation import Explanation as CoreExplanation
-from mnemic.core.judging.feedback import Rated as CoreRated
 from mnemic.core.recall import Recollection as CoreRecollection
 from mnemic.core.sessions import Ended as CoreEnded
 from mnemic.core.sessions import Resumed as CoreResumed
 from mnemic.core.sessions import Started as CoreStarted
 from mnemic.core.trust import verify as verification
-from mnemic.model import graph, journal, memory, search, session
-from mnemic.model.journal import Subject
-from mnemic.model.time import datetime_of
-from mnemic.model.values import Moment, State, Tier
+from mnemic.core.trust.ratings import Rated as CoreRated
+from mnemic.model import change, filter, graph, memory, session
+from mnemic.model.change import Subject
+from mnemic.model.enums import State, Tier
+from mnemic.model.time import Moment
+from mnemic.model.time_phrases import datetime_of
 
 
 def _when(moment: Moment | None) -> datetime | None:
@@ -32,8 +33,10 @@ class Memory:
     id: int
     uid: str
     namespace: str
+    name: str | None
+    """What somebody chose to call it; unique among the living of its namespace."""
     title: str
-    """The chosen name, or the beginning of the text."""
+    """What is shown for it: the name, or the first sentence of the text."""
     text: str
     kind: str
     tags: tuple[str, ...]
@@ -48,7 +51,7 @@ class Memory:
     created_at: datetime
     updated_at: datetime
     occurred_at: datetime
-    """When it happened, as far as somebody said; else when it was stored."""
+    """When it happened, if known; else when it was stored."""
     accessed_at: datetime | None
     access_count: int
     expires_at: datetime | None
@@ -62,6 +65,7 @@ class Memory:
             id=held.id,
             uid=held.uid,
             namespace=held.namespace,
+            name=held.name,
             title=held.title,
             text=held.content,
             kind=held.kind,
@@ -114,7 +118,7 @@ class Hit:
     """With `explain`: what the score and the relevance are made of."""
 
     @classmethod
-    def of(cls, hit: search.Hit, *, explain: bool) -> Hit:
+    def of(cls, hit: filter.Hit, *, explain: bool) -> Hit:
         """The hit as the API returns it."""
         return cls(
             memory=Memory.of(hit.memory),
@@ -282,7 +286,7 @@ class Change:
     after: Mapping[str, object] | None
 
     @classmethod
-    def of(cls, change: journal.Change) -> Change:
+    def of(cls, change: change.Change) -> Change:
         """The change as the API returns it."""
         return cls(
             number=change.sequence,
@@ -449,7 +453,7 @@ class Rated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """A note that was not stored, and the known memory that stands in its way."""
+    """A note that was not stored, and the known memory it repeats."""
 
     index: int
     reason: str
@@ -465,9 +469,21 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ImportConflict:
+    """A field that was changed both here and in the file: both versions, and the one that was kept."""
+
+    title: str
+    field: str
+    here: object
+    there: object
+    kept: object
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ImportReport:
-    """How many memories were imported, how many were known already, and what could not be taken."""
+    """How many memories were imported, how many were known already, what could not be taken, and the conflicts."""
 
     imported: int
     skipped: int
     errors: tuple[str, ...]
+    conflicts: tuple[ImportConflict, ...] = ()

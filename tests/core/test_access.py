@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from support import START, a_query, everything, kept, last_number, living, write
 
 from mnemic.core import access
 from mnemic.core.graph import end_link, explore, link, path
@@ -22,25 +23,28 @@ from mnemic.core.memories import (
     revise,
     supersede,
 )
-from mnemic.core.overview import overview
 from mnemic.core.recall import recall
+from mnemic.core.stats import overview
 from mnemic.core.trust.verify import verify
 from mnemic.errors import Conflict, Denied, NotFound
 from mnemic.model.access import Grant
-from mnemic.model.search import Filter
-from mnemic.model.values import HOUR
-from support import START, a_query, everything, kept, living
+from mnemic.model.filter import Filter
+from mnemic.model.graph import EdgeDraft
+from mnemic.model.time import HOUR
 
 
 @pytest.fixture
 def theirs(ctx):
     """A memory in a namespace the guest may not see, between two that they may."""
-    kept(ctx, "our first heron", title="first", namespace="ours")
-    secret = kept(ctx, "their secret heron", title="secret", namespace="theirs")
-    kept(ctx, "our last heron", title="last", namespace="ours")
-    with ctx.write("link") as tx:
-        tx.add_edge(1, 2, "knows")
-        tx.add_edge(2, 3, "knows")
+    kept(ctx, "our first heron", name="first", namespace="ours")
+    secret = kept(ctx, "their secret heron", name="secret", namespace="theirs")
+    kept(ctx, "our last heron", name="last", namespace="ours")
+
+    def work(tx):
+        tx.insert_edge(EdgeDraft(1, 2, "knows"))
+        tx.insert_edge(EdgeDraft(2, 3, "knows"))
+
+    write(ctx.store, work, operation="link", actor="tester", at=ctx.now())
     return secret
 
 
@@ -71,7 +75,7 @@ VERBS = {
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_what_may_not_be_seen_is_not_there(ctx, guest, theirs, verb):
+def test_memories_outside_the_grant_are_not_found(ctx, guest, theirs, verb):
     before = everything(ctx.store)
     for reference in (theirs.id, theirs.uid, theirs.uid[:8], "secret"):
         with pytest.raises(NotFound):
@@ -79,7 +83,7 @@ def test_what_may_not_be_seen_is_not_there(ctx, guest, theirs, verb):
     assert everything(ctx.store) == before
 
 
-def test_searches_and_walks_pass_by_what_may_not_be_seen(ctx, guest):
+def test_searches_and_traversals_skip_memories_outside_the_grant(ctx, guest):
     found = recall(guest, replace(a_query("secret heron", namespaces=guest.scope()), min_relevance=0.0))
     assert {hit.memory.title for hit in found.hits} == {"first", "last"}
     assert [memory.title for memory, _ in explore(guest, 1, depth=3).memories] == ["first"]
@@ -98,31 +102,36 @@ def test_a_filter_reaches_no_further_than_the_grant(ctx, guest):
     assert find(ctx, "secret").title == "secret"
 
 
-def test_a_prefix_says_nothing_about_what_may_not_be_seen(ctx, theirs):
+def test_a_uid_prefix_reveals_nothing_outside_the_grant(ctx, theirs):
     twin = theirs.uid[:8] + "-0000-4000-8000-000000000000"
-    with ctx.write("import") as tx:
-        ours = tx.take_in(replace(theirs, id=0, uid=twin, namespace="ours", title="twin"))
+    ours = write(
+        ctx.store,
+        lambda tx: tx.import_memory(replace(theirs, id=0, uid=twin, namespace="ours", title="twin")),
+        operation="import",
+        actor="tester",
+        at=ctx.now(),
+    )
     assert find(ctx.limited_to(Grant(("ours",))), theirs.uid[:8]).id == ours.id
 
 
-def test_history_is_as_long_as_asked_for_whatever_others_did(ctx, guest):
+def test_history_fills_its_limit_despite_changes_outside_the_grant(ctx, guest):
     for number in range(30):
         kept(ctx, f"their noise {number}", namespace="theirs")
     assert len(history(guest, limit=2)) == 2
 
 
-def test_what_was_done_together_with_others_is_not_taken_back_by_one(ctx, guest):
+def test_undo_is_refused_for_a_batch_partly_outside_the_grant(ctx, guest):
     remember(ctx, [Note(text="one for us", namespace="ours"), Note(text="one for them", namespace="theirs")])
     before = everything(ctx.store)
     with pytest.raises(Denied, match="together with others"):
-        undo(guest, ctx.store.sequence() - 1)
+        undo(guest, last_number(ctx.store) - 1)
     assert everything(ctx.store) == before
 
 
 @pytest.fixture
 def moved(ctx, guest, clock):
     """A memory that came from where the guest may not look, in which something was said since."""
-    memory = kept(ctx, "the code is 1234", title="code", namespace="theirs")
+    memory = kept(ctx, "the code is 1234", name="code", namespace="theirs")
     revise(ctx, memory.id, Revision(text="the code is 5678"))
     revise(ctx, memory.id, Revision(namespace="ours", text="the code is gone"))
     clock.advance(minutes=1)
@@ -130,7 +139,7 @@ def moved(ctx, guest, clock):
 
 
 def test_what_was_said_elsewhere_stays_there(ctx, guest, moved):
-    last = ctx.store.sequence()
+    last = last_number(ctx.store)
     for changes in (history(guest, reference=moved.id), history(guest, limit=1)):
         assert [change.sequence for change in changes] == [last]
     told = difference(guest, START - HOUR, ctx.now())
@@ -139,7 +148,7 @@ def test_what_was_said_elsewhere_stays_there(ctx, guest, moved):
 
 
 def test_no_undo_leads_out_of_what_was_given(ctx, guest, moved):
-    last = ctx.store.sequence()
+    last = last_number(ctx.store)
     for sequence in (last - 1, last - 2, last - 3):
         with pytest.raises(NotFound, match="No change"):
             undo(guest, sequence)
@@ -180,7 +189,7 @@ def test_a_namespace_that_was_not_given_is_denied(ctx, guest, write):
     assert everything(ctx.store) == before
 
 
-def test_links_that_lead_out_are_not_counted_for_a_guest(ctx, guest):
+def test_links_outside_the_grant_are_not_counted(ctx, guest):
     assert (overview(guest).links, overview(guest, "ours").links) == (0, 0)
     link(guest, 1, 3, "knows")
     assert (overview(guest).links, overview(guest, "ours").links) == (1, 1)
@@ -207,20 +216,20 @@ WRITES = {
     "end link": lambda ctx: end_link(ctx, 1, 2, "knows"),
     "undo": lambda ctx: undo(ctx, 1),
     "undo since": lambda ctx: undo_since(ctx, START - HOUR),
-    "create token": lambda ctx: access.create_token(ctx, "more", None, True),
+    "create token": lambda ctx: access.create_token(ctx, access.TokenRequest(name="more")),
     "revoke token": lambda ctx: access.revoke_token(ctx, "any"),
 }
 
 
 @pytest.mark.parametrize("verb", WRITES)
-def test_who_may_only_read_cannot_write(ctx, theirs, verb):
+def test_a_read_only_caller_cannot_write(ctx, theirs, verb):
     before = everything(ctx.store)
     with pytest.raises(Denied, match="may read but not write"):
         WRITES[verb](ctx.limited_to(Grant(None, can_write=False)))
     assert everything(ctx.store) == before
 
 
-def test_who_may_only_read_can_read_everything(ctx, theirs):
+def test_a_read_only_caller_can_read_everything(ctx, theirs):
     reader = ctx.limited_to(Grant(None, can_write=False))
     assert recall(reader, a_query("heron")).hits and find(reader, theirs.id) and history(reader)
     assert overview(reader).total == 3 and verify(reader, "their secret heron").status == "verified"
@@ -230,25 +239,29 @@ def test_who_may_only_read_can_read_everything(ctx, theirs):
 
 
 def test_a_token_is_shown_once_and_known_by_its_hash(ctx):
-    secret = access.create_token(ctx, "laptop", ("work",), can_write=False)
-    assert access.grant_for(ctx, secret) == Grant(("work",), can_write=False)
+    secret = access.create_token(
+        ctx, access.TokenRequest(name="laptop", namespaces=("work",), can_write=False)
+    )
+    assert access.token_for(ctx, secret).grant == Grant(("work",), can_write=False)
     [token] = access.tokens(ctx)
     assert (token.name, token.created_at) == ("laptop", START) and secret not in repr(token)
     for wrong in ("", secret[:-1], secret + "x", secret.upper(), "mn_", "\ud800"):
-        assert access.grant_for(ctx, wrong) is None
-    assert access.create_token(ctx, "phone", None, can_write=True) != secret
+        assert access.token_for(ctx, wrong) is None
+    assert (
+        access.create_token(ctx, access.TokenRequest(name="phone", namespaces=None, can_write=True)) != secret
+    )
     with pytest.raises(Conflict, match="'laptop' exists"):
-        access.create_token(ctx, "laptop", None, can_write=True)
+        access.create_token(ctx, access.TokenRequest(name="laptop", namespaces=None, can_write=True))
 
 
 def test_a_revoked_token_opens_nothing(ctx):
-    secret = access.create_token(ctx, "laptop", None, can_write=True)
+    secret = access.create_token(ctx, access.TokenRequest(name="laptop", namespaces=None, can_write=True))
     access.revoke_token(ctx, "laptop")
-    assert access.grant_for(ctx, secret) is None and access.tokens(ctx) == []
+    assert access.token_for(ctx, secret) is None and access.tokens(ctx) == []
     with pytest.raises(NotFound):
         access.revoke_token(ctx, "laptop")
 
 
 def test_the_secret_is_not_in_the_file(ctx, tmp_path):
-    secret = access.create_token(ctx, "laptop", None, can_write=True)
+    secret = access.create_token(ctx, access.TokenRequest(name="laptop", namespaces=None, can_write=True))
     assert not [file for file in tmp_path.iterdir() if secret.encode() in file.read_bytes()]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from support import faults, kept
 
 from mnemic.core.archive import archive_stats, archived, purge_archive, unarchive
 from mnemic.core.memories import Fate, find, forget, forget_matching
 from mnemic.errors import Conflict, Invalid, NotFound
 from mnemic.model.access import Grant
-from mnemic.model.search import Filter
-from mnemic.model.values import State, Tier
-from support import kept
+from mnemic.model.enums import State, Tier
+from mnemic.model.filter import Filter
+from mnemic.storage.queries import count, memory_numbered
 
 
 def put_away(ctx, wanted, **more):
@@ -22,9 +23,9 @@ def titles(memories):
 
 
 def test_what_matches_goes_into_the_archive(ctx):
-    kept(ctx, "the deprecated API", title="one", tier=Tier.SHORT, namespace="app")
-    kept(ctx, "a deprecated, old API", title="two", namespace="app")
-    kept(ctx, "the new API", title="three", namespace="app")
+    kept(ctx, "the deprecated API", name="one", tier=Tier.SHORT, namespace="app")
+    kept(ctx, "a deprecated, old API", name="two", namespace="app")
+    kept(ctx, "the new API", name="three", namespace="app")
     wanted = Filter(namespaces=("app",))
     assert set(titles(put_away(ctx, wanted, pattern="deprecated API", dry_run=True))) == {"one", "two"}
     assert archived(ctx) == []
@@ -62,15 +63,15 @@ def test_what_comes_back_is_long_and_found_again(ctx):
     put_away(ctx, Filter())
     back = unarchive(ctx, memory.id)
     assert (back.tier, back.expires_at, back.tags, back.priority) == (Tier.LONG, None, ("x",), 7)
-    assert (back.state, archived(ctx)) == (State.LIVING, []) and ctx.store.check() == []
+    assert (back.state, archived(ctx)) == (State.LIVING, []) and faults(ctx.store) == []
     with pytest.raises(NotFound, match="not found in archive"):
         unarchive(ctx, memory.id)
 
 
 def test_a_taken_title_keeps_it_in_the_archive(ctx):
-    memory = kept(ctx, "first", title="Plan")
+    memory = kept(ctx, "first", name="Plan")
     put_away(ctx, Filter())
-    other = kept(ctx, "second", title="Plan")
+    other = kept(ctx, "second", name="Plan")
     with pytest.raises(Conflict) as refused:
         unarchive(ctx, memory.id)
     assert (
@@ -89,4 +90,4 @@ def test_it_is_purged_whole_or_what_is_older(ctx, clock):
     assert purge_archive(ctx, older_than_days=2) == 1
     assert titles(archived(ctx)) == ["note 2", "note 1"]
     assert purge_archive(ctx) == 2 and archived(ctx) == []
-    assert ctx.store.read().memory(1) is None and ctx.store.read().count() == 1
+    assert memory_numbered(ctx.store.read(), 1) is None and count(ctx.store.read()) == 1

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import pytest
+from support import START, a_query, kept, number_at
 
 from mnemic.core import sessions
+from mnemic.core.embedding_queue import embed_pending
+from mnemic.core.expiry import expire
 from mnemic.core.graph import end_link, explore, link, path
 from mnemic.core.history import as_of
 from mnemic.core.memories import Note, Revision, find, forget, open_all, remember, revise, supersede
-from mnemic.core.overview import overview
 from mnemic.core.recall import recall
+from mnemic.core.stats import overview
 from mnemic.core.trust.verify import verify
-from mnemic.core.upkeep import embed_pending, expire
 from mnemic.errors import Denied, NotFound
-from mnemic.model.values import DAY, HOUR
-from support import START, a_query, kept
+from mnemic.model.time import DAY, HOUR
 
 
 def recalled(ctx, text):
@@ -24,8 +25,8 @@ def recalled(ctx, text):
 @pytest.fixture
 def moments(ctx, clock):
     """A story of three days; the moment at the end of each."""
-    kept(ctx, "The heron stands in the pond", title="Heron")
-    kept(ctx, "The fox sleeps under the hedge", title="Fox", ttl=DAY)
+    kept(ctx, "The heron stands in the pond", name="Heron")
+    kept(ctx, "The fox sleeps under the hedge", name="Fox", ttl=DAY)
     link(ctx, "Heron", "Fox", "watches")
     embed_pending(ctx, 100)
     first = clock.advance(hours=12)
@@ -111,7 +112,7 @@ def test_stats_count_what_there_was(ctx, moments):
     assert first.by_namespace == {"global": 2} and second.by_namespace == {"town": 1}
     assert first.by_state == {"living": 2} and second.by_state == {"living": 1, "archived": 1}
     assert third.by_state == {"living": 1, "archived": 1, "superseded": 1}
-    assert first.changes == ctx.store.sequence_at(moments[0]) < third.changes
+    assert first.changes == number_at(ctx.store, moments[0]) < third.changes
 
 
 def test_sessions_are_taken_up_as_they_stood(ctx, clock):

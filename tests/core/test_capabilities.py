@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from ollama_server import ollama_server
+from support import AbsentEmbedder
 
 from mnemic.core.capabilities import capabilities
 from mnemic.embedding.local import ENGLISH, LocalEmbedder
-from mnemic.language.ollama import Ollama
-from mnemic.model.values import Features
-from ollama_server import ollama_server
-from support import AbsentEmbedder
+from mnemic.llm_client.ollama import Ollama
+from mnemic.model.enums import Features
 
 LANGUAGE = ("query_expansion", "auto_consolidation", "auto_tagging", "contradiction_analysis")
 
@@ -91,7 +91,7 @@ def test_without_the_parts_of_the_embedding_model_the_keyword_tier_is_in_force(c
     assert "lacks tokenizer.json, model.onnx" in got.message and "keyword" in got.message
 
 
-def test_an_embedding_server_that_is_away_is_told(ctx):
+def test_an_embedding_server_that_is_away_is_reported(ctx):
     got = capabilities(replace(ctx, embedder=AbsentEmbedder()))
     assert got.tier is Features.KEYWORD
     assert got.message.startswith("The embedding server does not answer. Until then")

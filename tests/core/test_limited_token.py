@@ -6,35 +6,35 @@ import re
 from dataclasses import replace
 
 import pytest
-
-from mnemic.app import dialect
-from mnemic.core.access import create_token, grant_for
-from mnemic.core.memories import forget
-from mnemic.core.upkeep import embed_pending
-from mnemic.model.access import Grant
-from mnemic.surfaces.bridge import answer
-from mnemic.surfaces.mcp import Endpoint
 from read_calls import READS, arguments_of
 from support import Uids, kept
+
+from mnemic.app import dialect
+from mnemic.core.access import TokenRequest, create_token, token_for
+from mnemic.core.embedding_queue import embed_pending
+from mnemic.core.memories import forget
+from mnemic.dialects.execution import answer
+from mnemic.model.access import Grant
+from mnemic.transports.mcp.methods import Endpoint
 
 OPEN = Grant(("open",), can_write=True)
 SCORE = re.compile(r"\d+\.\d+(?:e-?\d+)?")
 """Word statistics are those of the searched namespaces; figures are compared where that is tested."""
 
 
-def plain(text: str) -> str:
-    """*text* without scores, and without the name of the file."""
-    return SCORE.sub("0.0", text).replace("other.db", "mnemic.db")
+def plain(caller, text: str) -> str:
+    """*text* as told to *caller*, without scores, and without where its store lives."""
+    return SCORE.sub("0.0", text.replace(caller.store.location, "here"))
 
 
 def told(ctx, words: str):
     """A caller limited to `open` over a store in whose other namespace stands something about *words*."""
-    heron = kept(ctx, "the heron stands in the pond", title="Heron", namespace="open")
-    kept(ctx, "the egret stands near the pond", title="Egret", namespace="open")
+    heron = kept(ctx, "the heron stands in the pond", name="Heron", namespace="open")
+    kept(ctx, "the egret stands near the pond", name="Egret", namespace="open")
     for number in range(12):
         text = f"the {words} number {number} hides in the secret pond"
-        kept(ctx, text, title=f"{words} {number}", namespace="secret", tags=(words,), kind=words)
-    hidden = kept(ctx, f"more about {words}", title=f"{words} that left", namespace="secret")
+        kept(ctx, text, name=f"{words} {number}", namespace="secret", tags=(words,), kind=words)
+    hidden = kept(ctx, f"more about {words}", name=f"{words} that left", namespace="secret")
     forget(ctx, [hidden.id])
     answer(
         dialect("mnemic"),
@@ -60,7 +60,7 @@ def shown(caller, heron, name, tool, asked):
         for key, value in arguments_of(name, tool, heron).items()
     }
     outcome = answer(dialect(name), caller, tool, arguments)
-    return outcome.error is None, plain(outcome.rendered.text)
+    return outcome.error is None, plain(caller, outcome.rendered.text)
 
 
 @pytest.mark.parametrize("asked", ["own", "others"])
@@ -85,7 +85,7 @@ def test_a_resource_does_not_depend_on_what_others_keep(callers, name):
     for resource in dialect(name).resources:
         for part in ("1", "5", "Heron", "zebra 3", "secret"):
             address = re.sub(r"\{[^}]*\}", part, resource.template)
-            answers = [plain(read(caller, address)) for caller, _ in callers]
+            answers = [plain(caller, read(caller, address)) for caller, _ in callers]
             assert answers[0] == answers[1], address
 
 
@@ -118,5 +118,5 @@ def test_it_is_not_told_whether_a_file_exists(ctx, tmp_path):
 
 
 def test_a_token_of_the_store_carries_its_limit(ctx):
-    secret = create_token(ctx, "agent", ("open",), can_write=True)
-    assert grant_for(ctx, secret) == OPEN
+    secret = create_token(ctx, TokenRequest(name="agent", namespaces=("open",), can_write=True))
+    assert token_for(ctx, secret).grant == OPEN

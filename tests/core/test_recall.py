@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from support import AbsentEmbedder, WordEmbedder, a_query, embedding, faults, kept, last_number
 
+from mnemic.core.embedding_queue import embed_pending, read_as
 from mnemic.core.memories import Note, Revision, find, forget, remember, revise
 from mnemic.core.recall import EMBEDDED_ON_THE_WAY, UNATTENDED, recall
-from mnemic.core.upkeep import embed_pending, read_as
 from mnemic.model.access import Grant
-from mnemic.model.search import Filter
+from mnemic.model.filter import Filter
+from mnemic.storage import queries
 from mnemic.storage.base import Pending
-from support import AbsentEmbedder, WordEmbedder, a_query, embedding, kept
 
 TEXTS = ["the heron stands in the pond", "the fox sleeps under the hedge", "rain falls on the roof"]
 
@@ -22,21 +23,21 @@ def known(ctx):
     return [kept(ctx, text) for text in TEXTS]
 
 
-def test_what_was_just_written_is_found_by_words_and_by_vectors(ctx, known):
+def test_recall_finds_new_memories_by_words_and_vectors(ctx, known):
     found = recall(ctx, a_query("heron in the pond"))
     assert (found.mode, found.pending) == ("hybrid", 0)
     assert found.hits[0].memory.id == known[0].id
     assert found.hits[0].statement_id == known[0].statements[0].id, "vectors took part"
-    assert ctx.store.read().pending_count() == 0, "what waited was embedded on the way"
+    assert ctx.store.read().backlog() == 0, "what waited was embedded on the way"
 
 
-def test_only_what_waits_in_its_scope_is_embedded_on_the_way(ctx, known):
+def test_recall_embeds_pending_texts_of_its_scope_only(ctx, known):
     kept(ctx, "the heron again", namespace="work")
     recall(ctx, a_query("heron", namespaces=("work",)))
-    assert ctx.store.read().pending_count() == len(known)
+    assert ctx.store.read().backlog() == len(known)
 
 
-def test_a_large_backlog_is_not_waited_for_and_told(ctx):
+def test_recall_reports_a_large_backlog_without_waiting(ctx):
     kept(ctx, "the egret stands in the pond")
     embed_pending(ctx, 1)
     remember(ctx, [Note(text=f"entry {n} of the log") for n in range(EMBEDDED_ON_THE_WAY)])
@@ -52,20 +53,20 @@ def test_a_large_backlog_is_not_waited_for_and_told(ctx):
     assert recall(ctx, a_query("heron")).pending == 0
 
 
-def test_a_small_backlog_is_left_to_the_worker_if_its_texts_are_long(ctx):
+def test_long_pending_texts_are_left_to_the_worker(ctx):
     kept(ctx, "the heron stands in the pond. " * 30)
     attended = replace(ctx, wake=lambda: None)
     assert recall(attended, a_query("heron")).pending == 1
     assert recall(ctx, a_query("heron")).pending == 0, "without a worker nobody else would embed it"
 
 
-def test_without_a_worker_a_larger_backlog_is_embedded_on_the_way(ctx):
+def test_without_a_worker_recall_embeds_a_larger_backlog(ctx):
     remember(ctx, [Note(text=f"entry {n} of the log") for n in range(UNATTENDED)])
     assert recall(replace(ctx, wake=lambda: None), a_query("log")).pending == UNATTENDED
     assert recall(ctx, a_query("log")).pending == 0
 
 
-def test_a_long_text_is_not_waited_for_and_told(ctx):
+def test_recall_reports_a_long_pending_text_without_waiting(ctx):
     kept(ctx, "the pond lies still. " * 2_000)
     kept(ctx, "the heron stands in the pond")
     found = recall(ctx, a_query("heron"))
@@ -90,13 +91,13 @@ def test_a_model_that_is_not_there_does_not_stop_an_answer(ctx, known):
     assert (found.mode, found.pending) == ("keyword", 0)
 
 
-def test_a_new_model_takes_over_without_mixing(ctx, known):
+def test_a_new_model_re_embeds_without_mixing_vectors(ctx, known):
     recall(ctx, a_query("heron"))
     newer = replace(ctx, embedder=WordEmbedder("newer", dimension=32))
     ctx.store.use_models("newer")
     found = recall(newer, a_query("heron in the pond"))
     assert found.hits[0].memory.id == known[0].id and found.hits[0].statement_id is not None
-    assert ctx.store.read().pending_count() == 0 and ctx.store.check() == []
+    assert ctx.store.read().backlog() == 0 and faults(ctx.store) == []
 
 
 def test_an_empty_store_recalls_nothing(ctx):
@@ -118,9 +119,9 @@ def test_the_limit_and_the_order(ctx):
 
 @pytest.mark.parametrize("budget, expected", [(1000, 3), (20, 2), (14, 1), (1, 0)])
 def test_a_budget_is_never_exceeded(ctx, budget, expected):
-    kept(ctx, "heron " + "a" * 24, title="heron one")
-    kept(ctx, "heron " + "b" * 24, title="heron two")
-    kept(ctx, "heron " + "c" * 224, title="heron long")
+    kept(ctx, "heron " + "a" * 24, name="heron one")
+    kept(ctx, "heron " + "b" * 24, name="heron two")
+    kept(ctx, "heron " + "c" * 224, name="heron long")
     found = recall(ctx, a_query("heron"), budget_tokens=budget)
     hits = found.hits
     assert (len(hits), found.left_out) == (expected, 3 - expected)
@@ -135,10 +136,10 @@ def test_being_recalled_counts_as_use_of_the_hits_alone(ctx, clock, known):
     assert (unused.access_count, unused.accessed_at) == (0, None)
     recall(ctx, a_query("heron", now=clock(), limit=1))
     assert find(ctx, used.id).access_count == 2
-    assert ctx.store.sequence() == len(known), "use is not part of the journal"
+    assert last_number(ctx.store) == len(known), "use is not part of the journal"
 
 
-def test_who_may_only_read_leaves_no_trace(ctx, known):
+def test_a_read_only_caller_records_no_usage(ctx, known):
     reader = ctx.limited_to(Grant(None, can_write=False))
     assert recall(reader, a_query("heron")).hits
     assert find(ctx, known[0].id).access_count == 0
@@ -146,7 +147,7 @@ def test_who_may_only_read_leaves_no_trace(ctx, known):
 
 def test_a_revised_text_is_found_by_its_new_words_alone(ctx, known):
     recall(ctx, a_query("heron"))
-    revise(ctx, known[0].id, Revision(text="an otter swims by", title="Otter"))
+    revise(ctx, known[0].id, Revision(text="an otter swims by", name="Otter"))
     assert recall(ctx, a_query("otter swims")).hits[0].memory.id == known[0].id
     assert all(hit.terms.get("words", 0) == 0 for hit in recall(ctx, a_query("heron")).hits)
     forget(ctx, [known[0].id])
@@ -155,15 +156,15 @@ def test_a_revised_text_is_found_by_its_new_words_alone(ctx, known):
 
 def test_vectors_wait_in_batches_and_follow_a_filter(ctx):
     remember(ctx, [Note(text=f"entry {n}", namespace="work" if n % 2 else None) for n in range(10)])
-    assert embed_pending(ctx, 3) == 3 and ctx.store.read().pending_count() == 7
+    assert embed_pending(ctx, 3) == 3 and ctx.store.read().backlog() == 7
     assert embed_pending(ctx, 100, Filter(namespaces=("work",))) + 3 >= 5
-    assert ctx.store.read().pending_count(Filter(namespaces=("work",))) == 0
+    assert ctx.store.read().backlog(Filter(namespaces=("work",))) == 0
     embed_pending(ctx, 100)
     assert embed_pending(ctx, 100) == 0
     assert embed_pending(replace(ctx, embedder=None), 100) == 0
 
 
-def test_what_is_gone_before_its_vector_is_there_is_passed_over(ctx):
+def test_a_memory_deleted_before_embedding_is_skipped(ctx):
     memory = kept(ctx, "short lived")
 
     class Slow(WordEmbedder):
@@ -173,23 +174,23 @@ def test_what_is_gone_before_its_vector_is_there_is_passed_over(ctx):
 
     assert embed_pending(replace(ctx, embedder=Slow()), 10) == 0
     assert [item.text for item in ctx.store.read().pending(limit=5)] == ["changed meanwhile"]
-    assert ctx.store.check() == []
+    assert faults(ctx.store) == []
 
 
 def test_a_text_whose_title_changes_meanwhile_is_embedded_under_the_new_one(ctx):
-    memory = kept(ctx, "it is grey", title="Walrus")
+    memory = kept(ctx, "it is grey", name="Walrus")
 
     class Slow(WordEmbedder):
         def embed(self, texts):
             vectors = super().embed(texts)
-            revise(ctx, memory.id, Revision(title="Submarine"))
+            revise(ctx, memory.id, Revision(name="Submarine"))
             return vectors
 
     assert embed_pending(replace(ctx, embedder=Slow()), 10) == 0
     assert embed_pending(ctx, 10) == 1
     vector = embedding(ctx.embedder, "Submarine\nit is grey")
-    [near] = ctx.store.read().nearest(vector, Filter(), limit=1)
-    assert near.similarity > 0.99
+    [near] = queries.nearest(ctx.store.read(), vector, Filter(), limit=1)
+    assert near.cosine > 0.99
 
 
 @pytest.mark.parametrize(
@@ -199,7 +200,6 @@ def test_a_text_whose_title_changes_meanwhile_is_embedded_under_the_new_one(ctx)
         ("Sky", "It is blue", (6, 10), "Sky\nblue"),
         ("It is blue.", "It is blue. Mostly.", (0, 19), "It is blue. Mostly."),
         ("It is blue.", "It is blue. Mostly.", (12, 19), "Mostly."),
-        ("It is blue. (2)", "It is blue. Mostly.", (0, 19), "It is blue. Mostly."),
     ],
 )
 def test_a_model_reads_a_text_under_the_title_someone_chose(title, text, stretch, read):
@@ -213,7 +213,7 @@ def test_a_model_reads_the_summary_with_the_text():
 
 def test_a_long_text_is_found_by_what_stands_deep_inside(ctx):
     filler = " ".join(f"word{number}" for number in range(300))
-    memory = kept(ctx, f"{filler} the combination of the safe is mellon {filler}", title="Long")
+    memory = kept(ctx, f"{filler} the combination of the safe is mellon {filler}", name="Long")
     kept(ctx, "something else entirely")
     hit = recall(ctx, a_query("combination of the safe mellon")).hits[0]
     assert hit.memory.id == memory.id and hit.statement_id == memory.statements[0].id
@@ -237,7 +237,7 @@ def test_equal_texts_are_shown_once(ctx):
     assert [hit.memory.content for hit in hits][1:] == ["The heron flew away."]
 
 
-def test_hits_below_the_asked_relevance_are_left_out(ctx, known):
+def test_hits_below_min_relevance_are_left_out(ctx, known):
     found = recall(ctx, replace(a_query("heron in the pond"), min_relevance=0.0)).hits
     assert all(0 <= hit.relevance <= 1 for hit in found) and len(found) > 1
     least = found[0].relevance

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from support import kept
 
 from mnemic.core.memories import find
 from mnemic.core.reflections import ABOUT, KIND, Reflection, add, search
 from mnemic.errors import Invalid, Unavailable
+from mnemic.model.filter import EdgeFilter
 from mnemic.model.graph import Direction
-from support import kept
+from mnemic.storage.queries import each_memory
 
 
 def test_a_reflection_is_a_memory_linked_to_what_it_is_about(ctx):
@@ -20,17 +22,16 @@ def test_a_reflection_is_a_memory_linked_to_what_it_is_about(ctx):
     )
     assert (find(ctx, thought.id).kind, thought.content) == (KIND, "We came to regret it.")
     assert thought.metadata == {"target_type": "entity", "target_id": memory.id, "mood": "doubt"}
-    [edge] = ctx.store.read().edges([memory.id], Direction.IN)
+    [edge] = ctx.store.read().edges(EdgeFilter(at=(memory.id,), direction=Direction.IN))
     assert (edge.source_id, edge.type) == (thought.id, ABOUT)
 
 
 def test_what_it_is_about_need_not_be_there(ctx):
     thought = add(ctx, Reflection(text="Of something gone.", target_type="entity", target_id=77))
     assert thought.metadata["target_id"] == 77
-    assert ctx.store.read().edges([thought.id], Direction.BOTH) == []
-    assert add(
-        ctx, Reflection(text="Of something gone.", target_type="relation", target_id=7)
-    ).title.endswith("(2)")
+    assert ctx.store.read().edges(EdgeFilter(at=(thought.id,))) == []
+    again = add(ctx, Reflection(text="Of something gone.", target_type="relation", target_id=7))
+    assert again.title == thought.title == "Of something gone."
 
 
 @pytest.mark.parametrize(
@@ -51,7 +52,7 @@ def test_what_breaks_a_rule_is_refused(ctx, fields, at_fault):
     with pytest.raises(Invalid) as refused:
         add(ctx, reflection, authors=("nolan", "sofia"), moods=("doubt",))
     assert refused.value.field == at_fault
-    assert list(ctx.store.read().all_memories()) == []
+    assert list(each_memory(ctx.store.read())) == []
 
 
 @pytest.mark.parametrize(

@@ -8,16 +8,18 @@ from dataclasses import replace
 from threading import Barrier
 
 import pytest
+from support import everything, faults, kept, last_number
 
 from mnemic.core.history import undo
 from mnemic.core.memories import find
-from mnemic.core.moving.lines import export_lines, import_lines
 from mnemic.core.sessions import (
+    BEGUN_BY,
     EPISODE_OF,
     LAST_CHOSEN,
     Event,
     current,
     end,
+    end_open,
     enter,
     log,
     log_turn,
@@ -28,10 +30,12 @@ from mnemic.core.sessions import (
 )
 from mnemic.errors import Conflict, Denied, Invalid, NotFound
 from mnemic.model.access import Grant
+from mnemic.model.annotations import HIDDEN
+from mnemic.model.enums import State
+from mnemic.model.filter import EdgeFilter
 from mnemic.model.graph import Direction
-from mnemic.model.hidden import HIDDEN
-from mnemic.model.values import State
-from support import everything, kept
+from mnemic.storage.queries import count, session_numbered
+from mnemic.transfer.jsonl import export_lines, import_lines
 
 
 def recorded(ctx, text, kind="fact", **fields):
@@ -39,7 +43,7 @@ def recorded(ctx, text, kind="fact", **fields):
 
 
 def links(ctx, number, direction=Direction.OUT):
-    edges = ctx.store.read().edges([number], direction)
+    edges = ctx.store.read().edges(EdgeFilter(at=(number,), direction=direction))
     return [(edge.target_id if direction is Direction.OUT else edge.source_id, edge.type) for edge in edges]
 
 
@@ -50,8 +54,12 @@ def test_what_follows_a_start_belongs_to_the_session(ctx):
     second = start(ctx)
     assert (second.session.id, second.previous.id, second.total) == (2, 1, 2)
     assert recorded(ctx, "in the second").session_id == 2
-    made = ctx.store.read().session_numbered(1)
-    assert (made.topic, made.metadata, made.name) == ("kites", {"project": "k"}, "Session 1")
+    made = session_numbered(ctx.store.read(), 1)
+    assert (made.topic, made.metadata, made.name) == (
+        "kites",
+        {"project": "k", BEGUN_BY: "tester"},
+        "Session 1",
+    )
 
 
 def test_a_session_can_be_named_by_its_number_and_taken_up_again(ctx):
@@ -60,12 +68,15 @@ def test_a_session_can_be_named_by_its_number_and_taken_up_again(ctx):
     assert start(ctx, 4242).total == 2 and current(ctx) == 4242
 
 
-def test_what_is_told_of_a_session_that_is_taken_up_joins_what_is_known_of_it(ctx):
+def test_metadata_of_a_resumed_session_is_merged(ctx):
     start(ctx, 7, metadata={"project": "kites", "mood": "keen"})
     end(ctx)
     taken_up = start(ctx, 7, metadata={"mood": "tired"}).session
-    assert (taken_up.ended_at, taken_up.metadata) == (None, {"project": "kites", "mood": "tired"})
-    assert start(ctx, 7).session == taken_up == ctx.store.read().session_numbered(7)
+    assert (taken_up.ended_at, taken_up.metadata) == (
+        None,
+        {"project": "kites", "mood": "tired", BEGUN_BY: "tester"},
+    )
+    assert start(ctx, 7).session == taken_up == session_numbered(ctx.store.read(), 7)
 
 
 def test_a_chosen_number_leaves_numbers_to_count_on_from(ctx):
@@ -112,7 +123,7 @@ class Restless(dict):
         super().__setitem__(key, self.other or number)
 
 
-def test_a_turn_is_in_the_session_that_is_told(ctx):
+def test_a_turn_is_in_the_session_that_is_named(ctx):
     ctx = replace(ctx, sessions=Restless())
     start(ctx)
     ctx.sessions.other = start(ctx).session.id
@@ -155,7 +166,7 @@ def test_a_link_that_leads_nowhere_keeps_nothing(ctx):
             ctx,
             [Event(text="one", kind="fact"), Event(text="x", kind="fact", links=((99, "supports", 1.0),))],
         )
-    assert ctx.store.read().count() == 0
+    assert count(ctx.store.read()) == 0
     assert recorded(ctx, "after").session_id == 1
 
 
@@ -164,8 +175,8 @@ def test_what_an_event_supersedes_is_superseded_and_comes_back_when_the_event_is
     new = recorded(ctx, "the gate code is 2203", links=((old.id, "supersedes", 1.0),) * 2)
     was = find(ctx, old.id)
     assert (was.state, was.state_at, find(ctx, new.id).state) == (State.SUPERSEDED, ctx.now(), State.LIVING)
-    undo(ctx, ctx.store.sequence())
-    assert find(ctx, old.id).state is State.LIVING and ctx.store.check() == []
+    undo(ctx, last_number(ctx.store))
+    assert find(ctx, old.id).state is State.LIVING and faults(ctx.store) == []
 
 
 def test_the_end_writes_an_episode_of_everything_in_the_session(ctx, clock):
@@ -178,7 +189,7 @@ def test_the_end_writes_an_episode_of_everything_in_the_session(ctx, clock):
     assert (episode.kind, episode.content, episode.session_id) == ("episode", "Learned to fly kites", 1)
     assert links(ctx, episode.id, Direction.IN) == [(number, "part_of") for number in nodes]
     assert current(ctx) is None and recorded(ctx, "later").session_id == 2
-    assert start(ctx).last_episode.id == episode.id and ctx.store.check() == []
+    assert start(ctx).last_episode.id == episode.id and faults(ctx.store) == []
 
 
 def test_the_end_may_be_plain_or_of_another_session(ctx):
@@ -198,7 +209,7 @@ def test_a_session_that_has_ended_keeps_its_episode(ctx, clock):
     first = end(ctx, 51, summary="Learned to fly kites")
     clock.advance(hours=1)
     again = (end(ctx, 51), end(ctx, 51, summary="Learned to fly kites"), end(ctx))
-    assert again == (first,) * 3 and ctx.store.read().count() == 2
+    assert again == (first,) * 3 and count(ctx.store.read()) == 2
     other = end(ctx, 51, summary="Learned to build kites")
     assert other.episode.id != first.episode.id and end(ctx, 51) == other
     start(ctx, 52)
@@ -223,7 +234,7 @@ def test_a_session_taken_up_again_keeps_its_summary_and_episode(ctx, clock):
     take_up(ctx, 51)
     again = end(ctx)
     assert (again.session.summary, again.episode) == ("Learned to fly kites", told.episode)
-    assert again.session.ended_at == ctx.now() and ctx.store.read().count() == 2
+    assert again.session.ended_at == ctx.now() and count(ctx.store.read()) == 2
     take_up(ctx, 51)
     second = recorded(ctx, "something else").id
     assert end(ctx).episode == told.episode
@@ -248,7 +259,25 @@ def test_without_a_number_nobody_ends_what_another_is_in(ctx):
     start(ctx.on_behalf_of("other"), 52)
     assert end(ctx).session.id == 51
     assert end(ctx).session.id == 51
-    assert ctx.store.read().session_numbered(52).ended_at is None
+    assert session_numbered(ctx.store.read(), 52).ended_at is None
+
+
+def test_connections_of_one_caller_have_sessions_of_their_own(ctx):
+    one, other = ctx.over("one"), ctx.over("other")
+    start(one, topic="kites")
+    assert enter(other) is None and recorded(other, "theirs").session_id == 2
+    assert recorded(one, "mine").session_id == 1
+    assert end_open(other).session.id == 2 and enter(one).id == 1
+    with pytest.raises(NotFound, match="No session is open"):
+        end_open(ctx.over("third"))
+    assert end_open(ctx.over("third"), 1).session.id == 1, "any that is named"
+
+
+def test_a_connection_finds_its_session_again_after_a_restart(ctx):
+    start(ctx.over("one"), topic="kites")
+    again = replace(ctx, sessions={})
+    assert enter(again.over("other")) is None
+    assert enter(again.over("one")).topic == "kites"
 
 
 def test_without_a_number_only_what_the_same_caller_began_is_ended_from_another_process(ctx, clock):
@@ -335,7 +364,7 @@ def test_a_turn_is_a_memory_of_its_kind(ctx):
 
 def test_undo_takes_an_event_back_and_leaves_the_session(ctx):
     memory = recorded(ctx, "one")
-    undo(ctx, ctx.store.sequence())
+    undo(ctx, last_number(ctx.store))
     assert str(find(ctx, memory.id).state) == "forgotten" and recorded(ctx, "two").session_id == 1
 
 
@@ -343,7 +372,7 @@ def test_who_undoes_the_start_of_a_session_is_in_it_no_more(ctx):
     start(ctx, 51)
     end(ctx, summary="Learned to fly kites")
     start(ctx, 52)
-    undo(ctx, ctx.store.sequence())
+    undo(ctx, last_number(ctx.store))
     assert current(ctx) is None and resume(ctx).current is None
     with pytest.raises(NotFound, match="No session has been started"):
         end(ctx, summary="Nothing came of it")

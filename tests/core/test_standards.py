@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from support import kept
 
 from mnemic.core.memories import forget
 from mnemic.core.standards import EVERYWHERE, clear_standard, set_standard, standard_of, standards_for
 from mnemic.errors import Conflict, Denied, Invalid, NotFound
 from mnemic.model.access import Grant
-from support import kept
 
 
 def rule(ctx, title):
-    return kept(ctx, f"{title}: write tests first", title=title, namespace="policies")
+    return kept(ctx, f"{title}: write tests first", name=title, namespace="policies")
 
 
 def test_a_standard_is_set_read_and_taken_away(ctx):

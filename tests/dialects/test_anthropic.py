@@ -1,4 +1,4 @@
-"""The vocabulary of the reference server: its tools to the letter, its texts, objects and errors."""
+"""The dialect of the reference server: its tools to the letter, its texts, objects and errors."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import json
 from pathlib import Path
 
 import pytest
-from speaking import Speaker, a_relation, an_entity
-
-from mnemic.dialects import anthropic
-from mnemic.dialects.anthropic import ANTHROPIC
-from mnemic.dialects.pages import READABLE
-from mnemic.dialects.schemas import without_closure
-from mnemic.model.access import Grant
+from dialect_client import DialectClient, a_relation, an_entity
 from support import everything
+
+from mnemic.dialects.anthropic import dialect as anthropic
+from mnemic.dialects.anthropic.dialect import ANTHROPIC
+from mnemic.dialects.graph_page import READABLE
+from mnemic.dialects.json_schema import without_closure
+from mnemic.model.access import Grant
 
 REFERENCE = json.loads(Path(__file__).with_name("reference_tools.json").read_text())
 ANNA, BOB = an_entity("Anna", "kind"), an_entity("Bob", "tall", "tall")
@@ -22,7 +22,7 @@ KNOWS = a_relation("Anna", "Bob", "knows")
 
 @pytest.fixture
 def speak(ctx):
-    return Speaker(ANTHROPIC, ctx)
+    return DialectClient(ANTHROPIC, ctx)
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ def test_what_is_deleted_is_gone(known):
     assert graph(known) == {"entities": [an_entity("Bob")], "relations": []}
 
 
-def test_text_that_is_not_latin_is_told_as_it_is(speak):
+def test_text_that_is_not_latin_is_reported_as_it_is(speak):
     answer = speak("create_entities", entities=[an_entity("Zoë 日本 😀", 'a "b"\n')])
     assert "Zoë 日本 😀" in answer.text and answer.json == [an_entity("Zoë 日本 😀", 'a "b"\n')]
 
@@ -152,7 +152,7 @@ def test_search_matches_name_type_and_observation_and_everything_when_empty(know
     assert known.ok("search_nodes", query="zebra") == {"entities": [], "relations": []}
 
 
-def test_relations_with_one_end_among_the_found_are_told(known):
+def test_relations_with_one_end_among_the_found_are_reported(known):
     assert known.ok("open_nodes", names=["Bob"]) == {"entities": [BOB], "relations": [KNOWS]}
 
 
@@ -218,7 +218,7 @@ def test_an_unknown_tool_is_a_result(speak):
 
 
 def test_a_token_that_may_only_read_is_told_so(known, ctx):
-    answer = Speaker(ANTHROPIC, ctx.limited_to(Grant(None, can_write=False)))(
+    answer = DialectClient(ANTHROPIC, ctx.limited_to(Grant(None, can_write=False)))(
         "delete_entities", entityNames=["Anna"]
     )
     assert answer.is_error and "may read but not write" in answer.text
@@ -264,7 +264,7 @@ def test_pages_together_are_the_whole(speak):
 
 
 def test_a_graph_that_clients_may_cut_says_how_to_read_on(speak):
-    speak.ok("create_entities", entities=[an_entity("Long", "x" * (READABLE + 1))])
+    speak.ok("create_entities", entities=[an_entity("Long", *["x" * (READABLE // 2 + 1)] * 2)])
     answer = speak("read_graph")
     assert len(answer.json["entities"]) == 1, "the answer itself is whole"
     assert "limit" in answer.json["note"] and "after" in answer.json["note"]
@@ -275,7 +275,7 @@ def test_a_graph_that_clients_may_cut_says_how_to_read_on(speak):
     "tool, arguments", [("search_nodes", {"query": "x"}), ("open_nodes", {"names": ["Long"]})]
 )
 def test_no_other_answer_has_a_note(speak, tool, arguments):
-    speak.ok("create_entities", entities=[an_entity("Long", "x" * (READABLE + 1))])
+    speak.ok("create_entities", entities=[an_entity("Long", *["x" * (READABLE // 2 + 1)] * 2)])
     answer = speak(tool, **arguments)
     assert len(answer.json["entities"]) == 1 and "note" not in answer.json
 

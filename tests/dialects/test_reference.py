@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 from bench.reference import installed
-from speaking import Answer, Speaker, a_relation, an_entity
+from dialect_client import Answer, DialectClient, a_relation, an_entity
 
-from mnemic.dialects.anthropic import ANTHROPIC
+from mnemic.dialects.anthropic.dialect import ANTHROPIC
 
 SEED = 20261116
 CALLS = 150
@@ -99,13 +99,13 @@ def sequence(chance):
 
 @pytest.mark.parametrize("seed", range(SEED, SEED + 3))
 def test_the_same_calls_get_the_same_answers(ctx, there, seed):
-    speak = Speaker(ANTHROPIC, ctx)
+    speak = DialectClient(ANTHROPIC, ctx)
     for step, (tool, arguments) in enumerate(sequence(random.Random(seed))):
         ours, theirs = speak(tool, **arguments), call(there, tool, arguments)
         assert ours == theirs, f"call {step}: {tool} {arguments}"
 
 
 def test_the_same_tools_and_resources_are_listed(ctx, there):
-    speak = Speaker(ANTHROPIC, ctx)
+    speak = DialectClient(ANTHROPIC, ctx)
     for method in ("tools/list", "resources/list"):
         assert speak.say(method) == there.request(method, {})

@@ -1,15 +1,15 @@
-"""The vocabulary of Simple Memory: bare lists as text, overwriting, and silence about what is missing."""
+"""The dialect of Simple Memory: bare lists as text, overwriting, and silence about what is missing."""
 
 from __future__ import annotations
 
 import json
 
 import pytest
-from speaking import Speaker, a_relation, an_entity
-
-from mnemic.dialects.pages import READABLE
-from mnemic.dialects.simple_memory import SIMPLE_MEMORY
+from dialect_client import DialectClient, a_relation, an_entity
 from support import everything
+
+from mnemic.dialects.graph_page import READABLE
+from mnemic.dialects.simple_memory.dialect import SIMPLE_MEMORY
 
 ANNA, BOB = an_entity("Anna", "kind"), an_entity("Bob", "tall", "old", "tall")
 KNOWS = a_relation("Anna", "Bob", "knows")
@@ -17,7 +17,7 @@ KNOWS = a_relation("Anna", "Bob", "knows")
 
 @pytest.fixture
 def speak(ctx):
-    return Speaker(SIMPLE_MEMORY, ctx)
+    return DialectClient(SIMPLE_MEMORY, ctx)
 
 
 @pytest.fixture
@@ -184,7 +184,10 @@ def test_or_is_that_of_cursor(tmp_path, monkeypatch):
 
 
 def test_a_large_graph_is_read_in_pages_and_says_so(speak):
-    speak.ok("create_entities", entities=[an_entity("First", "x" * READABLE), an_entity("Second", "y")])
+    speak.ok(
+        "create_entities",
+        entities=[an_entity("First", *["x" * (READABLE // 2)] * 2), an_entity("Second", "y")],
+    )
     whole = speak("read_graph")
     assert [one["name"] for one in whole.json["entities"]] == ["First", "Second"]
     assert "limit" in whole.json["note"]
@@ -195,13 +198,13 @@ def test_a_large_graph_is_read_in_pages_and_says_so(speak):
 @pytest.mark.parametrize(
     "tool, arguments",
     [
-        ("create_entities", {"entities": [an_entity("Long", "x" * READABLE)]}),
+        ("create_entities", {"entities": [an_entity("Long", *["x" * (READABLE // 2)] * 2)]}),
         ("search_nodes", {"query": "x"}),
         ("open_nodes", {"names": ["Long"]}),
         ("delete_entities", {"entityNames": ["Long"]}),
     ],
 )
 def test_no_other_answer_has_a_note(speak, tool, arguments):
-    speak.ok("create_entities", entities=[an_entity("Long", "x" * READABLE)])
+    speak.ok("create_entities", entities=[an_entity("Long", *["x" * (READABLE // 2)] * 2)])
     answer = speak(tool, **arguments)
     assert "note" not in answer.text and len(answer.text) > READABLE

@@ -13,7 +13,7 @@ from google.genai._mcp_utils import mcp_to_gemini_tool
 from mcp.types import Tool
 
 from mnemic.app import DIALECTS, EVERY, dialect
-from mnemic.surfaces.mcp import Endpoint, Offer
+from mnemic.transports.mcp.methods import Endpoint, Offer
 
 ALL = Offer(all_tools=True)
 TOOLS = [

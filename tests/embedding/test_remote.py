@@ -8,6 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
+from support import serving
 
 from mnemic.embedding import remote
 from mnemic.embedding.remote import (
@@ -18,7 +19,6 @@ from mnemic.embedding.remote import (
     OpenAIEmbedder,
 )
 from mnemic.errors import Unavailable
-from support import serving
 
 
 class Server(ThreadingHTTPServer):

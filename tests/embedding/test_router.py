@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import pytest
+from support import START, Uids, WordEmbedder, faults
 
 from mnemic.core.context import Context
+from mnemic.core.embedding_queue import embed_pending
 from mnemic.core.memories import Note, remember
 from mnemic.core.recall import recall, vector_of
-from mnemic.core.upkeep import embed_pending
-from mnemic.embedding.base import AS_IT_IS, embedding
+from mnemic.embedding.base import embedding
 from mnemic.embedding.local import ENGLISH, MULTILINGUAL
 from mnemic.embedding.router import KNOWN, LanguageRouter, scale_between
-from mnemic.model.search import Filter, Query
-from support import START, Uids, WordEmbedder
+from mnemic.model.filter import Filter, Query
+from mnemic.model.vectors import AS_IT_IS
+from mnemic.storage.queries import each_memory
 
 GERMAN = "Die Bäckerei am Marktplatz öffnet samstags erst um neun Uhr."
 NOTES = [
@@ -79,14 +81,14 @@ def test_the_multilingual_model_is_not_loaded_for_english(store, clock):
 
 def test_each_vector_keeps_the_name_of_its_model(polyglot):
     reader = polyglot.store.read()
-    memories = list(reader.all_memories())
+    memories = list(each_memory(reader))
     stored = reader.vectors([memory.id for memory in memories])
     made_by = {memory.content: stored[memory.statements[0].id].model for memory in memories}
     assert {made_by[text] for text in NOTES[:3]} == {ENGLISH.name}
     assert [made_by[text] for text in NOTES[3:]] == [
         f"{MULTILINGUAL.name}:{each}" for each in ("de", "fr", "zh")
     ]
-    assert polyglot.store.check() == []
+    assert faults(polyglot.store) == []
 
 
 @pytest.mark.parametrize(

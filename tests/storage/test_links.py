@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from support import START, a_draft, change, put, write
 
-from mnemic.model.graph import Direction, Link
-from mnemic.model.search import Filter
-from mnemic.model.values import DAY, State
-from mnemic.storage.base import Standing
-from support import START, a_draft, change, put
+from mnemic.model.enums import State
+from mnemic.model.filter import ALL_STATES, EdgeFilter, Filter
+from mnemic.model.graph import Direction, EdgeDraft, EdgePatch, Link
+from mnemic.model.shapes import Standing
+from mnemic.model.time import DAY
+from mnemic.storage import queries
+from mnemic.storage.queries import edge_numbered, memory_numbered, passing
 
 KNOWN = frozenset({State.LIVING, State.SUPERSEDED})
 
@@ -17,10 +20,13 @@ KNOWN = frozenset({State.LIVING, State.SUPERSEDED})
 def graph(store):
     """a → b by `next`, b → c by `supports`, an ended a → c by `next`, and d alone: ids by name."""
     ids = {one.title: one.id for one in put(store, *(a_draft(name) for name in "abcd"))}
-    with store.write(operation="link", actor="tester", at=START) as tx:
-        tx.add_edge(ids["a"], ids["b"], "next", weight=0.5)
-        tx.add_edge(ids["b"], ids["c"], "supports")
-        tx.add_edge(ids["a"], ids["c"], "next", valid_to=START)
+
+    def work(tx):
+        tx.insert_edge(EdgeDraft(ids["a"], ids["b"], "next", weight=0.5))
+        tx.insert_edge(EdgeDraft(ids["b"], ids["c"], "supports"))
+        tx.insert_edge(EdgeDraft(ids["a"], ids["c"], "next", valid_to=START))
+
+    write(store, work, operation="link", actor="tester")
     return ids
 
 
@@ -28,40 +34,64 @@ def test_links_are_given_in_short_without_those_that_ended(store, graph):
     a, b, c, d = graph.values()
     first, second = Link(1, a, b, "next", 0.5), Link(2, b, c, "supports", 1.0)
     reader = store.read()
-    assert reader.links([a], Direction.OUT) == [first]
-    assert reader.links([b], Direction.BOTH) == reader.links([a, b, d], Direction.BOTH) == [first, second]
-    assert reader.links([b, c], Direction.IN) == [first, second]
-    assert reader.links([a, b], Direction.OUT, ["supports"]) == [second]
-    assert reader.links_between([a, b, d]) == [first] and reader.links_between([a, c]) == []
+    assert reader.look_edges(EdgeFilter(at=(a,), direction=Direction.OUT, is_current=True), Link) == [first]
+    assert (
+        reader.look_edges(EdgeFilter(at=(b,), is_current=True), Link)
+        == reader.look_edges(EdgeFilter(at=(a, b, d), is_current=True), Link)
+        == [first, second]
+    )
+    assert reader.look_edges(EdgeFilter(at=(b, c), direction=Direction.IN, is_current=True), Link) == [
+        first,
+        second,
+    ]
+    assert reader.look_edges(
+        EdgeFilter(at=(a, b), direction=Direction.OUT, types=("supports",), is_current=True), Link
+    ) == [second]
+
+    def between(*numbers):
+        return reader.look_edges(EdgeFilter(sources=numbers, targets=numbers, is_current=True), Link)
+
+    assert between(a, b, d) == [first] and between(a, c) == []
 
 
-def test_the_numbers_of_links_are_told_in_whatever_state(store, graph):
+def test_the_numbers_of_links_are_reported_in_whatever_state(store, graph):
     a, b, c, d = graph.values()
-    with store.write(operation="unlink", actor="tester", at=START) as tx:
-        tx.change_edge(tx.edge(1), state=State.FORGOTTEN)
-    told = [sorted(store.read().edge_ids(number)) for number in (a, b, c, d)]
+    write(
+        store,
+        lambda tx: tx.update_edge(edge_numbered(tx, 1), EdgePatch(state=State.FORGOTTEN)),
+        operation="unlink",
+        actor="tester",
+    )
+    told = [
+        [edge.id for edge in store.read().edges(EdgeFilter(at=(number,), states=ALL_STATES))]
+        for number in (a, b, c, d)
+    ]
     assert told == [[1, 3], [1, 2], [2, 3], []]
 
 
-def test_memories_that_pass_are_told_from_a_list(store, graph):
+def test_memories_that_pass_are_reported_from_a_list(store, graph):
     a, b, *_ = graph.values()
-    change(store, store.read().memory(b), state=State.SUPERSEDED)
+    change(store, memory_numbered(store.read(), b), state=State.SUPERSEDED)
     reader = store.read()
-    assert reader.passing([a, b, 99], Filter()) == {a}
-    assert reader.passing([a, b], Filter(states=KNOWN)) == {a, b}
-    assert reader.passing([], Filter()) == reader.passing([a], Filter(namespaces=("work",))) == set()
+    assert passing(reader, [a, b, 99], Filter()) == {a}
+    assert passing(reader, [a, b], Filter(states=KNOWN)) == {a, b}
+    assert passing(reader, [], Filter()) == passing(reader, [a], Filter(namespaces=("work",))) == set()
 
 
 def test_links_are_counted_between_memories_that_pass(store, graph):
-    assert store.read().edge_tally(Filter()) == {"next": 1, "supports": 1}
-    assert [one.id for one in store.read().edges_typed("next", Filter())] == [1]
-    change(store, store.read().memory(graph["c"]), state=State.FORGOTTEN)
-    assert store.read().edge_tally(Filter()) == {"next": 1}
-    assert store.read().edges_typed("supports", Filter()) == []
-    assert store.read().edge_tally(Filter(namespaces=("work",))) == {}
-    change(store, store.read().memory(graph["a"]), state=State.SUPERSEDED)
-    assert store.read().edge_tally(Filter()) == {}
-    assert store.read().edge_tally(Filter(states=KNOWN, alive_at=START)) == {"next": 1}
+    assert store.read().edge_tally(EdgeFilter(ends=Filter(), is_current=True)) == {"next": 1, "supports": 1}
+    assert [
+        one.id for one in store.read().edges(EdgeFilter(types=("next",), ends=Filter(), is_current=True))
+    ] == [1]
+    change(store, memory_numbered(store.read(), graph["c"]), state=State.FORGOTTEN)
+    assert store.read().edge_tally(EdgeFilter(ends=Filter(), is_current=True)) == {"next": 1}
+    assert store.read().edges(EdgeFilter(types=("supports",), ends=Filter(), is_current=True)) == []
+    assert store.read().edge_tally(EdgeFilter(ends=Filter(namespaces=("work",)), is_current=True)) == {}
+    change(store, memory_numbered(store.read(), graph["a"]), state=State.SUPERSEDED)
+    assert store.read().edge_tally(EdgeFilter(ends=Filter(), is_current=True)) == {}
+    assert store.read().edge_tally(
+        EdgeFilter(ends=Filter(states=KNOWN, alive_at=START), is_current=True)
+    ) == {"next": 1}
 
 
 def test_memories_without_links_are_found(store, graph):
@@ -70,13 +100,13 @@ def test_memories_without_links_are_found(store, graph):
     assert store.read().unlinked(Filter(), Direction.OUT) == [c, d]
     assert store.read().unlinked(Filter(), Direction.IN) == [a, d]
     assert store.read().unlinked(Filter(), Direction.OUT, ["supports", "other"]) == [a, c, d]
-    change(store, store.read().memory(b), state=State.SUPERSEDED)
+    change(store, memory_numbered(store.read(), b), state=State.SUPERSEDED)
     assert store.read().unlinked(Filter()) == [d]
-    change(store, store.read().memory(b), state=State.FORGOTTEN)
+    change(store, memory_numbered(store.read(), b), state=State.FORGOTTEN)
     assert store.read().unlinked(Filter()) == [a, c, d]
 
 
-def test_memories_are_told_by_kind_without_their_text(store):
+def test_memories_are_reported_by_kind_without_their_text(store):
     note, fact, old = put(
         store,
         a_draft("note"),
@@ -84,27 +114,28 @@ def test_memories_are_told_by_kind_without_their_text(store):
         a_draft("old", kind="fact", expires_at=START + DAY),
     )
     change(store, old, state=State.SUPERSEDED)
-    with store.write(operation="use", actor="tester", at=START) as tx:
-        tx.touch([fact.id], START + 1)
+    write(store, lambda tx: tx.count_use([fact.id], START + 1), operation="use", actor="tester")
     reader = store.read()
     shown = [
         Standing(note.id, "note", 1, True, START, None, 0),
         Standing(fact.id, "fact", 0.5, True, START, START + 1, 1),
     ]
-    assert reader.standings(Filter()) == shown
-    assert [one.is_living for one in reader.standings(Filter(states=KNOWN))] == [True, True, False]
-    assert reader.tally(Filter(states=KNOWN)) == {"note": 1, "fact": 2}
-    assert reader.tally(Filter(states=KNOWN, alive_at=START + DAY)) == {"note": 1, "fact": 1}
+    assert reader.look(Filter(), Standing) == shown
+    assert [one.is_living for one in reader.look(Filter(states=KNOWN), Standing)] == [True, True, False]
+    assert reader.tally(Filter(states=KNOWN), "kind") == {"note": 1, "fact": 2}
+    assert reader.tally(Filter(states=KNOWN, alive_at=START + DAY), "kind") == {"note": 1, "fact": 1}
 
 
 def test_a_filter_can_say_what_a_memory_is_not(store):
     note, fact = put(store, a_draft("a sky note"), a_draft("a sky fact", kind="fact"))
     wanted = Filter(not_kinds=("fact", "skill"))
     assert store.read().select(wanted, limit=9) == [note.id]
-    assert [number for number, _ in store.read().words(["sky"], wanted, every=True, limit=9)] == [note.id]
+    assert [
+        number for number, _ in queries.best_words(store.read(), ["sky"], wanted, every=True, limit=9)
+    ] == [note.id]
     assert not wanted.is_plain
     assert store.read().select(Filter(not_kinds=("note",)), limit=9) == [fact.id]
 
 
-def test_the_room_a_store_takes_is_told(store):
-    assert store.read().size_bytes() == store.read().counts(None, START).size_bytes > 0
+def test_the_room_a_store_takes_is_reported(store):
+    assert store.read().size_bytes() > 0

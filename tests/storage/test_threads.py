@@ -7,8 +7,23 @@ import uuid
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
-from mnemic.model.search import Filter
-from support import START, WordEmbedder, a_draft, change, embed_all, embedding, put
+from support import (
+    START,
+    WordEmbedder,
+    a_draft,
+    change,
+    embed_all,
+    embedding,
+    faults,
+    put,
+    store_after,
+    write,
+)
+
+from mnemic.model.filter import Filter
+from mnemic.model.memory import MemoryPatch
+from mnemic.storage import queries
+from mnemic.storage.queries import count, each_memory, memory_numbered
 
 EMBEDDER = WordEmbedder()
 
@@ -18,44 +33,47 @@ def test_threads_write_and_read_side_by_side(store):
     put(store, a_draft("common ground"))
     embed_all(store, EMBEDDER)
 
-    def write(thread):
+    def add(thread):
         for number in range(25):
-            with store.write(operation="x", actor=f"thread {thread}", at=START) as tx:
-                memory = tx.add(a_draft(f"common words of {thread} {number}"), uid=str(uuid.uuid4()))
-                tx.change(memory, tags=(f"thread{thread}",), texts=(memory.content, "and more"))
+
+            def work(tx):
+                memory = tx.insert(a_draft(f"common words of {thread} {number}"), uid=str(uuid.uuid4()))
+                tx.update(memory, MemoryPatch(tags=(f"thread{thread}",), texts=(memory.content, "and more")))
+
+            write(store, work, actor=f"thread {thread}")
         return 25
 
     def read(_):
         seen = 0
         for _ in range(25):
             reader = store.read()
-            count = reader.count()
-            assert count >= seen, "what was seen stays"
-            seen = count
-            assert len(reader.words(["common"], Filter(), every=True, limit=1000)) >= count
-            assert reader.nearest(embedding(EMBEDDER, "common"), Filter(), limit=5)
+            living = count(reader)
+            assert living >= seen, "what was seen stays"
+            seen = living
+            assert len(queries.best_words(reader, ["common"], Filter(), every=True, limit=1000)) >= living
+            assert queries.nearest(reader, embedding(EMBEDDER, "common"), Filter(), limit=5)
             with store.snapshot() as still:
-                assert still.count() == len(list(still.all_memories()))
+                assert count(still) == len(list(each_memory(still)))
         return 0
 
     def embed(_):
         return [embed_all(store, EMBEDDER) for _ in range(10)] and 0
 
     def look_back(_):
-        return sum(store.at(1).read().count() - 1 for _ in range(25))
+        return sum(count(store_after(store, 1).read()) - 1 for _ in range(25))
 
     with ThreadPoolExecutor(8) as pool:
-        jobs = [pool.submit(job, n) for n in range(3) for job in (write, read)]
+        jobs = [pool.submit(job, n) for n in range(3) for job in (add, read)]
         jobs += [pool.submit(embed, 0), pool.submit(look_back, 0), pool.submit(look_back, 1)]
         assert sum(job.result() for job in jobs) == 75
-    assert store.read().count() == 76
+    assert count(store.read()) == 76
     assert [row.sequence for row in store.read().journal()] == list(range(1, 152))
     batches = {}
     for row in store.read().journal():
         batches.setdefault(row.batch, set()).add(row.subject_id)
     assert all(len(subjects) == 1 for subjects in batches.values()), "no transaction mixed with another"
     embed_all(store, EMBEDDER)
-    assert store.check() == []
+    assert faults(store) == []
 
 
 def test_a_thread_sees_what_another_has_just_committed(store):
@@ -65,7 +83,7 @@ def test_a_thread_sees_what_another_has_just_committed(store):
     with ThreadPoolExecutor(1) as pool:
         for number in range(20):
             memory = pool.submit(written_by_another, number).result()
-            assert store.read().memory(memory.id) == memory
+            assert memory_numbered(store.read(), memory.id) == memory
 
 
 def test_whoever_is_at_work_when_the_store_is_closed_is_told_so(store):
@@ -75,7 +93,7 @@ def test_whoever_is_at_work_when_the_store_is_closed_is_told_so(store):
     def read():
         at_work.wait()
         while True:
-            list(store.read().all_memories())
+            list(each_memory(store.read()))
 
     def write():
         at_work.wait()
@@ -104,6 +122,6 @@ def test_a_check_is_not_disturbed_by_writing(store):
     with ThreadPoolExecutor(1) as pool:
         writing = pool.submit(write)
         while not writing.done():
-            assert store.check() == []
+            assert faults(store) == []
         writing.result()
-    assert store.read().count() == 121
+    assert count(store.read()) == 121

@@ -5,13 +5,14 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-
-from mnemic.model.languages import candidates
-from mnemic.model.search import Filter
-from mnemic.model.values import State
-from mnemic.retrieval.text import content_words, query_terms
-from mnemic.storage import tokenizer
 from support import a_draft, change, put
+
+from mnemic.model.enums import State
+from mnemic.model.filter import ALL_STATES, Filter
+from mnemic.model.languages import candidates
+from mnemic.search.query import Vocabulary, content_words, query_terms
+from mnemic.storage import queries, tokenizer
+from mnemic.storage.queries import memory_numbered
 
 FACTS = {
     "de": "Die Filialen an der Hauptstraße werden montags geschlossen.",
@@ -49,7 +50,7 @@ QUESTIONS = [
 
 @pytest.fixture
 def facts(store):
-    made = put(store, *(a_draft(text, title=text) for text in FACTS.values()))
+    made = put(store, *(a_draft(text, name=text) for text in FACTS.values()))
     return {memory.id: language for language, memory in zip(FACTS, made, strict=True)}
 
 
@@ -57,14 +58,14 @@ def facts(store):
 def test_a_question_finds_its_fact_first(store, facts, language, question):
     # Asked four times: the words are then kept in memory, and must say the same.
     for _ in range(5):
-        terms = query_terms(store.read(), question, None).all
-        found = store.read().words(terms, Filter(), every=False, limit=5)
+        terms = query_terms(Vocabulary(store.read(), None), question).all
+        found = queries.best_words(store.read(), terms, Filter(), every=False, limit=5)
         assert facts[found[0][0]] == language
 
 
 def test_all_words_of_a_question_are_found_in_any_form(store, facts):
     terms = tokenizer.question_words("Filiale Hauptstraßen", ("de",))
-    [(number, _)] = store.read().words(terms, Filter(), every=True, limit=5)
+    [(number, _)] = queries.best_words(store.read(), terms, Filter(), every=True, limit=5)
     assert facts[number] == "de"
 
 
@@ -74,20 +75,20 @@ def test_composed_and_decomposed_text_are_the_same(store, form):
     for other in ("NFC", "NFD"):
         for word in ("Zoë", "café", "málaga", "ガラ"):
             terms = tokenizer.words(unicodedata.normalize(other, word))
-            assert [number for number, _ in store.read().words(terms, Filter(), every=True, limit=5)] == [
-                memory.id
-            ]
+            assert [
+                number for number, _ in queries.best_words(store.read(), terms, Filter(), every=True, limit=5)
+            ] == [memory.id]
 
 
 def test_names_are_the_same_composed_and_decomposed(store):
     composed, decomposed = (unicodedata.normalize(form, "Zoë Müller") for form in ("NFC", "NFD"))
-    [memory] = put(store, a_draft("a person", title=decomposed))
+    [memory] = put(store, a_draft("a person", name=decomposed))
     for name in (composed, decomposed):
-        assert store.read().ids_titled(name, ("global",)) == [memory.id]
-        assert store.read().ids_titled(name, None) == [memory.id]
-    assert store.read().memory(memory.id).title == decomposed, "it comes back as it was given"
+        assert store.read().ids_named(name, ("global",)) == [memory.id]
+        assert store.read().ids_named(name, None) == [memory.id]
+    assert memory_numbered(store.read(), memory.id).title == decomposed, "it comes back as it was given"
     change(store, memory, state=State.FORGOTTEN)
-    assert store.read().ids_left(composed) == [memory.id]
+    assert store.read().select(Filter(name=composed, states=ALL_STATES)) == [memory.id]
 
 
 @pytest.mark.parametrize("asked", ["🎉", "👍", "👍🏽", "❤", "❤️", "°"])
@@ -95,15 +96,17 @@ def test_emoji_and_symbols_are_found(store, asked):
     [memory] = put(store, a_draft("Release done🎉, reviewed 👍🏿, loved ❤️ at 20°C"))
     put(store, a_draft("Nothing here — only “quotes”"))
     terms = tokenizer.words(asked)
-    assert [number for number, _ in store.read().words(terms, Filter(), every=False, limit=5)] == [memory.id]
+    assert [
+        number for number, _ in queries.best_words(store.read(), terms, Filter(), every=False, limit=5)
+    ] == [memory.id]
 
 
 def test_a_name_keeps_its_spelling_beside_its_stem(store):
     [memory] = put(store, a_draft("Für den Backofen ist Herr Petersen zuständig."))
     for question in ("What does Petersen do?", "Petersen"):
         terms = content_words(question)
-        assert store.read().words(terms, Filter(), every=False, limit=5)[0][0] == memory.id
-    assert query_terms(store.read(), "Was macht Frau Petersens Sohn?", None).corrected == ()
+        assert queries.best_words(store.read(), terms, Filter(), every=False, limit=5)[0][0] == memory.id
+    assert query_terms(Vocabulary(store.read(), None), "Was macht Frau Petersens Sohn?").corrected == ()
 
 
 def test_a_word_in_two_forms_counts_once(store):
@@ -115,10 +118,10 @@ def test_a_word_in_two_forms_counts_once(store):
     )
     put(store, *(a_draft(f"Das ist eine andere Notiz von heute, Nummer {number}") for number in range(9)))
     terms = [word for word in content_words("Wo ist die Filiale?") if word.startswith("fil")]
-    found = dict(store.read().words(terms, Filter(), every=False, limit=5))
+    found = dict(queries.best_words(store.read(), terms, Filter(), every=False, limit=5))
     assert found.keys() == {exact.id, inflected.id}
     assert found[exact.id] == pytest.approx(found[inflected.id], rel=0.1)
-    assert store.read().frequencies(terms, None) == {"filiale": 2}
+    assert queries.holders(store.read(), terms, None) == {"filiale": 2}
 
 
 def test_each_statement_of_an_entity_has_its_own_language(store):
@@ -126,20 +129,27 @@ def test_each_statement_of_an_entity_has_its_own_language(store):
         store, a_draft("mixed", texts=("The builds are green again.", "Die Straßen sind wieder gesperrt."))
     )
     for question in ("Which build is green?", "Welche Straße ist gesperrt?"):
-        assert store.read().words(content_words(question), Filter(), every=False, limit=5)[0][0] == memory.id
+        assert (
+            queries.best_words(store.read(), content_words(question), Filter(), every=False, limit=5)[0][0]
+            == memory.id
+        )
 
 
 def test_a_changed_text_is_found_by_its_new_stems_only(store):
     [memory] = put(store, a_draft("Die Katzen sind im Garten."))
     for _ in range(5):
-        store.read().words(content_words("Wo ist die Katze?"), Filter(), every=False, limit=5)
+        queries.best_words(store.read(), content_words("Wo ist die Katze?"), Filter(), every=False, limit=5)
     change(store, memory, texts=("Die Hunde sind im Garten.",), title="neu")
-    assert store.read().words(content_words("Welche Katze?"), Filter(), every=False, limit=5) == []
-    assert store.read().words(content_words("Welcher Hund?"), Filter(), every=False, limit=5)
+    assert (
+        queries.best_words(store.read(), content_words("Welche Katze?"), Filter(), every=False, limit=5) == []
+    )
+    assert queries.best_words(store.read(), content_words("Welcher Hund?"), Filter(), every=False, limit=5)
 
 
 def test_a_question_that_tells_no_language_is_looked_for_in_several(store):
     [memory] = put(store, a_draft("Die Filialen sind am Montag geschlossen."))
     assert len(candidates("Filiale")) > 1
-    terms = query_terms(store.read(), "Filiale", None).exact
-    assert [number for number, _ in store.read().words(terms, Filter(), every=False, limit=5)] == [memory.id]
+    terms = query_terms(Vocabulary(store.read(), None), "Filiale").exact
+    assert [
+        number for number, _ in queries.best_words(store.read(), terms, Filter(), every=False, limit=5)
+    ] == [memory.id]

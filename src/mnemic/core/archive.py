@@ -2,49 +2,65 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from mnemic.core import titles
 from mnemic.core.context import Context
-from mnemic.core.hidden import bearers
-from mnemic.core.leaving import brought_back
-from mnemic.core.upkeep import write_after_expiry
+from mnemic.core.expiry import change_after_expiry
+from mnemic.core.states import brought_back
 from mnemic.errors import Conflict, NotFound
-from mnemic.model.hidden import is_hidden
-from mnemic.model.memory import Memory
-from mnemic.model.values import DAY, Moment, State, Tier
+from mnemic.model.enums import State, Tier
+from mnemic.model.filter import Filter, Order
+from mnemic.model.memory import Memory, MemoryPatch
+from mnemic.model.shapes import Departure
+from mnemic.model.time import DAY, Moment
+from mnemic.storage.base import Writer
+from mnemic.storage.queries import memory_numbered
 
 
 def archived(ctx: Context, namespace: str | None = None, *, limit: int = 50, offset: int = 0) -> list[Memory]:
-    """What is in the archive, the newest there first."""
-    reader = ctx.store.read()
-    numbers = reader.left(State.ARCHIVED, ctx.scope(namespace), limit=limit, offset=offset)
-    return reader.memories(numbers)
+    """Archived memories, most recently archived first."""
+    reader = ctx.read()
+    numbers = reader.select(_in_archive(ctx, namespace), order=Order.LEFT, limit=limit, offset=offset)
+    return reader.get(numbers)
 
 
 def unarchive(ctx: Context, memory_id: int) -> Memory:
     """Bring a memory (by number) back from the archive, as long and without an end.
 
-    Conflict if another bears its title now.
+    Conflict if another bears its name now.
     """
-    with write_after_expiry(ctx, "restore") as tx:
-        memory = tx.memory(memory_id)
-        if memory is None or memory.state is not State.ARCHIVED or not ctx.may_see(memory.namespace):
+
+    def work(tx: Writer) -> Memory:
+        memory = memory_numbered(tx, memory_id)
+        if memory is None or memory.state is not State.ARCHIVED:
             raise NotFound("not found in archive")
-        for other in () if is_hidden(memory) else bearers(tx, memory.title, (memory.namespace,)):
+        for other in titles.bearers(tx, memory.name, (memory.namespace,)) if memory.name is not None else ():
             raise Conflict(
                 f"cannot restore: memory {other.uid} already exists in active table (would overwrite)"
             )
-        back = brought_back(tx, memory, tier=Tier.LONG, expires_at=None)
+        return brought_back(tx, memory, MemoryPatch(tier=Tier.LONG, expires_at=None))
+
+    back = change_after_expiry(ctx, "restore", work, namespaces=ctx.usual)
     ctx.wake()
     return back
 
 
 def purge_archive(ctx: Context, *, older_than_days: int | None = None) -> int:
-    """Delete for good what has been in the archive for so many days, or all of it; how many that were."""
+    """Purge memories archived at least this many days ago, or all; the number purged."""
     before = None if older_than_days is None else max(0, ctx.now() - older_than_days * DAY)
-    with ctx.write("purge") as tx:
-        return tx.purge(tx.left(State.ARCHIVED, ctx.scope(), before=before))
+
+    def work(tx: Writer) -> int:
+        found = tx.look(_in_archive(ctx), Departure)
+        return tx.purge([one.id for one in found if before is None or one.state_at < before])
+
+    return ctx.change("purge", work)
+
+
+def _in_archive(ctx: Context, namespace: str | None = None) -> Filter:
+    return Filter(namespaces=ctx.scope(namespace), states=frozenset({State.ARCHIVED}))
 
 
 class ArchiveStats(NamedTuple):
@@ -62,11 +78,11 @@ class ArchiveStats(NamedTuple):
 
 
 def archive_stats(ctx: Context) -> ArchiveStats:
-    """What is in the archive, counted."""
-    found = ctx.store.read().left_by_namespace(State.ARCHIVED, ctx.scope())
+    """Counts of archived memories."""
+    found = ctx.read().look(_in_archive(ctx), Departure)
     return ArchiveStats(
-        {namespace: one.memories for namespace, one in found.items()},
-        sum(one.size_bytes for one in found.values()),
-        min((one.oldest for one in found.values() if one.oldest is not None), default=None),
-        max((one.newest for one in found.values() if one.newest is not None), default=None),
+        dict(sorted(Counter(one.namespace for one in found).items())),
+        sum(one.size_bytes for one in found),
+        min((one.state_at for one in found), default=None),
+        max((one.state_at for one in found), default=None),
     )

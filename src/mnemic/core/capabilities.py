@@ -1,4 +1,4 @@
-"""What this server can do at the feature tier that was asked for, with what is really there."""
+"""Capabilities of this server at the requested feature tier, with the models that are available."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from mnemic.core.context import Context
-from mnemic.model.values import Features
+from mnemic.model.enums import Features
 
 RERANKER = "lexical-fallback (no cross-encoder)"
 
@@ -25,7 +25,7 @@ class Capabilities:
     language: str | None
     reranker: str | None
     message: str | None = None
-    """What is missing, and what to do about it."""
+    """What is missing, and how to add it."""
 
 
 def capabilities(ctx: Context) -> Capabilities:
@@ -73,7 +73,9 @@ def _missing(ctx: Context, tier: Features, fault: str | None, speaks: bool) -> s
     sentences = [fault.rstrip(".") + "."] if fault else []
     if ctx.features.has_language and not speaks:
         name = ctx.language.name if ctx.language else "a language model"
-        sentences.append(f"Ollama with {name} cannot be reached: start it, or set OLLAMA_HOST or ollama_url.")
+        sentences.append(
+            f"The server of {name} cannot be reached: start it, or set ollama_url (OLLAMA_HOST) or llm_url."
+        )
     if not sentences:
         return None
     return " ".join([*sentences, f"Until then the tier {tier} is in force."])

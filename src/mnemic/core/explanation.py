@@ -8,14 +8,15 @@ from dataclasses import dataclass, field, replace
 from mnemic.core.context import Context
 from mnemic.core.memories import find
 from mnemic.core.recall import catch_up, vector_of
+from mnemic.model.enums import State
+from mnemic.model.filter import Hit, Query
 from mnemic.model.memory import Memory
-from mnemic.model.search import Hit, Query
-from mnemic.model.values import State
-from mnemic.retrieval import engine
-from mnemic.retrieval.profiles import HOUSE
+from mnemic.search import search
+from mnemic.search.ranking import NATIVE
+from mnemic.storage.queries import passing
 
 LOOKED_THROUGH = 200
-"""So many places of the ranking are looked through for the memory."""
+"""Ranks searched for the memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,18 +41,18 @@ def explain(ctx: Context, query: Query, reference: int | str) -> Explanation:
     if reason := _excluded(ctx, query, memory):
         return Explanation(memory=memory, is_hit=False, reason=reason)
     catch_up(ctx, query.filter)
-    reader, vector = ctx.store.read(), vector_of(ctx, query.text, query.filter)
-    hits = engine.search(reader, query, vector, HOUSE)
+    reader, vector = ctx.read(), vector_of(ctx, query.text, query.filter)
+    hits = search.find_hits(reader, query, vector, NATIVE)
     wide = replace(query, limit=max(LOOKED_THROUGH, query.limit), min_relevance=0.0)
-    ranking = engine.search(reader, wide, vector, HOUSE)
+    ranking = search.find_hits(reader, wide, vector, NATIVE)
     place = next((place for place, hit in enumerate(ranking, 1) if hit.memory.id == memory.id), None)
     alone = replace(wide, filter=replace(query.filter, ids=(memory.id,)))
-    found = [ranking[place - 1]] if place else engine.search(reader, alone, vector, HOUSE)
-    needed = engine.floor(query, max((hit.relevance or 0.0 for hit in ranking), default=0.0))
+    found = [ranking[place - 1]] if place else search.find_hits(reader, alone, vector, NATIVE)
+    needed = search.floor(query, max((hit.relevance or 0.0 for hit in ranking), default=0.0))
     is_hit = memory.id in {hit.memory.id for hit in hits}
     reason = f"found, place {place}" if is_hit else _missed(query, place, found, needed)
-    told = Explanation(memory=memory, is_hit=is_hit, reason=reason, place=place, needed=needed)
-    return _with(told, found[0]) if found else told
+    explanation = Explanation(memory=memory, is_hit=is_hit, reason=reason, place=place, needed=needed)
+    return _with(explanation, found[0]) if found else explanation
 
 
 def _excluded(ctx: Context, query: Query, memory: Memory) -> str | None:
@@ -60,7 +61,7 @@ def _excluded(ctx: Context, query: Query, memory: Memory) -> str | None:
         return f"it is {memory.state}"
     if memory.has_expired(ctx.now()):
         return "it has expired"
-    if memory.id not in ctx.store.read().passing([memory.id], query.filter):
+    if memory.id not in passing(ctx.read(), [memory.id], query.filter):
         return "the filter leaves it out (namespace, kind, tag or date)"
     return None
 
@@ -76,5 +77,7 @@ def _missed(query: Query, place: int | None, found: list[Hit], needed: float) ->
     return f"place {place} lies behind the limit of {query.limit}"
 
 
-def _with(told: Explanation, hit: Hit) -> Explanation:
-    return replace(told, relevance=hit.relevance, score=hit.score, terms=hit.terms, signals=hit.signals)
+def _with(explanation: Explanation, hit: Hit) -> Explanation:
+    return replace(
+        explanation, relevance=hit.relevance, score=hit.score, terms=hit.terms, signals=hit.signals
+    )

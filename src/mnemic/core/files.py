@@ -13,18 +13,18 @@ from mnemic.storage.files import HELD
 SQLITE = b"SQLite format 3\0"
 """How every SQLite database begins."""
 LARGEST = 2**28
-"""So many bytes a file that is read whole may have."""
+"""Maximum size of a file that is read whole."""
 
 
 def allowed(ctx: Context, path: Path, field: str) -> Path:
-    """Where *path* really leads, below the allowed folders; a `~` is the user's folder, and no link leads out.
+    """The real path of *path* below the allowed folders; `~` is the home folder, and links must not lead out.
 
-    Denied to a caller who is limited to some namespaces: a file may hold what stands in the others.
+    Denied to a caller limited to some namespaces: a file may hold content of others.
     """
     if ctx.granted is not None:
         raise Denied(f"{field}: this token may not use files, since it is limited to some namespaces.")
     try:
-        real = path.expanduser().resolve()
+        real = (ctx.folder / path.expanduser()).resolve()
     except (OSError, RuntimeError, ValueError):
         raise Invalid(f"{field}: not a path", field) from None
     if not any(real.is_relative_to(root) for root in ctx.roots):
@@ -35,16 +35,16 @@ def allowed(ctx: Context, path: Path, field: str) -> Path:
 
 
 def readable(ctx: Context, path: Path, field: str) -> bytes:
-    """What is in the file at *path*, which must be an allowed one, and no database that is open here."""
+    """Content of the file at *path*, which must be allowed and no database that is open here."""
     real = allowed(ctx, path, field)
     if HELD.holds(real):
         raise Invalid(f"{field}: a database that is open here", field)
     try:
         with open(real, "rb", opener=_without_waiting) as file:
-            told = os.fstat(file.fileno())
-            if not stat.S_ISREG(told.st_mode):
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
                 raise Invalid(f"{field}: not a file", field)
-            if told.st_size > LARGEST:
+            if status.st_size > LARGEST:
                 raise Invalid(f"{field}: larger than {LARGEST // 2**20} MB", field)
             return file.read()
     except OSError as error:
@@ -52,5 +52,5 @@ def readable(ctx: Context, path: Path, field: str) -> bytes:
 
 
 def _without_waiting(path: str, flags: int) -> int:
-    """Open what may be a pipe that nobody writes to."""
+    """Open without blocking on a pipe that has no writer."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))

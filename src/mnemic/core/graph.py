@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mnemic.core.context import Context
-from mnemic.core.leaving import retire
 from mnemic.core.memories import in_use, locate, must_live
-from mnemic.errors import Invalid, NotFound
-from mnemic.model.graph import Direction, Edge, Neighbourhood
-from mnemic.model.values import State
+from mnemic.core.states import retire
+from mnemic.errors import NotFound
+from mnemic.model.enums import State
+from mnemic.model.filter import EdgeFilter
+from mnemic.model.graph import Direction, Edge, EdgeDraft, EdgePatch, Neighbourhood
+from mnemic.model.limits import not_itself
 from mnemic.storage.base import Reader, Writer
+from mnemic.storage.queries import edge_between, edge_numbered, passing
 
 LONGEST_PATH = 20
 WIDEST_SEARCH = 50_000
@@ -27,54 +30,60 @@ def link(
     keeps: bool = False,
     supersedes: bool = False,
 ) -> Edge:
-    """A link from one memory to another; if it stands already, its weight and reason are brought up to date.
+    """Link two memories; an existing link gets the new weight and reason.
 
-    Or it *keeps* them as they are. If it *supersedes*, its target is superseded in the same transaction.
+    With *keeps* it stays unchanged. With *supersedes* the target is superseded in the same transaction.
     """
-    with ctx.write("link") as tx:
+
+    def work(tx: Writer) -> Edge:
         start, end = locate(tx, ctx, source), locate(tx, ctx, target)
         must_live(start)
         must_live(end)
-        if start.id == end.id:
-            raise Invalid("target: a memory cannot be linked to itself", "target")
-        standing = tx.edge_between(start.id, end.id, type)
+        not_itself(start.id, end.id)
+        standing = edge_between(tx, start.id, end.id, type)
         if standing and keeps:
             return standing
         if standing:
-            told = reason if reason is not None else standing.reason
-            edge = tx.change_edge(standing, weight=weight, reason=told)
+            chosen = reason if reason is not None else standing.reason
+            edge = tx.update_edge(standing, EdgePatch(weight=weight, reason=chosen))
         else:
-            edge = tx.add_edge(start.id, end.id, type, weight=weight, reason=reason)
+            edge = tx.insert_edge(EdgeDraft(start.id, end.id, type, weight=weight, reason=reason))
         if supersedes:
             retire(tx, [end.id], reason, ctx.now())
         return edge
+
+    return ctx.change("link", work, namespaces=ctx.usual)
 
 
 def link_once(
     tx: Writer, source_id: int, target_id: int, type: str, weight: float = 1.0, reason: str | None = None
 ) -> bool:
     """Link two memories unless they are; whether a link was made."""
-    if tx.edge_between(source_id, target_id, type):
+    not_itself(source_id, target_id)
+    if edge_between(tx, source_id, target_id, type):
         return False
-    tx.add_edge(source_id, target_id, type, weight=weight, reason=reason)
+    tx.insert_edge(EdgeDraft(source_id, target_id, type, weight=weight, reason=reason))
     return True
 
 
 def end_link(ctx: Context, source: int | str, target: int | str, type: str) -> Edge:
     """End the link of this type; it stays in the store as something that was true until now."""
-    with ctx.write("end_link") as tx:
+
+    def work(tx: Writer) -> Edge:
         start, end = locate(tx, ctx, source), locate(tx, ctx, target)
-        standing = tx.edge_between(start.id, end.id, type)
+        standing = edge_between(tx, start.id, end.id, type)
         if standing is None:
             raise NotFound(f"No link {type!r} from memory {start.id} to {end.id}")
-        return tx.change_edge(standing, valid_to=ctx.now())
+        return tx.update_edge(standing, EdgePatch(valid_to=ctx.now()))
+
+    return ctx.change("end_link", work, namespaces=ctx.usual)
 
 
 def find_link(reader: Reader, ctx: Context, number: int) -> Edge:
     """The living link with this number, whose ends the caller may see, or NotFound."""
-    edge = reader.edge(number)
-    ends = reader.memories([edge.source_id, edge.target_id]) if edge and edge.state is State.LIVING else []
-    if edge is None or not ends or not all(ctx.may_see(end.namespace) for end in ends):
+    edge = edge_numbered(reader, number)
+    ends = reader.get([edge.source_id, edge.target_id]) if edge and edge.state is State.LIVING else []
+    if edge is None or not ends:
         raise NotFound(f"No link {number}")
     return edge
 
@@ -88,7 +97,7 @@ def explore(
     limit: int = 50,
 ) -> Neighbourhood:
     """The living memories within *depth* links of one, nearest first, and the links between them."""
-    reader = ctx.store.read()
+    reader = ctx.read()
     start = locate(reader, ctx, reference)
     distance = {start.id: 0}
     walked: dict[int, Edge] = {}
@@ -102,7 +111,7 @@ def explore(
         frontier = [number for number in fresh if number in distance]
         if not frontier:
             break
-    reached = tuple((memory, distance[memory.id]) for memory in reader.memories(list(distance)))
+    reached = tuple((memory, distance[memory.id]) for memory in reader.get(list(distance)))
     between = (edge for edge in walked.values() if edge.source_id in distance and edge.target_id in distance)
     return Neighbourhood(reached, tuple(sorted(between, key=lambda edge: edge.id)))
 
@@ -115,8 +124,8 @@ def path(
     types: Sequence[str] | None = None,
     longest: int = LONGEST_PATH,
 ) -> Neighbourhood:
-    """The shortest way along living memories from one to another; empty if there is none of at most *longest* links."""
-    reader = ctx.store.read()
+    """Shortest path of living memories between two, of at most *longest* links; empty if there is none."""
+    reader = ctx.read()
     start, goal = locate(reader, ctx, reference), locate(reader, ctx, target)
     came_by: dict[int, Edge | None] = {start.id: None}
     frontier = [start.id]
@@ -152,7 +161,7 @@ def _retraced(reader: Reader, came_by: dict[int, Edge | None], goal: int) -> Nei
     while (edge := came_by[numbers[-1]]) is not None:
         edges.append(edge)
         numbers.append(edge.source_id if edge.target_id == numbers[-1] else edge.target_id)
-    memories = reader.memories(numbers[::-1])
+    memories = reader.get(numbers[::-1])
     return Neighbourhood(tuple((memory, step) for step, memory in enumerate(memories)), tuple(edges[::-1]))
 
 
@@ -160,7 +169,8 @@ def _current(
     reader: Reader, numbers: Sequence[int], direction: Direction, types: Sequence[str] | None
 ) -> list[Edge]:
     """The links at these memories that have not ended."""
-    return [edge for edge in reader.edges(numbers, direction, types) if edge.is_current]
+    only = None if types is None else tuple(types)
+    return reader.edges(EdgeFilter(at=tuple(numbers), direction=direction, types=only, is_current=True))
 
 
 def _ends(edge: Edge, direction: Direction) -> tuple[int, ...]:
@@ -178,5 +188,5 @@ def _visible(
 ) -> list[int]:
     """Those of *numbers* not yet known that are living and may be seen, in order."""
     fresh = [number for number in dict.fromkeys(numbers) if number not in known]
-    seen = reader.passing(fresh, in_use(ctx))
+    seen = passing(reader, fresh, in_use(ctx))
     return [number for number in fresh if number in seen]

@@ -2,32 +2,42 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import orjson
 
+from mnemic.core import titles
+from mnemic.core.annotations import with_its_keys
 from mnemic.core.context import Context
-from mnemic.core.hidden import bearers, with_its_keys
-from mnemic.core.leaving import brought_back, retire, taken_out
-from mnemic.core.lifecycle import touch
-from mnemic.core.upkeep import write_after_expiry
+from mnemic.core.expiry import change_after_expiry
+from mnemic.core.retention import touch
+from mnemic.core.states import brought_back, retire, taken_out
 from mnemic.errors import Conflict, Invalid, NotFound
-from mnemic.model.graph import Direction, Edge
-from mnemic.model.hidden import is_hidden
-from mnemic.model.journal import USE, Subject
-from mnemic.model.limits import MAX_PATTERN_WORDS, MAX_QUERY_CHARACTERS
-from mnemic.model.memory import Draft, Memory
-from mnemic.model.search import Filter
-from mnemic.model.values import DAY, Moment, State, Tier
-from mnemic.retrieval.similarity import near_duplicates
+from mnemic.model.enums import State, Tier
+from mnemic.model.filter import EdgeFilter, Filter, Order
+from mnemic.model.graph import Edge, EdgeDraft
+from mnemic.model.limits import MAX_PATTERN_WORDS, MAX_QUERY_CHARACTERS, not_itself
+from mnemic.model.memory import Draft, Memory, MemoryPatch
+from mnemic.model.patch import UNSET, Unset, if_given
+from mnemic.model.time import DAY, Moment
+from mnemic.search.similarity import near_duplicates
 from mnemic.storage.base import Reader, Writer
+from mnemic.storage.fingerprint import digest
+from mnemic.storage.queries import (
+    best_words,
+    ids_titled,
+    ids_with_uid,
+    memory_numbered,
+    passing,
+    session_called,
+    session_numbered,
+)
 from mnemic.storage.tokenizer import words
 
-TITLE_LENGTH = 80
 SUPERSEDES = "supersedes"
 KNOWN = frozenset({State.LIVING, State.SUPERSEDED})
 """What is still there to be read: a belief that was corrected stays part of the story."""
@@ -35,10 +45,11 @@ COMPARED_AT_ONCE = 10
 """A larger batch is checked for equal texts only: whoever stores so many does not read what each resembles."""
 PREFIXES_LOOKED_AT = 100
 BEYOND = 2**63
+EVERY = 1 << 31
+LEFT = frozenset({State.FORGOTTEN, State.ARCHIVED, State.SUPERSEDED})
 """No memory has so large a number."""
 NEVER: Moment = 0
 """As the `expires_at` of a revision: the memory is to have no end."""
-_SENTENCE = re.compile(r".+?(?:[.!?](?=\s|$)|[。！？])", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +57,10 @@ class Note:
     """Something to remember, as its author gives it."""
 
     text: str
-    title: str | None = None
+    name: str | None = None
+    """What it is called: a name that no other living memory of its namespace may have."""
+    title: str = ""
+    """What is shown for one without a name, if not its first sentence."""
     kind: str = "note"
     summary: str | None = None
     tags: tuple[str, ...] = ()
@@ -79,7 +93,7 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A note that was not stored, because of what is known."""
+    """A note that was not stored because a known memory repeats it."""
 
     index: int
     reason: str
@@ -87,7 +101,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RememberResult:
     """What became of the notes."""
 
     kept: tuple[Kept, ...]
@@ -100,7 +114,7 @@ class Revision:
 
     text: str | None = None
     append: str | None = None
-    title: str | None = None
+    name: str | None = None
     kind: str | None = None
     summary: str | None = None
     tags: tuple[str, ...] | None = None
@@ -114,34 +128,35 @@ class Revision:
     metadata: Mapping[str, object] | None = None
 
 
-def title_of(text: str) -> str:
-    """A title made from the first sentence of *text*, at most 80 characters, cut between words if it can be."""
-    # Two more than fit: whether a word or a sentence ends where it is cut shows in them.
-    line = text.lstrip()[: TITLE_LENGTH + 2].splitlines()[0].rstrip()
-    sentence = _SENTENCE.match(line)
-    title = sentence[0] if sentence else line
-    if len(title) <= TITLE_LENGTH:
-        return title
-    head, _, _ = title[: TITLE_LENGTH + 1].rpartition(" ")
-    return (head if len(head) > TITLE_LENGTH // 2 else title[:TITLE_LENGTH]).rstrip()
+def remember(ctx: Context, notes: Sequence[Note], *, force: bool = False) -> RememberResult:
+    """Keep *notes* in one transaction. A text that is known is refused unless *force*d, a name that is taken always."""
 
-
-def remember(ctx: Context, notes: Sequence[Note], *, force: bool = False) -> Outcome:
-    """Keep *notes* in one transaction. A text or title that is taken is refused unless *force*d."""
-    kept: list[Kept] = []
-    refused: list[Refusal] = []
-    with write_after_expiry(ctx, "remember") as tx:
-        fresh = tx.unheard([note.text for note in notes]) if len(notes) > 1 else ()
+    def work(tx: Writer) -> tuple[list[Kept], list[Refusal]]:
+        kept: list[Kept] = []
+        refused: list[Refusal] = []
+        fresh = _unheard(tx, [note.text for note in notes]) if len(notes) > 1 else ()
+        tx.expect(len(fresh))
         for index, note in enumerate(notes):
-            refusal = None if force else _refusal(tx, ctx, index, note, is_fresh=note.text in fresh)
+            refusal = _refusal(tx, ctx, index, note, is_fresh=force or note.text in fresh)
             if refusal:
                 refused.append(refusal)
             else:
                 similar = _similar(tx, ctx, note) if len(notes) <= COMPARED_AT_ONCE else ()
                 kept.append(Kept(keep(tx, ctx, note), similar))
+        return kept, refused
+
+    kept, refused = change_after_expiry(
+        ctx, "remember", work, namespaces=(ctx.home(note.namespace) for note in notes)
+    )
     if kept:
         ctx.wake()
-    return Outcome(tuple(kept), tuple(refused))
+    return RememberResult(tuple(kept), tuple(refused))
+
+
+def _unheard(tx: Writer, texts: Sequence[str]) -> set[str]:
+    """Those of *texts* that no memory has and that occur once in the list, ignoring case and spacing."""
+    known, often = tx.same_texts(texts, None), Counter(map(digest, texts))
+    return {text for text in texts if text not in known and often[digest(text)] == 1}
 
 
 def _similar(tx: Writer, ctx: Context, note: Note) -> tuple[tuple[Memory, float], ...]:
@@ -156,26 +171,25 @@ def _living_in(namespace: str) -> Filter:
 
 def _refusal(tx: Writer, ctx: Context, index: int, note: Note, *, is_fresh: bool) -> Refusal | None:
     namespace = ctx.home(note.namespace)
-    twin = None if is_fresh else tx.same_text(note.text, (namespace,))
+    twin = None if is_fresh else tx.same_texts([note.text], (namespace,)).get(note.text)
     if twin is not None:
         return Refusal(
-            index, "the same text is known; revise it, or force to store it again", tx.memories([twin])[0]
+            index, "the same text is known; revise it, or force to store it again", tx.get([twin])[0]
         )
-    if note.title:
-        for known in bearers(tx, note.title, (namespace,)):
+    if note.name is not None:
+        for known in titles.bearers(tx, note.name, (namespace,)):
             return Refusal(index, "the title is taken; revise that memory, or choose another", known)
     return None
 
 
 def keep(tx: Writer, ctx: Context, note: Note) -> Memory:
-    """The memory made of *note*, with a number behind its title if that is taken."""
-    memory = _added(tx, ctx, draft_of(tx, ctx, note))
+    """The memory made of *note*. Conflict if its name is taken."""
+    memory = titles.insert(tx, ctx, draft_of(tx, ctx, note))
     for reference, type, weight in note.links:
         target = locate(tx, ctx, reference)
-        if target.id == memory.id:
-            raise Invalid("links: a memory cannot be linked to itself", "links")
+        not_itself(memory.id, target.id, "links")
         must_live(target)
-        tx.add_edge(memory.id, target.id, type, weight=weight)
+        tx.insert_edge(EdgeDraft(memory.id, target.id, type, weight=weight))
         if type == SUPERSEDES:
             retire(tx, [target.id], None, ctx.now())
     return memory
@@ -187,7 +201,8 @@ def draft_of(tx: Writer, ctx: Context, note: Note) -> Draft:
     tier = note.tier or tier_for(note.ttl)
     return Draft(
         namespace=namespace,
-        title=note.title or title_of(note.text),
+        name=note.name,
+        title=note.title,
         texts=(note.text,),
         kind=note.kind,
         summary=note.summary,
@@ -211,21 +226,12 @@ def _session(tx: Writer, ctx: Context, namespace: str, session: int | str) -> in
     One of that name begins if there is none. Invalid for an unknown number.
     """
     is_number = isinstance(session, int) or (session.isascii() and session.isdecimal() and len(session) < 10)
-    found = tx.session_numbered(int(session)) if is_number else None
-    if found is not None and ctx.may_see(found.namespace):
+    found = session_numbered(tx, int(session)) if is_number else None
+    if found is not None:
         return found.id
     if isinstance(session, int):
         raise Invalid(f"session: there is no session {session}", "session")
-    return tx.session(namespace, session)
-
-
-def _added(tx: Writer, ctx: Context, draft: Draft) -> Memory:
-    """The memory made of *draft*; if its title is taken, which is rare and so not asked first, with a number behind."""
-    try:
-        return tx.add(draft, uid=ctx.new_uid())
-    except Conflict:
-        free = tx.unused_title(draft.namespace, draft.title)
-        return tx.add(draft._replace(title=free), uid=ctx.new_uid())
+    return session_called(tx, namespace, session).id
 
 
 def faithful(metadata: Mapping[str, object]) -> Mapping[str, object]:
@@ -255,15 +261,17 @@ def tier_for(ttl: Moment | None) -> Tier:
 
 
 def locate(reader: Reader, ctx: Context, reference: int | str, namespace: str | None = None) -> Memory:
-    """The memory meant by a number, uid, beginning of a uid, or title; NotFound or Conflict if unclear.
+    """The memory meant by a name, number, uid, beginning of a uid, or title; NotFound or Conflict if unclear.
 
-    A title is looked up in the caller's own namespace first, and among living memories only.
+    A name is looked up in the caller's own namespace first. Names and titles are those of living memories.
     """
     number = _number(reference)
-    found = reader.memory(number) if number is not None else None
+    found = called(reader, ctx, reference, namespace) if isinstance(reference, str) else None
+    if found is None and number is not None:
+        found = memory_numbered(reader, number)
     if found is None and isinstance(reference, str):
-        found = _by_name(reader, ctx, reference, namespace)
-    if found is None or found.state is State.NAMED or not ctx.may_see(found.namespace):
+        found = _with_uid(reader, ctx, reference) or _only_titled(reader, ctx, reference, namespace)
+    if found is None or found.state is State.NAMED:
         raise NotFound(f"No memory {str(reference)[:80]!r}")
     return found
 
@@ -276,62 +284,73 @@ def _number(reference: int | str) -> int | None:
     return int(reference) if reference.isascii() and reference.isdigit() and len(reference) < 19 else None
 
 
-def titled(reader: Reader, ctx: Context, name: str, namespace: str | None = None) -> Memory | None:
-    """The memory in use that is called *name*, looked up in the caller's own namespace first.
+def called(reader: Reader, ctx: Context, name: str, namespace: str | None = None) -> Memory | None:
+    """The living memory of this name, looked up in the caller's own namespace first."""
+    for memory in _first(reader, ctx, reader.ids_named, name, namespace):
+        return memory
+    return None
 
-    One that is hidden only if there is no other.
-    """
+
+def titled(reader: Reader, ctx: Context, title: str, namespace: str | None = None) -> list[Memory]:
+    """The living memories displayed as *title*, of the caller's own namespace if there are any."""
+    return _first(reader, ctx, partial(ids_titled, reader), title, namespace)
+
+
+def _first(
+    reader: Reader, ctx: Context, look: Callable[..., list[int]], text: str, namespace: str | None
+) -> list[Memory]:
     scope = ctx.scope(namespace)
     # Most that are asked for are at home, and to look there alone is as good as free.
     places: tuple[Sequence[str] | None, ...] = ((ctx.home(),), None) if scope is None else (scope,)
-    aside: list[Memory] = []
     for place in places:
-        for memory in reader.memories(reader.ids_titled(name, place)):
-            if is_in_use(ctx, memory):
-                if not is_hidden(memory):
-                    return memory
-                aside.append(memory)
-    return aside[0] if aside else None
+        found = [memory for memory in reader.get(look(text, place)) if is_in_use(ctx, memory)]
+        if found:
+            return found
+    return []
 
 
-def _by_name(reader: Reader, ctx: Context, name: str, namespace: str | None) -> Memory | None:
-    called = titled(reader, ctx, name, namespace)
-    if called:
-        return called
-    found = reader.memories(reader.ids_with_uid(name, PREFIXES_LOOKED_AT))
-    begun = [memory for memory in found if ctx.may_see(memory.namespace)]
-    if len(begun) > 1:
-        among = f"among them {begun[0].id} and {begun[1].id}"
-        raise Conflict(f"{name!r} begins the uid of several memories, {among}")
-    return begun[0] if begun else None
+def _only_titled(reader: Reader, ctx: Context, title: str, namespace: str | None) -> Memory | None:
+    """The memory that is shown as *title*; Conflict if several are."""
+    return _single(titled(reader, ctx, title, namespace), f"{title[:80]!r} is the title of several memories")
+
+
+def _with_uid(reader: Reader, ctx: Context, uid: str) -> Memory | None:
+    """The memory whose uid begins so; Conflict if several do."""
+    begun = reader.get(ids_with_uid(reader, uid, PREFIXES_LOOKED_AT))
+    return _single(begun, f"{uid!r} begins the uid of several memories")
+
+
+def _single(found: Sequence[Memory], unclear: str) -> Memory | None:
+    if len(found) > 1:
+        raise Conflict(f"{unclear}, among them {found[0].id} and {found[1].id}; give the id")
+    return found[0] if found else None
 
 
 def is_in_use(ctx: Context, memory: Memory) -> bool:
-    """Whether *memory* is living, its time not over, and the caller may see it."""
-    is_alive = memory.state is State.LIVING and not memory.has_expired(ctx.now())
-    return is_alive and ctx.may_see(memory.namespace)
+    """Whether *memory* is living and its time is not over."""
+    return memory.state is State.LIVING and not memory.has_expired(ctx.now())
 
 
 def in_use(ctx: Context) -> Filter:
-    """The same said to the store, where nobody needs the memories themselves."""
-    return Filter(namespaces=ctx.granted, alive_at=ctx.now())
+    """The same as a filter, where the memories themselves are not needed."""
+    return Filter(alive_at=ctx.now())
 
 
 def known(ctx: Context) -> Filter:
     """What a walk along links may pass: the living and what they have superseded, as far as the caller may see."""
-    return Filter(namespaces=ctx.granted, states=KNOWN, alive_at=ctx.now())
+    return Filter(states=KNOWN, alive_at=ctx.now())
 
 
 def find(ctx: Context, reference: int | str, namespace: str | None = None) -> Memory:
-    """The memory *reference* means, in whatever state."""
-    return locate(ctx.store.read(), ctx, reference, namespace)
+    """The memory *reference* means, in any state."""
+    return locate(ctx.read(), ctx, reference, namespace)
 
 
 def open_all(
     ctx: Context, references: Sequence[int | str], namespace: str | None = None
 ) -> list[tuple[Memory, list[Edge]]]:
     """The memories meant, in that order, each with the links it has to living ones. Counts as a use."""
-    reader = ctx.store.read()
+    reader = ctx.read()
     found = [locate(reader, ctx, reference, namespace) for reference in references]
     opened = [(memory, links_of(reader, ctx, memory)) for memory in found]
     touch(ctx, found)
@@ -340,57 +359,74 @@ def open_all(
 
 def links_of(reader: Reader, ctx: Context, memory: Memory) -> list[Edge]:
     """The links of *memory* whose other end is living and may be seen."""
-    edges = reader.edges([memory.id], Direction.BOTH)
+    edges = reader.edges(EdgeFilter(at=(memory.id,)))
     ends = {edge.target_id if edge.source_id == memory.id else edge.source_id for edge in edges}
-    seen = reader.passing(sorted(ends), in_use(ctx))
+    seen = passing(reader, sorted(ends), in_use(ctx))
     return [edge for edge in edges if {edge.source_id, edge.target_id} - {memory.id} <= seen]
 
 
 def revise(ctx: Context, reference: int | str, revision: Revision) -> Memory:
     """Change a memory's text or fields."""
-    with write_after_expiry(ctx, "revise") as tx:
+
+    def work(tx: Writer) -> Memory:
         memory = locate(tx, ctx, reference)
         must_live(memory)
-        changed = tx.change(memory, **changes_of(ctx, memory, revision))
+        return titles.update(tx, memory, patch_of(ctx, memory, revision))
+
+    moves_to = () if revision.namespace is None else (ctx.home(revision.namespace),)
+    changed = change_after_expiry(ctx, "revise", work, namespaces=(*ctx.usual, *moves_to))
     ctx.wake()
     return changed
 
 
-def changes_of(ctx: Context, memory: Memory, revision: Revision) -> dict[str, object]:
-    """The fields of *memory* that *revision* changes."""
-    plain = {"title", "kind", "summary", "tags", "confidence", "priority"}
-    changes: dict[str, object] = {
-        item.name: value
-        for item in fields(revision)
-        if item.name in plain and (value := getattr(revision, item.name)) is not None
-    }
+def patch_of(ctx: Context, memory: Memory, revision: Revision) -> MemoryPatch:
+    """The change that *revision* makes to *memory*."""
+    patch = MemoryPatch(
+        kind=if_given(revision.kind),
+        summary=if_given(revision.summary),
+        tags=if_given(revision.tags),
+        confidence=if_given(revision.confidence),
+        priority=if_given(revision.priority),
+        texts=_revised_texts(memory, revision),
+    )
     if revision.metadata is not None:
-        changes["metadata"] = with_its_keys(memory, faithful(revision.metadata))
-    if revision.text is not None:
-        changes["texts"] = (revision.text,)
-    if revision.append is not None:
-        body = changes.get("texts") or memory.texts
-        changes["texts"] = (*body, revision.append)  # type: ignore[misc]
+        patch = replace(patch, metadata=with_its_keys(memory, faithful(revision.metadata)))
     if revision.namespace is not None:
-        changes["namespace"] = ctx.home(revision.namespace)
+        patch = replace(patch, namespace=ctx.home(revision.namespace))
+    return patch.then(_revised_title(memory, revision)).then(_revised_end(ctx, memory, revision))
+
+
+def _revised_texts(memory: Memory, revision: Revision) -> tuple[str, ...] | Unset:
+    if revision.text is None and revision.append is None:
+        return UNSET
+    body = memory.texts if revision.text is None else [revision.text]
+    return (*body,) if revision.append is None else (*body, revision.append)
+
+
+def _revised_title(memory: Memory, revision: Revision) -> MemoryPatch:
+    if revision.name is not None:
+        return MemoryPatch(**titles.named(revision.name))
+    return MemoryPatch() if revision.text is None else titles.retitled(memory, (revision.text,))
+
+
+def _revised_end(ctx: Context, memory: Memory, revision: Revision) -> MemoryPatch:
+    patch = MemoryPatch()
     if revision.tier is not None or revision.ttl is not None:
         tier = revision.tier or memory.tier
-        changes |= {"tier": tier, "expires_at": ctx.lives.expiry(tier, revision.ttl, ctx.now())}
-    if revision.expires_at is not None:
-        changes["expires_at"] = revision.expires_at or None
-    return changes
+        patch = MemoryPatch(tier=tier, expires_at=ctx.lives.expiry(tier, revision.ttl, ctx.now()))
+    return patch if revision.expires_at is None else replace(patch, expires_at=revision.expires_at or None)
 
 
 def must_live(memory: Memory) -> None:
-    """Conflict unless *memory* is in use, so that it can be changed."""
+    """Conflict unless *memory* is living, so that it can be changed."""
     if memory.state is not State.LIVING:
         raise Conflict(f"Memory {memory.id} is {memory.state}; restore it first")
 
 
 def living(reader: Reader, ctx: Context, memory_id: int) -> Memory:
-    """The memory with this number, which must be in use: NotFound or Conflict if not."""
-    memory = reader.memory(memory_id)
-    if memory is None or memory.state is State.NAMED or not ctx.may_see(memory.namespace):
+    """The living memory with this number: NotFound or Conflict if it is missing or not living."""
+    memory = memory_numbered(reader, memory_id)
+    if memory is None or memory.state is State.NAMED:
         raise NotFound("memory not found")
     must_live(memory)
     return memory
@@ -398,31 +434,39 @@ def living(reader: Reader, ctx: Context, memory_id: int) -> Memory:
 
 def promote(ctx: Context, memory_id: int) -> Memory:
     """Make a living memory long, without an end; one whose time is over can be saved so until it is collected."""
-    with ctx.write("promote") as tx:
-        return tx.change(living(tx, ctx, memory_id), tier=Tier.LONG, expires_at=None)
+    return ctx.change(
+        "promote",
+        lambda tx: tx.update(living(tx, ctx, memory_id), MemoryPatch(tier=Tier.LONG, expires_at=None)),
+        namespaces=ctx.usual,
+    )
 
 
 def supersede(ctx: Context, reference: int | str, text: str, reason: str | None) -> tuple[Memory, Memory]:
-    """Put a corrected memory in the place of one, which stays readable as superseded: (new, old).
+    """Replace a memory by its correction; the old one stays readable as superseded: (new, old).
 
-    Conflict if it is not in use, or its time is over: the correction would be over with it.
+    Conflict if it is not living or has expired: the correction would expire with it.
     """
-    with write_after_expiry(ctx, "supersede") as tx:
+
+    def work(tx: Writer) -> tuple[Memory, Memory]:
         old = locate(tx, ctx, reference)
         must_live(old)
         old = taken_out(tx, old, State.SUPERSEDED, reason, ctx.now())
-        was_made = bool(old.statements) and old.title.startswith(title_of(old.content))
-        new = tx.add(successor(tx, old, text, title_of(text) if was_made else old.title), uid=ctx.new_uid())
-        tx.add_edge(new.id, old.id, SUPERSEDES, reason=reason)
+        new = titles.insert(tx, ctx, successor(tx, old, text))
+        tx.insert_edge(EdgeDraft(new.id, old.id, SUPERSEDES, reason=reason))
+        return old, new
+
+    old, new = change_after_expiry(ctx, "supersede", work, namespaces=ctx.usual)
     ctx.wake()
     return new, old
 
 
-def successor(tx: Writer, old: Memory, text: str, title: str) -> Draft:
-    """What takes the place of *old*: it says *text*, and is like it in all else."""
+def successor(tx: Reader, old: Memory, text: str) -> Draft:
+    """What takes the place of *old*, and its name if that is free: it says *text*, and is like it in all else."""
+    is_free = old.name is not None and not tx.ids_named(old.name, (old.namespace,))
     return Draft(
         namespace=old.namespace,
-        title=tx.unused_title(old.namespace, title),
+        name=old.name if is_free else None,
+        title="" if titles.is_derived(old) else old.title,
         texts=(text,),
         kind=old.kind,
         tags=old.tags,
@@ -437,7 +481,7 @@ def successor(tx: Writer, old: Memory, text: str, title: str) -> Draft:
 
 
 class Fate(StrEnum):
-    """What becomes of memories that are let go: all but the purged can be restored."""
+    """How memories are removed: all but purged ones can be restored."""
 
     FORGOTTEN = "forget"
     ARCHIVED = "archive"
@@ -452,13 +496,16 @@ def forget(
     dry_run: bool = False,
     fate: Fate = Fate.FORGOTTEN,
 ) -> list[Memory]:
-    """Let go of these memories; those that were affected."""
-    with ctx.write(fate) as tx:
+    """Delete, archive or purge these memories; those affected."""
+
+    def work(tx: Writer) -> list[Memory]:
         meant = {memory.id: memory for memory in (locate(tx, ctx, reference) for reference in references)}
         affected = [
             memory for memory in meant.values() if fate is Fate.PURGED or memory.state is State.LIVING
         ]
         return affected if dry_run else _let_go(tx, ctx, affected, reason, fate)
+
+    return ctx.change(fate, work, namespaces=None if fate is Fate.PURGED else ctx.usual)
 
 
 def forget_matching(
@@ -470,35 +517,39 @@ def forget_matching(
     dry_run: bool = False,
     fate: Fate = Fate.FORGOTTEN,
 ) -> list[Memory]:
-    """Let go of every memory that passes *wanted* and, if given, holds all words of *pattern*.
+    """Remove every memory that passes *wanted* and, if given, has all words of *pattern*.
 
     They are looked for before the transaction; what somebody changes meanwhile is left alone.
     """
     ctx.must_write()
-    seen = ctx.store.sequence()
-    found = matching(ctx.store.read(), ctx, wanted, pattern)
+    found = matching(ctx.read(), ctx, wanted, pattern)
     if dry_run:
         return found
-    with ctx.write(fate) as tx:
-        changed = _changed(tx, seen)
-        return _let_go(tx, ctx, [memory for memory in found if memory.id not in changed], reason, fate)
+
+    def work(tx: Writer) -> list[Memory]:
+        now = {memory.id: _said(memory) for memory in tx.get([memory.id for memory in found])}
+        unchanged = [memory for memory in found if now.get(memory.id) == _said(memory)]
+        return _let_go(tx, ctx, unchanged, reason, fate)
+
+    where = None if fate is Fate.PURGED else {memory.namespace for memory in found}
+    return ctx.change(fate, work, namespaces=where)
 
 
-def _changed(reader: Reader, seen: int) -> set[int]:
-    """The memories that somebody changed since change *seen*; to use one is not to change it."""
-    changes = reader.journal(after=seen, subject=Subject.MEMORY)
-    return {change.subject_id for change in changes if change.operation != USE}
+def _said(memory: Memory) -> Memory:
+    """*memory* without what its use changes."""
+    return replace(
+        memory, accessed_at=None, access_count=0, days_used=0, priority=1, tier=Tier.LONG, expires_at=None
+    )
 
 
 def matching(reader: Reader, ctx: Context, wanted: Filter, pattern: str | None) -> list[Memory]:
     """Every memory that passes *wanted* and, if given, holds all words of *pattern*."""
-    everything = reader.count()
     if pattern is None:
-        numbers = reader.select(wanted, limit=everything)
+        numbers = reader.select(wanted)
     else:
-        terms = _terms(pattern)
-        numbers = [number for number, _ in reader.words(terms, wanted, every=True, limit=everything)]
-    return [memory for memory in reader.memories(numbers) if ctx.may_see(memory.namespace)]
+        found = best_words(reader, _terms(pattern), wanted, every=True, limit=EVERY)
+        numbers = [number for number, _ in found]
+    return reader.get(numbers)
 
 
 def _terms(pattern: str) -> tuple[str, ...]:
@@ -527,9 +578,13 @@ def restore(ctx: Context, references: Sequence[int | str], *, name: str | None =
     Of several that had the same name the last to leave is meant. Conflict if the name belongs to another memory now.
     """
     if name is not None and len(references) != 1:
-        raise Invalid("name: goes with one memory", "name")
-    with write_after_expiry(ctx, "restore") as tx:
-        back = [_bring_back(tx, ctx, _left(tx, ctx, reference), name) for reference in references]
+        raise Invalid("name: only for a single memory", "name")
+    back = change_after_expiry(
+        ctx,
+        "restore",
+        lambda tx: [_bring_back(tx, ctx, _left(tx, ctx, reference), name) for reference in references],
+        namespaces=ctx.usual,
+    )
     ctx.wake()
     return back
 
@@ -537,9 +592,7 @@ def restore(ctx: Context, references: Sequence[int | str], *, name: str | None =
 def _left(reader: Reader, ctx: Context, reference: int | str) -> Memory:
     """The memory *reference* means to restore: one that has left comes before a living one of the same name."""
     if isinstance(reference, str) and _number(reference) is None:
-        found = [
-            memory for memory in reader.memories(reader.ids_left(reference)) if ctx.may_see(memory.namespace)
-        ]
+        found = reader.get(_ids_left(reader, reference))
         scope = ctx.scope() or ()
         found.sort(key=lambda memory: memory.namespace not in scope)  # stable: the last to leave stays first
         if found:
@@ -547,10 +600,16 @@ def _left(reader: Reader, ctx: Context, reference: int | str) -> Memory:
     return locate(reader, ctx, reference)
 
 
+def _ids_left(reader: Reader, name: str) -> list[int]:
+    """The memories of this title or name that have left, the last to leave first."""
+    titled, named = Filter(title=name, states=LEFT), Filter(name=name, states=LEFT)
+    return reader.select(titled, order=Order.LEFT) or reader.select(named, order=Order.LEFT)
+
+
 def _bring_back(tx: Writer, ctx: Context, memory: Memory, name: str | None) -> Memory:
     end = None if memory.has_expired(ctx.now()) else memory.expires_at
-    chosen = {} if name is None else {"title": name}
+    chosen = MemoryPatch() if name is None else MemoryPatch(**titles.named(name))
     try:
-        return brought_back(tx, memory, expires_at=end, **chosen)
+        return brought_back(tx, memory, MemoryPatch(expires_at=end).then(chosen))
     except Conflict as error:
         raise Conflict(f"{error}; give `name` to restore it under another") from None

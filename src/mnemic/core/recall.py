@@ -1,45 +1,47 @@
-"""Recall: find what is known, say how complete the answer is, and note what was used."""
+"""Recall: find memories, report how complete the answer is, and count their use."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from mnemic.core.context import Context
-from mnemic.core.lifecycle import touch, with_uses
-from mnemic.core.surroundings import with_surroundings
-from mnemic.core.upkeep import embed_pending
-from mnemic.core.uses import PASSED_OVER
-from mnemic.embedding.base import Embedding, embedding
+from mnemic.core.context import GLOBAL, Context
+from mnemic.core.embedding_queue import embed_pending
+from mnemic.core.retention import touch, with_uses
+from mnemic.core.session_context import with_surroundings
+from mnemic.core.usage import PASSED_OVER
+from mnemic.embedding.base import embedding
 from mnemic.errors import Busy, Unavailable
-from mnemic.model.memory import Memory
-from mnemic.model.search import Filter, Hit, Query
-from mnemic.model.texts import estimated_tokens
-from mnemic.model.values import Features
-from mnemic.retrieval import engine
-from mnemic.retrieval.profiles import HOUSE, Profile
-from mnemic.search.relevance import read_question
+from mnemic.model.filter import Filter, Hit, Query
+from mnemic.model.recall_entry import LONGEST_QUERY, MOST_HITS, RecallEntry
+from mnemic.model.text import estimated_tokens
+from mnemic.model.vectors import Embedding
+from mnemic.search.ranking import NATIVE, Profile
+from mnemic.search.relevance import unknown_names
+from mnemic.search.search import find_hits
+from mnemic.storage.base import BACKLOG_LOOKED_AT
 
 EMBEDDED_ON_THE_WAY = 8
-"""So many pending statements are embedded before a recall; more are left to the background worker."""
+"""Pending statements embedded during a recall; more are left to the background worker."""
 CHARACTERS_ON_THE_WAY = 600
 """So long may they be together: thirty thousand characters take about a second, these 20 ms."""
 LOOKS, LOOK_SECONDS = 5, 0.004
-"""So often and so far apart it is looked whether a writer has brought the vectors: 20 ms at most."""
+"""Interval and number of checks for vectors from a concurrent writer: 20 ms in total."""
 FRESH = 32
-"""So many in dialects of systems that embed as they write: what was just stored is found by its meaning there."""
-FRESH_CHARACTERS, FRESH_LOOKS = 8_000, 60
-"""So long may these be together, and so often is it looked: a quarter of a second each."""
+"""The same for dialects whose systems embed on write: new memories must be found by meaning."""
+FRESH_CHARACTERS, FRESH_LOOKS = 8_000, 500
+"""Their characters together (a quarter of a second), and the checks for vectors that another thread or process is
+computing: two seconds, since it may be loading the model."""
 UNATTENDED = 32
-"""So many where there is no background worker, as in a command: nobody else would embed them."""
+"""The same without a background worker, as in a command."""
 ANALYSED = 2_048
-"""So many where only vectors can answer, as for an analysis of a memory's topics."""
+"""The same where only vectors can answer, as for topic analysis."""
 CHARACTERS_EACH = 1_000
 """So long may these be on average."""
 MOST_CHARACTERS = 256_000
 """So long may they be together."""
-HYBRID, KEYWORD, RERANKED = "hybrid", "keyword", "hybrid+rerank"
+HYBRID, KEYWORD = "hybrid", "keyword"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,104 +68,95 @@ def recall(
     ctx: Context,
     query: Query,
     *,
-    profile: Profile = HOUSE,
+    profile: Profile = NATIVE,
     budget_tokens: int | None = None,
     around: int = 0,
     cost: Callable[[Hit], int] = size,
 ) -> Recollection:
-    """What is known about *query*, best first. With a budget, as many hits as fit into it.
+    """The hits of *query*, best first. With a budget, as many as fit into it.
 
     What a hit takes of the budget is its *cost* as the caller shows it, or the tokens of its text.
 
     A hit of a session brings the *around* turns on either side of it, as far as the budget allows: hits come first.
     """
-    pending = catch_up(ctx, query.filter, is_fresh_needed=profile is not HOUSE)
+    began = time.perf_counter()
+    pending = catch_up(ctx, query.filter, is_fresh_needed=profile is not NATIVE)
     vector = vector_of(ctx, query.text, query.filter)
-    hits = tuple(_ordered(ctx, query, vector, profile))
+    hits = tuple(ordered(ctx, query, vector, profile))
     found = within(Recollection(hits, KEYWORD if vector is None else HYBRID, pending), budget_tokens, cost)
     if around:
         room = None if budget_tokens is None else budget_tokens - sum(map(cost, found.hits))
         found = replace(found, hits=with_surroundings(ctx, found.hits, around, query.filter, room))
-    touch(ctx, [hit.memory for hit in found.hits])
+    entry = _entry(ctx, query, found.hits, time.perf_counter() - began) if ctx.lives.recall_log else None
+    touch(ctx, [hit.memory for hit in found.hits], recall=entry)
     if hits:
         return found
-    return replace(found, unknown_names=read_question(ctx.store.read(), query).unknown_names)
+    return replace(found, unknown_names=unknown_names(ctx.read(), query))
 
 
-def tiered(ctx: Context, query: Query) -> Recollection:
-    """What ai-memory's feature tier recalls: `keyword`, `hybrid` or `hybrid+rerank`, any word, best first.
-
-    Counts as a use of what is found.
-    """
-    from mnemic.retrieval import sixfold
-
-    pending = catch_up(ctx, query.filter, is_fresh_needed=True)
-    vector = vector_of(ctx, query.text, query.filter)
-    if vector is None:
-        found = Recollection(tuple(_ordered(ctx, query, None, sixfold.RECALLED)), KEYWORD)
-    else:
-        is_ranked_again = ctx.features is Features.AUTONOMOUS
-        profile = sixfold.RERANKED if is_ranked_again else sixfold.HYBRID
-        hits = tuple(_ordered(ctx, query, vector, profile))
-        found = Recollection(hits, RERANKED if is_ranked_again else HYBRID, pending)
-    touch(ctx, [hit.memory for hit in found.hits])
-    return found
+def _entry(ctx: Context, query: Query, hits: Sequence[Hit], seconds: float) -> RecallEntry:
+    """What the recall log keeps of a recall."""
+    best = max((hit.relevance for hit in hits if hit.relevance is not None), default=None)
+    return RecallEntry(
+        at=ctx.now(),
+        actor=ctx.actor,
+        query=query.text[:LONGEST_QUERY],
+        namespaces=query.filter.namespaces,
+        session_id=ctx.sessions.get((ctx.owner, ctx.namespace or GLOBAL)),
+        hits=len(hits),
+        relevance=None if best is None else round(best, 3),
+        tokens=sum(map(size, hits)),
+        milliseconds=round(1000 * seconds, 2),
+        memory_ids=tuple(hit.memory.id for hit in hits[:MOST_HITS]),
+    )
 
 
-def _ordered(ctx: Context, query: Query, vector: Embedding | None, profile: Profile) -> list[Hit]:
-    hits = engine.search(ctx.store.read(), query, vector, profile)
+def ordered(ctx: Context, query: Query, vector: Embedding | None, profile: Profile) -> list[Hit]:
+    """The hits of *query* by *profile*, best first, with uses that are not yet written counted."""
+    hits = find_hits(ctx.read(), query, vector, profile)
     if ctx.uses is None:
         return hits
     stand = with_uses(ctx, [hit.memory for hit in hits])
     return [replace(hit, memory=memory) for hit, memory in zip(hits, stand, strict=True)]
 
 
-def search(ctx: Context, query: Query) -> list[Hit]:
-    """The memories that hold every word of *query*, in the order of the six factors without the tier. Counts no use."""
-    from mnemic.retrieval.sixfold import SEARCHED
-
-    return _ordered(ctx, query, None, SEARCHED)
-
-
-def listing(ctx: Context, wanted: Filter, *, limit: int, offset: int = 0) -> list[Memory]:
-    """The memories that pass *wanted*: by priority, then by their last change."""
-    reader = ctx.store.read()
-    return reader.memories(reader.select(wanted, limit=limit, offset=offset))
-
-
 def catch_up(
     ctx: Context, wanted: Filter, at_most: int | None = None, *, is_fresh_needed: bool = False
 ) -> int:
-    """Embed what is pending among *wanted* if it is little; how many statements are still pending.
+    """Embed the backlog among *wanted* if it is small; how many statements are still pending.
 
-    Unless told *at_most* how many, it takes 20 ms, or longer where there is no background worker or where what was
-    just stored *is needed*. It never waits for a lock.
+    Takes 20 ms unless *at_most* is given, there is no background worker, or new memories must be found by meaning
+    (*is_fresh_needed*); then it waits up to two seconds for vectors that others are computing.
     """
     if ctx.embedder is None:
         return 0
-    waiting = ctx.store.read().backlog(wanted)
+    waiting = ctx.read().backlog(wanted, looked_at=BACKLOG_LOOKED_AT)
     if not waiting:
         return 0
     ctx.wake()
+    are_needed = is_fresh_needed or at_most is not None
     most, characters = (FRESH, FRESH_CHARACTERS) if is_fresh_needed else _bounds(ctx, at_most)
     if waiting > most:
         return waiting
     try:
-        done = embed_pending(ctx, most, wanted, characters=characters, waits=False)
-        return max(0, waiting - done)
+        left = max(0, waiting - embed_pending(ctx, most, wanted, characters=characters, waits=False))
+        # What is left has been claimed by the worker or another process, or is too long.
+        return _left_by_others(ctx, wanted, FRESH_LOOKS) if left and are_needed else left
     except Busy:
-        return _left_by_the_writer(ctx, wanted, FRESH_LOOKS if is_fresh_needed else LOOKS)
+        return _left_by_others(ctx, wanted, FRESH_LOOKS if are_needed else LOOKS)
     except (Unavailable, *PASSED_OVER):  # no model, no room, or a look at the past, which takes no vectors
         return waiting
 
 
-def _left_by_the_writer(ctx: Context, wanted: Filter, looks: int) -> int:
-    """How many statements are pending a moment later: whoever writes now may be the worker with their vectors."""
+def _left_by_others(ctx: Context, wanted: Filter, looks: int) -> int:
+    """Pending statements a moment later: the worker or another process may be embedding them."""
     waiting = 0
-    for _ in range(looks):
-        time.sleep(LOOK_SECONDS)
-        if not (waiting := ctx.store.read().backlog(wanted)):
-            break
+    with ctx.activity.waiting():
+        for _ in range(looks):
+            ctx.wake()  # a worker that found everything claimed a moment ago looks again
+            time.sleep(LOOK_SECONDS)
+            if not (waiting := ctx.read().backlog(wanted, looked_at=BACKLOG_LOOKED_AT)):
+                break
     return waiting
 
 
@@ -179,15 +172,23 @@ def vector_of(ctx: Context, text: str, wanted: Filter) -> Embedding | None:
     """A question as read by each model that has vectors among *wanted*, or None when there is no model."""
     if ctx.embedder is None:
         return None
-    models = ctx.store.read().models(wanted) or [ctx.embedder.name]
+    models = ctx.read().models(wanted) or [ctx.embedder.name]
     try:
         return embedding(ctx.embedder, text, models)
     except Unavailable:
         return None
 
 
+def needed_vector(ctx: Context, query: Query) -> Embedding:
+    """The embedding of *query*; Unavailable without a model."""
+    vector = vector_of(ctx, query.text, query.filter)
+    if vector is None:
+        raise Unavailable("There is no embedding model to search by meaning with. See `mnemic doctor`.")
+    return vector
+
+
 def within(found: Recollection, budget_tokens: int | None, cost: Callable[[Hit], int] = size) -> Recollection:
-    """*found* with the best hits whose texts fit into the budget together; what is too long is passed over."""
+    """*found* with the best hits whose texts fit into the budget together; hits that are too long are skipped."""
     if budget_tokens is None:
         return found
     room = budget_tokens

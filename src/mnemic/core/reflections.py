@@ -1,6 +1,6 @@
-"""Reflections: what someone thought about a memory, a link, a session or everything, in their own words.
+"""Reflections: remarks about a memory, a link, a session or the whole store.
 
-A reflection is a memory of its own kind; what it is about, who wrote it and in which mood stand in its metadata.
+A reflection is a memory of its own kind; its target, author and mood are in its metadata.
 """
 
 from __future__ import annotations
@@ -8,18 +8,19 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from mnemic.core.associate import needed_vector
+from mnemic.core.annotations import TARGET
 from mnemic.core.context import Context
-from mnemic.core.hidden import TARGET
-from mnemic.core.memories import faithful, is_in_use, title_of
-from mnemic.core.recall import catch_up
-from mnemic.core.upkeep import write_after_expiry
+from mnemic.core.expiry import change_after_expiry
+from mnemic.core.memories import faithful, is_in_use
+from mnemic.core.recall import catch_up, needed_vector
 from mnemic.errors import Invalid
-from mnemic.model.hidden import REFLECTION
+from mnemic.model.annotations import REFLECTION
+from mnemic.model.filter import Filter, Hit, Query
+from mnemic.model.graph import EdgeDraft
 from mnemic.model.memory import Draft, Memory
-from mnemic.model.search import Filter, Hit, Query
-from mnemic.retrieval import engine
-from mnemic.retrieval.limbic import DEPTH, RECENT
+from mnemic.search.recency import RECENT
+from mnemic.search.search import find_hits
+from mnemic.storage.base import Writer
 
 KIND, TARGET_TYPE = REFLECTION
 """Where its metadata says what sort of thing it is about; an entity of the same kind has none."""
@@ -27,6 +28,8 @@ ABOUT = "reflects_on"
 ENTITY, RELATION, SESSION, EVERYTHING = "entity", "relation", "session", "global"
 NEEDS_TARGET = frozenset({ENTITY, RELATION})
 TARGETS = NEEDS_TARGET | {SESSION, EVERYTHING}
+DEPTH = 3
+"""Candidates of each source, as a multiple of the limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,21 +52,24 @@ def add(
 ) -> Memory:
     """Keep *reflection*, linked to the memory it is about. Only these *authors* and *moods*, if given, will do."""
     _check(reflection, authors, moods)
-    with write_after_expiry(ctx, "reflect") as tx:
+
+    def work(tx: Writer) -> Memory:
         namespace = ctx.home()
         draft = Draft(
             namespace=namespace,
-            title=tx.unused_title(namespace, title_of(reflection.text)),
             texts=(reflection.text,),
             kind=KIND,
             source=reflection.author,
             metadata=faithful(_metadata(reflection)),
         )
-        memory = tx.add(draft, uid=ctx.new_uid())
+        memory = tx.insert(draft, uid=ctx.new_uid())
         if reflection.target_type == ENTITY and reflection.target_id != memory.id:
-            for target in tx.memories([reflection.target_id or 0]):
+            for target in tx.get([reflection.target_id or 0]):
                 if is_in_use(ctx, target):
-                    tx.add_edge(memory.id, target.id, ABOUT)
+                    tx.insert_edge(EdgeDraft(memory.id, target.id, ABOUT))
+        return memory
+
+    memory = change_after_expiry(ctx, "reflect", work, namespaces=(ctx.home(),))
     ctx.wake()
     return memory
 
@@ -84,13 +90,13 @@ def _check(reflection: Reflection, authors: Collection[str] | None, moods: Colle
 
 
 def _metadata(reflection: Reflection) -> dict[str, object]:
-    told = {
+    metadata = {
         TARGET_TYPE: reflection.target_type,
         TARGET: reflection.target_id,
         "author": reflection.author,
         "mood": reflection.mood,
     }
-    return {name: value for name, value in told.items() if value is not None}
+    return {name: value for name, value in metadata.items() if value is not None}
 
 
 def target_of(memory: Memory) -> int | None:
@@ -119,18 +125,18 @@ def search(
     wanted = Filter(namespaces=ctx.scope(), kinds=(KIND,), alive_at=ctx.now())
     catch_up(ctx, wanted, is_fresh_needed=True)
     vector = needed_vector(ctx, Query(text=text, filter=wanted, now=ctx.now()))
-    asked = {"author": author, "mood": mood, "target_type": target_type}
+    filters = {"author": author, "mood": mood, "target_type": target_type}
     depth = DEPTH * limit
     while True:
         query = Query(text=text, filter=wanted, limit=depth, now=ctx.now())
-        hits = engine.search(ctx.store.read(), query, vector, RECENT)
-        fitting = [hit for hit in hits if _fits(hit.memory, asked)]
+        hits = find_hits(ctx.read(), query, vector, RECENT)
+        fitting = [hit for hit in hits if _fits(hit.memory, filters)]
         if len(fitting) >= limit or len(hits) < depth:
             return fitting[:limit]
         depth *= 4
 
 
-def _fits(memory: Memory, asked: dict[str, str | None]) -> bool:
+def _fits(memory: Memory, filters: dict[str, str | None]) -> bool:
     return TARGET_TYPE in memory.metadata and all(
-        memory.metadata.get(name) == value for name, value in asked.items() if value is not None
+        memory.metadata.get(name) == value for name, value in filters.items() if value is not None
     )

@@ -9,7 +9,8 @@ from mnemic.core.context import Context
 from mnemic.core.memories import is_in_use, living
 from mnemic.errors import Invalid
 from mnemic.model.memory import Memory
-from mnemic.storage.base import Reader
+from mnemic.storage.base import Reader, Writer
+from mnemic.storage.queries import memory_numbered
 
 EVERYWHERE = "*"
 """The name under which the standard of all namespaces is set."""
@@ -21,13 +22,13 @@ Settings = Mapping[str, tuple[int | None, str | None]]
 
 @dataclass(frozen=True, slots=True)
 class Standard:
-    """What is set for a namespace: the memory, if it is still in use, and the parent that was named."""
+    """Standard of a namespace: the memory, if living, and the configured parent."""
 
     namespace: str
     memory: Memory | None = None
     parent: str | None = None
     is_dangling: bool = False
-    """A memory was set, but it is no longer in use."""
+    """A standard is set, but its memory is no longer living."""
 
 
 def set_standard(ctx: Context, namespace: str, memory_id: int, parent: str | None = None) -> Standard:
@@ -35,16 +36,20 @@ def set_standard(ctx: Context, namespace: str, memory_id: int, parent: str | Non
     ctx.must_see(namespace)
     if parent == namespace:
         raise Invalid("namespace cannot be its own parent", "parent")
-    with ctx.write("set_standard") as tx:
+
+    def work(tx: Writer) -> Memory:
         memory = living(tx, ctx, memory_id)
-        tx.set_standard(namespace, memory.id, parent)
+        tx.put_standard(namespace, memory.id, parent)
+        return memory
+
+    memory = ctx.change("set_standard", work, namespaces=(namespace,))
     return Standard(namespace, memory, parent)
 
 
 def standard_of(ctx: Context, namespace: str) -> Standard:
-    """What is set for this very namespace."""
+    """The entry of this namespace itself."""
     ctx.must_see(namespace)
-    reader = ctx.store.read()
+    reader = ctx.read()
     number, parent = settings(reader).get(namespace, (None, None))
     memory = _memory(reader, ctx, number)
     return Standard(namespace, memory, parent, is_dangling=number is not None and memory is None)
@@ -53,16 +58,19 @@ def standard_of(ctx: Context, namespace: str) -> Standard:
 def clear_standard(ctx: Context, namespace: str) -> bool:
     """Take the standard of *namespace* away; False if there was none."""
     ctx.must_see(namespace)
-    with ctx.write("clear_standard") as tx:
+
+    def work(tx: Writer) -> bool:
         if namespace not in settings(tx):
             return False
-        tx.set_standard(namespace, None, None)
+        tx.put_standard(namespace, None, None)
         return True
+
+    return ctx.change("clear_standard", work, namespaces=(namespace,))
 
 
 def standards_for(ctx: Context, namespace: str | None) -> list[Memory]:
     """The standards that hold in *namespace*, the most general first: everywhere's, its parents', its own."""
-    reader = ctx.store.read()
+    reader = ctx.read()
     held = settings(reader)
     if not held:
         return []
@@ -73,7 +81,7 @@ def standards_for(ctx: Context, namespace: str | None) -> list[Memory]:
 
 
 def settings(reader: Reader) -> Settings:
-    """What is set for each namespace for which something is."""
+    """All configured entries."""
     return {name: (number, parent) for name, number, parent in reader.standards()}
 
 
@@ -100,5 +108,5 @@ def _shorter(held: Settings, namespace: str) -> str | None:
 
 
 def _memory(reader: Reader, ctx: Context, number: int | None) -> Memory | None:
-    memory = None if number is None else reader.memory(number)
+    memory = None if number is None else memory_numbered(reader, number)
     return memory if memory and is_in_use(ctx, memory) else None

@@ -9,11 +9,11 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from mnemic.embedding.base import SingleModel
-from mnemic.embedding.windows import Stretch, Words, windows
+from mnemic.embedding.text_windows import Stretch, WordOffsets, windows
 from mnemic.errors import Unavailable
 
 if TYPE_CHECKING:
-    from mnemic.embedding.base import Vectors
+    from mnemic.model.vectors import Vectors
 
 # numpy, onnxruntime and tokenizers cost 200 ms to import, so they wait for the first text.
 
@@ -24,7 +24,7 @@ ENDS = 2
 LONGEST_WORD = 8
 """A longer run of tokens without a blank may be cut: a Chinese sentence, an encoded key."""
 SLACK = 8
-"""So many tokens more may a text have that was cut out of a longer one in the middle of a word."""
+"""Extra tokens allowed for a window that was cut in the middle of a word."""
 BATCH_TEXTS = 32
 BATCH_TOKENS = 512  # small enough for the cache: 2048 took 25 % longer and 70 MB more
 
@@ -37,11 +37,11 @@ class ModelFiles:
     folder: Path
     dimension: int
     tokens: int
-    """So many it reads at once."""
+    """Texts per batch."""
 
     @property
     def inner_tokens(self) -> int:
-        """How many tokens of a text it reads at once."""
+        """Maximum number of tokens."""
         return self.tokens - ENDS
 
 
@@ -52,7 +52,7 @@ MULTILINGUAL = ModelFiles(
 
 
 class LocalEmbedder(SingleModel):
-    """A model in int8, on one thread; loaded when first used, unless told to load."""
+    """An int8 model on one thread, loaded at first use unless asked to load."""
 
     def __init__(self, files: ModelFiles = ENGLISH):
         self.name = files.name
@@ -62,11 +62,11 @@ class LocalEmbedder(SingleModel):
 
     @property
     def dimension(self) -> int:
-        """See Embedder."""
+        """How many numbers a vector has."""
         return self._files.dimension
 
     def problem(self) -> str | None:
-        """What is missing: a part that runs the model, or one of its files."""
+        """The missing part: a runtime library or a model file."""
         from importlib.util import find_spec
 
         parts = [name for name in ("numpy", "onnxruntime", "tokenizers") if find_spec(name) is None]
@@ -138,7 +138,7 @@ class _Model:
         ids: list[int] = self.tokenizer.encode(readable(text)).ids
         return ids if len(ids) <= most else [*ids[: most - 1], ids[-1]]
 
-    def words(self, text: str) -> Words:
+    def words(self, text: str) -> WordOffsets:
         """The words of *text* and how many tokens lie before each."""
         encoding = self.tokenizer.encode(readable(text), add_special_tokens=False)
         numbers, offsets = encoding.word_ids, encoding.offsets  # each reading of these makes a new list
@@ -149,7 +149,7 @@ class _Model:
             if is_new or (token - firsts[-1] >= LONGEST_WORD and start > offsets[token - 1][0]):
                 firsts.append(token)
         starts = [offsets[token][0] for token in firsts]
-        return Words([*starts, len(text)], [*firsts, len(numbers)])
+        return WordOffsets([*starts, len(text)], [*firsts, len(numbers)])
 
     def run(self, batch: Sequence[Sequence[int]]) -> Vectors:
         from mnemic.numeric import np

@@ -8,13 +8,13 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from mnemic.embedding.base import SingleModel
-from mnemic.embedding.windows import Stretch, character_windows
+from mnemic.embedding.text_windows import Stretch, character_windows
 from mnemic.errors import Unavailable
 
 if TYPE_CHECKING:
     import httpx
 
-    from mnemic.embedding.base import Vectors
+    from mnemic.model.vectors import Vectors
 
 # Most models read 512 tokens or more; a token is about four characters of English and two of code.
 WINDOW_CHARACTERS = 1200
@@ -88,7 +88,7 @@ class RemoteEmbedder(SingleModel):
         return np.concatenate([self._batch(texts[start : start + BATCH_TEXTS]) for start in starts])
 
     def close(self) -> None:
-        """See Embedder."""
+        """Close connections. Safe to call twice."""
         with self._lock:
             if self._client:
                 self._client.close()
@@ -197,6 +197,6 @@ def may_pass(response: httpx.Response | None) -> bool:
 
 def pause_seconds(attempt: int, response: httpx.Response | None) -> float:
     """How long to wait before the next attempt: what the server asks for, or twice as long each time."""
-    asked = response.headers.get("Retry-After", "") if response is not None else ""
-    seconds = float(asked) if asked.isdecimal() else FIRST_PAUSE_SECONDS * 2 ** (attempt - 1)
+    delay = response.headers.get("Retry-After", "") if response is not None else ""
+    seconds = float(delay) if delay.isdecimal() else FIRST_PAUSE_SECONDS * 2 ** (attempt - 1)
     return min(seconds, LONGEST_PAUSE_SECONDS)

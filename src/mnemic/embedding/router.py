@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from mnemic.embedding.base import AS_IT_IS, Embedder, Scale, SingleModel
+from mnemic.embedding.base import Embedder, SingleModel
 from mnemic.embedding.local import MULTILINGUAL, LocalEmbedder
 from mnemic.model.languages import detect
+from mnemic.model.vectors import AS_IT_IS, Scale
 
 if TYPE_CHECKING:
-    from mnemic.embedding.base import Vectors
+    from mnemic.model.vectors import Vectors
 
 EN, OTHER = "en", "other"
 KNOWN = tuple("ar de es fr it ja ko nl pl pt ru th tr zh".split())
@@ -23,7 +24,7 @@ KNOWN = tuple("ar de es fr it ja ko nl pl pt ru th tr zh".split())
 SAME_LANGUAGE = Scale(zero=-0.13)
 """The multilingual network has lower cosines than the English one: 0.12 for unrelated texts, 0.45 for an answer."""
 FOREIGN_LANGUAGE = Scale(trust=0.9)
-"""Who asks in German mostly means a note in German: without this, hit@5 by meaning is 0.63 instead of 0.73."""
+"""A German question mostly means a German note: without this, hit@5 by meaning is 0.63 instead of 0.73."""
 NOT_ENGLISH = Scale(trust=0.6)
 """What the English network makes of a question in a language it was not made for, compared with English texts."""
 UNKNOWN = Scale(zero=0.75, trust=0.6)
@@ -32,18 +33,18 @@ NOT_KNOWN = Scale(zero=-0.13, trust=0.5)
 """What the multilingual network makes of a question in a language it was not made for."""
 
 
-def scale_between(asked: str, told: str) -> Scale:
-    """The scale for a question in language *asked* and texts in language *told*."""
-    if told in KNOWN:
-        if asked in (told, EN):
+def scale_between(question: str, texts: str) -> Scale:
+    """Scale for a question in language *question* and texts in language *texts*."""
+    if texts in KNOWN:
+        if question in (texts, EN):
             return SAME_LANGUAGE
-        return FOREIGN_LANGUAGE if asked in KNOWN else NOT_KNOWN
-    if asked == EN:
+        return FOREIGN_LANGUAGE if question in KNOWN else NOT_KNOWN
+    if question == EN:
         return AS_IT_IS
-    return NOT_ENGLISH if told == EN or asked in KNOWN else UNKNOWN
+    return NOT_ENGLISH if texts == EN or question in KNOWN else UNKNOWN
 
 
-class LanguageModel(SingleModel):
+class LanguageRoute(SingleModel):
     """A network as the model of one language."""
 
     def __init__(self, inner: Embedder, language: str):
@@ -53,32 +54,32 @@ class LanguageModel(SingleModel):
 
     @property
     def network(self) -> str:
-        """See Embedder."""
+        """The network behind it. Models of the same network read a text alike; a text needs to be read once."""
         return self._inner.name
 
     @property
     def dimension(self) -> int:
-        """See Embedder."""
+        """How many numbers a vector has."""
         return self._inner.dimension
 
     def scale_for(self, text: str) -> Scale:
-        """See Embedder."""
+        """The scale of cosines between the vector of *text* and others of the same model."""
         return scale_between(detect(text), self._language)
 
     def problem(self) -> str | None:
-        """See Embedder."""
+        """What keeps it from working, in a sentence, found out without loading anything; None if nothing does."""
         return self._inner.problem()
 
     def windows(self, text: str) -> Sequence[tuple[int, int]]:
-        """See Embedder."""
+        """Windows (start, end) of *text*, one vector each."""
         return self._inner.windows(text)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """See Embedder."""
+        """One unit vector a text, in order, as an array of shape (len(texts), dimension)."""
         return self._inner.embed(texts)
 
     def close(self) -> None:
-        """See Embedder."""
+        """Close connections. Safe to call twice."""
         self._inner.close()
 
 
@@ -91,51 +92,51 @@ class LanguageRouter:
 
     def __init__(self, english: Embedder | None = None, multilingual: Embedder | None = None):
         english, others = english or LocalEmbedder(), multilingual or LocalEmbedder(MULTILINGUAL)
-        self._by_language = {language: LanguageModel(english, language) for language in (EN, OTHER)}
-        self._by_language |= {language: LanguageModel(others, language) for language in KNOWN}
+        self._by_language = {language: LanguageRoute(english, language) for language in (EN, OTHER)}
+        self._by_language |= {language: LanguageRoute(others, language) for language in KNOWN}
         self._first = self._by_language[EN]
 
     @property
     def name(self) -> str:
-        """See Embedder."""
+        """The identity kept with each vector; vectors of different names are never compared."""
         return self._first.name
 
     @property
     def network(self) -> str:
-        """See Embedder."""
+        """The network behind it. Models of the same network read a text alike; a text needs to be read once."""
         return self._first.network
 
     @property
     def dimension(self) -> int:
-        """See Embedder."""
+        """How many numbers a vector has."""
         return self._first.dimension
 
     @property
     def models(self) -> Sequence[Embedder]:
-        """See Embedder."""
+        """The single models it is made of."""
         return tuple(self._by_language.values())
 
     def model_for(self, text: str) -> Embedder:
-        """See Embedder."""
+        """The single model that embeds *text*, chosen by its language."""
         return self._by_language.get(detect(text), self._by_language[OTHER])
 
     def scale_for(self, text: str) -> Scale:
-        """See Embedder."""
+        """The scale of cosines between the vector of *text* and others of the same model."""
         return self.model_for(text).scale_for(text)
 
     def problem(self) -> str | None:
-        """See Embedder."""
+        """What keeps it from working, in a sentence, found out without loading anything; None if nothing does."""
         return next((problem for model in self.models if (problem := model.problem())), None)
 
     def windows(self, text: str) -> Sequence[tuple[int, int]]:
-        """See Embedder."""
+        """Windows (start, end) of *text*, one vector each."""
         return self.model_for(text).windows(text)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """See Embedder. By the English network."""
+        """One unit vector a text, in order, as an array of shape (len(texts), dimension). By the English network."""
         return self._first.embed(texts)
 
     def close(self) -> None:
-        """See Embedder."""
+        """Close connections. Safe to call twice."""
         for model in self.models:
             model.close()

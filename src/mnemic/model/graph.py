@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from enum import StrEnum
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
+from mnemic.model import limits
+from mnemic.model.enums import State
 from mnemic.model.memory import Memory
-from mnemic.model.values import Moment, State
+from mnemic.model.patch import UNSET, Patch, Unset
+from mnemic.model.time import Moment
 
 
 class Direction(StrEnum):
@@ -20,7 +23,7 @@ class Direction(StrEnum):
 
 
 UNRATED_LINK = 1.0
-"""How good a link counts for that nobody has rated."""
+"""Quality of an unrated link."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +57,56 @@ class Edge:
         return self.valid_to is None
 
 
+@dataclass(frozen=True, slots=True)
+class EdgeDraft(limits.Bounded):
+    """A link to be. The store adds its number and the time of creation where they are not given."""
+
+    rules: ClassVar = limits.EDGE
+    source_id: int
+    target_id: int
+    type: str
+    _: KW_ONLY
+    weight: float = 1.0
+    reason: str | None = None
+    created_at: Moment | None = None
+    valid_from: Moment | None = None
+    valid_to: Moment | None = None
+    state: State = State.LIVING
+    updated_at: Moment | None = None
+    quality: float | None = None
+    rating: float | None = None
+    rating_count: int = 0
+    id: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EdgePatch(limits.Bounded, Patch):
+    """A change to a link."""
+
+    rules: ClassVar = limits.EDGE
+    source_id: int | Unset = UNSET
+    target_id: int | Unset = UNSET
+    type: str | Unset = UNSET
+    weight: float | Unset = UNSET
+    reason: str | Unset | None = UNSET
+    created_at: Moment | Unset = UNSET
+    valid_from: Moment | Unset | None = UNSET
+    valid_to: Moment | Unset | None = UNSET
+    state: State | Unset = UNSET
+    updated_at: Moment | Unset | None = UNSET
+    quality: float | Unset | None = UNSET
+    rating: float | Unset | None = UNSET
+    rating_count: int | Unset = UNSET
+
+
+def moved_end(edge: Edge, source: int, target: int) -> EdgePatch:
+    """Lets *edge* lead to or from *target* where it leads to or from *source*."""
+    return EdgePatch(
+        source_id=target if edge.source_id == source else edge.source_id,
+        target_id=target if edge.target_id == source else edge.target_id,
+    )
+
+
 class Link(NamedTuple):
     """As much of an edge as a walk needs, which reads thousands."""
 
@@ -66,7 +119,7 @@ class Link(NamedTuple):
 
 # A whole graph is listed as these, a hundred thousand at a time: tuples take a quarter of a dataclass's time.
 class Entity(NamedTuple):
-    """A memory as the graph vocabularies list it: its name, its type and its observations."""
+    """A memory as the graph dialects list it: its name, its type and its observations."""
 
     id: int
     title: str

@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from mnemic.model.stop_words import function_words
 
 SAMPLE = 400
-"""So many characters of a text are looked at."""
+"""Characters of a text that are examined."""
 _CERTAIN = 1.0
 """What a function word of one language alone is worth; one that several share is worth its part of it."""
 _LETTER, _ENDING = 0.8, 0.4
@@ -84,7 +84,7 @@ _ENDINGS = {
 }  # fmt: skip
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def detect(text: str) -> str:
     """The ISO 639-1 code of the language *text* is mainly written in; `en` if nothing tells."""
     return candidates(text)[0]

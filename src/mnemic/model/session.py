@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
+from typing import ClassVar
 
-from mnemic.model.values import Moment
+from mnemic.model import limits
+from mnemic.model.patch import UNSET, Patch, Unset
+from mnemic.model.time import Moment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,3 +23,33 @@ class Session:
     topic: str | None = None
     summary: str | None = None
     metadata: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionDraft(limits.Bounded):
+    """A session to be: started now and called after its number where neither is given."""
+
+    rules: ClassVar = limits.SESSION
+    namespace: str
+    _: KW_ONLY
+    name: str | None = None
+    started_at: Moment | None = None
+    ended_at: Moment | None = None
+    topic: str | None = None
+    summary: str | None = None
+    metadata: Mapping[str, object] = field(default_factory=dict)
+    id: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionPatch(limits.Bounded, Patch):
+    """A change to a session."""
+
+    rules: ClassVar = limits.SESSION
+    namespace: str | Unset = UNSET
+    name: str | Unset = UNSET
+    started_at: Moment | Unset = UNSET
+    ended_at: Moment | Unset | None = UNSET
+    topic: str | Unset | None = UNSET
+    summary: str | Unset | None = UNSET
+    metadata: Mapping[str, object] | Unset = UNSET

@@ -6,7 +6,10 @@
 from __future__ import annotations
 
 import os
+from string import hexdigits
 
+UID_DIGITS = 32
+"""How many digits a uid has."""
 _KIND, _VARIANT = 6, 8
 """Where the bytes stand that say that all the others were drawn at random."""
 
@@ -17,6 +20,18 @@ def random_uid() -> str:
     uid[_KIND] = uid[_KIND] & 0x0F | 0x40
     uid[_VARIANT] = uid[_VARIANT] & 0x3F | 0x80
     return spelled(uid)
+
+
+def normalised(uid: str) -> str | None:
+    """*uid* in canonical form; None if it is no full uid."""
+    digits = uid_digits(uid)
+    return spelled(bytes.fromhex(digits)) if len(digits) == UID_DIGITS else None
+
+
+def uid_digits(uid: str) -> str:
+    """The digits of a uid or of its beginning, hyphens or not; none if it is something else."""
+    digits = uid.replace("-", "").lower()
+    return digits if len(digits) <= UID_DIGITS and all(digit in hexdigits for digit in digits) else ""
 
 
 def spelled(uid: bytes | bytearray) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from mnemic.model.values import Moment
+from mnemic.model.time import Moment
 
 
 class Role(StrEnum):

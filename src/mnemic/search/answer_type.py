@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
-from mnemic.retrieval.text import STOP_WORDS
+from mnemic.search.query import STOP_WORDS
 
 
 class AnswerType(StrEnum):
@@ -49,20 +49,20 @@ _QUESTIONS: tuple[tuple[AnswerType, str], ...] = (
     ),
 )
 _FORM = re.compile(
-    rf"\bhow (?:{_MEASURED}|soon)\b|\b(?:what|which) (?:kinds?|types?|sorts?) of\b|\b(?:is|was|are) the names? of\b",
+    rf"\bhow (?:{_MEASURED}|soon)\b|\b(?:what|which) (?:kinds?|types?|sorts?) of\b|\b(?:is|was|are) the names? of\b"
+    r"|\b(?:what|which) (?:day|weekday|date|time|month|year|city|town|country|person|colleague)\b",
     re.IGNORECASE,
 )
 _ASKS = tuple((kind, re.compile(pattern)) for kind, pattern in _QUESTIONS)
-_NUMBERS = re.compile(
+# The rest is compiled when it is first used: a question asks for one kind at most, and all take 6 ms at the start.
+_NUMBERS = (
     r"\d[\d.,:]*|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|million|half"
     r"|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn)\b"
     r"|[一二三四五六七八九十百千万]"
 )
-_FREQUENCIES = re.compile(r"\b(?:once|twice|daily|weekly|monthly|yearly|hourly|nightly|every|each)\b")
-_HOW_OFTEN = re.compile(
-    r"\bhow (?:often|frequently|many times)\b|\b(?:frequency|rate)\b|\bwie (?:oft|häufig)\b"
-)
-_TIMES = re.compile(
+_FREQUENCIES = r"\b(?:once|twice|daily|weekly|monthly|yearly|hourly|nightly|every|each)\b"
+_HOW_OFTEN = r"\bhow (?:often|frequently|many times)\b|\b(?:frequency|rate)\b|\bwie (?:oft|häufig)\b"
+_TIMES = (
     r"\b(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|today|yesterday|tomorrow|tonight"
     r"|noon|midnight|morning|evening|afternoon|weekends?|(?:last|next|this|every|each) (?:\w+ )?"
@@ -74,8 +74,8 @@ _DATE_WORDS = frozenset(
     "january february march april may june july august september october november december"
     " monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays".split()
 )
-_CAPITALISED = re.compile(r"(?<![\w'’])[A-ZÀ-ÖØ-ÞА-Я][\w'’-]+")
-_PEOPLE = re.compile(
+_CAPITALISED = r"(?<![\w'’])[A-ZÀ-ÖØ-ÞА-Я][\w'’-]+"
+_PEOPLE = (
     r"\b(?:mother|mom|mum|father|dad|parents|sister|brother|wife|husband|friends?|son|daughter|aunt|uncle|cousin"
     r"|grandmother|grandma|grandfather|grandpa|boss|manager|doctor|colleagues?|everyone|everybody|nobody|firm|company"
     r"|agency|partner|whoever)\b"
@@ -86,28 +86,29 @@ _BEFORE_PLACE = (
 _BEFORE_NAME = (
     r"\b(?:[Nn]ach|[Aa]us|[Bb]ei|[Vv]on|[Dd]e|[Dd]u|[Àà]|[Ee]n|[Dd]esde|[Dd]i|[Dd]a|[Ee]m|[Вв]|[Ии]з|[Нн]а)"
 )
-"""Prepositions of other languages that stand before places and people alike."""
-_PLACES = re.compile(
+"""Prepositions of other languages used for places and people alike."""
+_PLACES = (
     r"\b(?:home|office|kitchen|park|beach|school|church|gym|house|garden|street|city|town|village|room|floor|building"
     r"|library|museum|shop|store|restaurant|cafe|hospital|station|airport|warehouse|cellar|roof|vault|folder|directory)\b"
 )
-_MEASURES = re.compile(
-    r"[€$£]\s?\d[\d.,]*|\d[\d.,]*\s?(?:[€$£%]|percent|euros?|dollars?|pounds?|[kmgt]b|seconds?|minutes?|hours?|o'clock)"
+_MEASURES = (
+    r"[€$£]\s?\d[\d.,]*|\d[\d.,]*\s?"
+    r"(?:[€$£%]|percent|euros?|dollars?|pounds?|[kmgt]b|seconds?|minutes?|hours?|o'clock)"
 )
-_COUNT = re.compile(r"\bhow many (?!seconds|minutes|hours|euros|dollars|pounds|percent|[kmgt]b\b)")
-_DATES = re.compile(
+_COUNT = r"\bhow many (?!seconds|minutes|hours|euros|dollars|pounds|percent|[kmgt]b\b)"
+_DATES = (
     r"\b(?:\d{1,2}(?:st|nd|rd|th)? )?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
     r"(?: \d{1,2}(?:st|nd|rd|th)?)?(?:,? (?:19|20)\d\d)?\b|\b(?:19|20)\d\d\b"
 )
-_PLACED_NAME = re.compile(rf"{_BEFORE_PLACE}(?: the)? $")
-_MAYBE_PLACED_NAME = re.compile(rf"(?:{_BEFORE_PLACE}(?: the)?|{_BEFORE_NAME}) $")
-_UNREAD = re.compile("[\u0600-\u06ff\u0900-\u097f]")
+_PLACED_NAME = rf"{_BEFORE_PLACE}(?: the)? $"
+_MAYBE_PLACED_NAME = rf"(?:{_BEFORE_PLACE}(?: the)?|{_BEFORE_NAME}) $"
+_UNREAD = "[\u0600-\u06ff\u0900-\u097f]"
 """Scripts whose words for numbers and times are not known here."""
-_CASELESS = re.compile("[\u0600-\u06ff\u0900-\u097f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_CASELESS = "[\u0600-\u06ff\u0900-\u097f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 
 
 def without_measure(question: str) -> str:
-    """*question* without the words that only say what is asked for ("how many", "what kind of")."""
+    """*question* without the words that only name the answer type ("how many", "what kind of", "which day")."""
     return _FORM.sub(" ", question)
 
 
@@ -122,9 +123,9 @@ def holds(text: str, kind: AnswerType, question: str) -> bool:
     """Whether *text* holds something of this kind that *question* does not say itself."""
     match kind:
         case AnswerType.NUMBER:
-            return bool(_UNREAD.search(text)) or _has_number(text.lower(), question.lower())
+            return _is_of(_UNREAD, text) or _has_number(text.lower(), question.lower())
         case AnswerType.TIME:
-            return bool(_UNREAD.search(text)) or _has_other(_TIMES, text.lower(), question.lower())
+            return _is_of(_UNREAD, text) or _has_other(_TIMES, text.lower(), question.lower())
         case AnswerType.PERSON:
             return _has_name(text, question, placed=False) or _has_other(
                 _PEOPLE, text.lower(), question.lower()
@@ -137,26 +138,33 @@ def holds(text: str, kind: AnswerType, question: str) -> bool:
 
 def _has_number(text: str, question: str) -> bool:
     """Whether *text* has a number; a question for a count is not answered by an amount of money, time or storage."""
-    text = _DATES.sub(" ", text)
-    if _HOW_OFTEN.search(question) and _has_other(_FREQUENCIES, text, question):
+    text = re.sub(_DATES, " ", text)
+    if re.search(_HOW_OFTEN, question) and _has_other(_FREQUENCIES, text, question):
         return True
-    return _has_other(_NUMBERS, _MEASURES.sub(" ", text) if _COUNT.search(question) else text, question)
+    return _has_other(
+        _NUMBERS, re.sub(_MEASURES, " ", text) if re.search(_COUNT, question) else text, question
+    )
 
 
-def _has_other(pattern: re.Pattern[str], text: str, question: str) -> bool:
-    return any(match[0] not in question for match in pattern.finditer(text))
+def _has_other(pattern: str, text: str, question: str) -> bool:
+    return any(match[0] not in question for match in re.finditer(pattern, text))
+
+
+def _is_of(script: str, text: str) -> bool:
+    """Whether *text* has a character of *script*, whose large classes take 3 ms to compile."""
+    return not text.isascii() and re.search(script, text) is not None
 
 
 def _has_name(text: str, question: str, *, placed: bool) -> bool:
-    """Whether *text* has a name that *question* has not, behind a preposition of place or (not *placed*) elsewhere.
+    """Whether *text* has a name that *question* lacks, after a preposition of place or (not *placed*) anywhere.
 
-    In a script without capitals that cannot be told.
+    Unknown in scripts without capitals.
     """
-    if _CASELESS.search(text):
+    if _is_of(_CASELESS, text):
         return True
-    names = (match for match in _CAPITALISED.finditer(text) if match[0] not in question)
+    names = (match for match in re.finditer(_CAPITALISED, text) if match[0] not in question)
     others = (match for match in names if match[0].lower() not in STOP_WORDS | _DATE_WORDS)
-    before = _MAYBE_PLACED_NAME if placed else _PLACED_NAME
+    before = re.compile(_MAYBE_PLACED_NAME if placed else _PLACED_NAME)
     return any(
         bool(before.search(text, max(0, match.start() - 16), match.start())) == placed
         for match in others

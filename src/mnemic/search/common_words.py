@@ -1,4 +1,4 @@
-"""How much a word of an English question tells, by how common it is in English at large."""
+"""The commonest words of English, and how much each tells in a question."""
 
 from __future__ import annotations
 
@@ -20,6 +20,11 @@ def information(word: str) -> float:
         return 1.0
     share = math.log(max(1.0, rank / COMMON)) / math.log(RARE / COMMON)
     return min(1.0, LEAST + (1.0 - LEAST) * share)
+
+
+def is_common(word: str) -> bool:
+    """Whether *word* is one of the few thousand commonest of English, and so spelt as it was meant."""
+    return word in _ranks()
 
 
 @cache

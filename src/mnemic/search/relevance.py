@@ -9,31 +9,37 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
+from mnemic.model.candidates import Candidate
+from mnemic.model.filter import Query
 from mnemic.model.languages import detect
-from mnemic.model.search import Query
-from mnemic.retrieval.candidates import Candidate
-from mnemic.retrieval.names import name_words
-from mnemic.retrieval.text import CORRECTIONS, STOP_WORDS, asked_words
 from mnemic.search.answer_type import AnswerType, asked_type, holds, without_measure
 from mnemic.search.common_words import information
+from mnemic.search.proper_names import name_words
+from mnemic.search.query import TermKey, Vocabulary, asked_words, near_spellings, term_key
 from mnemic.storage.base import Reader
+from mnemic.storage.queries import contents
 
-FLOOR = 0.13
+FLOOR = 0.25
 """If no hit reaches this relevance, the answer is empty unless the query says otherwise."""
-GAP = 0.1
+GAP = 0.15
 """Hits below this share of the best hit's relevance are left out."""
 BRIEF = 12
 """Of a question of more words, the missing ones say less: it tells more than it asks."""
-RELATED = 0.3
-"""The similarity that related texts have at least."""
-PARAPHRASE = 0.35
-"""The similarity that an answer in other words mostly has to its question in English; else RELATED."""
+CHANCE_MEAN, CHANCE_DEVIATION = 0.03, 0.074
+"""The similarity of an English question and an unrelated text: nearly normally distributed."""
+RELATED = 0.31
+"""The similarity that an answer in another language mostly has at least: there the size of a store tells less."""
+MARGIN = 0.12
+"""So much more than the best of as many unrelated texts an answer mostly has."""
 READ = 4_000
 """So many characters of a memory are searched for the kind of answer asked for."""
 SHORT = 500
 """In a text of so many characters a missing answer weighs half: it may be there in other words."""
+HALF_READ = 0.5
+"""Of other languages than English only some words for times, places, people and numbers are known."""
 EXTENT = 1_000
 NARROWEST, WIDEST = 0.2, 2.5
 """Words in scope, in powers of ten above a thousand, between which an unknown word says the more the more there are."""
@@ -41,8 +47,6 @@ FOREIGN = 0.6
 """What the words of a question count as unknown beside a text in another script."""
 WORD_LENGTH = 5.5
 ENGLISH = "en"
-SAMPLE = 300
-"""So many characters of a memory tell its language."""
 
 
 class Signals(NamedTuple):
@@ -51,7 +55,7 @@ class Signals(NamedTuple):
     similarity: float = 0.0
     """Cosine of the best passage, on the scale shared by all models."""
     remoteness: float = 0.0
-    """How far that lies below what related texts have at least, where no word of the question supports it."""
+    """How far that lies below what an answer mostly has (see `expected`), where no word of the question supports it."""
     held: float = 0.0
     """Share of the question that the memory holds word for word."""
     missed: float = 0.0
@@ -59,13 +63,11 @@ class Signals(NamedTuple):
     unknown: float = 0.0
     """Share of the question that stands nowhere in scope, the more telling the more text there is."""
     unknown_name: float = 0.0
-    """1 if a name or identifier of the question stands nowhere in scope."""
+    """Share of the names and identifiers of the question that stand nowhere in scope; less if most of it is known."""
     no_answer: float = 0.0
     """Up to 1 if the question asks for a person, time, place or number and the memory has none."""
     missed_identifier: float = 0.0
     """Share of the question that is identifiers which other memories in scope hold, but not this one."""
-    strangeness: float = 0.0
-    """How far the similarity lies below that of a paraphrase, × the square of the share that stands nowhere."""
 
 
 NO_SIGNALS = Signals()
@@ -83,14 +85,30 @@ class Model(NamedTuple):
         return 1.0 / (1.0 + math.exp(-self.intercept - total))
 
 
-IDENTIFIER = -4.0
+IDENTIFIER = -7.0
 """Set by hand, since the data has none: PROJ-511 does not answer a question for PROJ-512."""
-STRANGE = -25.0
-"""Set by hand, since hits of questions without an answer are too few among those of all the data."""
-UNKNOWN_NAME = -2.0
-"""Set by hand: what is asked about a name that nobody mentioned is not known."""
-WITH_VECTORS = Model(-1.02, Signals(4.81, -6.02, 0.0, -2.99, -1.78, UNKNOWN_NAME, -1.64, IDENTIFIER, STRANGE))
-WORDS_ONLY = Model(-0.52, Signals(0.0, 0.0, 3.27, -2.43, -0.76, UNKNOWN_NAME, -1.9, IDENTIFIER))
+REMOTE = -20.0
+"""Set by hand: the odds between the best of unrelated texts and an answer, by how both are distributed."""
+MISSED, UNKNOWN = -2.9, -1.8
+"""Set by hand: the data, whose hits nearly all belong to questions with an answer, says -4.5 and -1.9."""
+UNKNOWN_NAME = -2.5
+"""Set by hand: what is asked about a name that nobody mentioned is not known; the data says -1.4."""
+NO_ANSWER = -2.0
+"""Set by hand, since few hits are about the right subject and lack what is asked of it; the data says -0.9."""
+WITH_VECTORS = Model(0.57, Signals(3.14, REMOTE, 0.0, MISSED, UNKNOWN, UNKNOWN_NAME, NO_ANSWER, IDENTIFIER))
+WORDS_ONLY = Model(-0.02, Signals(0.0, 0.0, 3.09, -2.54, -1.25, UNKNOWN_NAME, -1.99, IDENTIFIER))
+
+
+def expected(memories: int, language: str = ENGLISH) -> float:
+    """The similarity that an answer in *language* mostly has at least among so many *memories*.
+
+    The best of many unrelated texts is nearer to a question than the best of few: by the median of the largest of as
+    many normally distributed numbers, here to within 0.06 deviations up to a million.
+    """
+    if language != ENGLISH:
+        return RELATED
+    deviations = 1.52 * math.pow(math.log10(max(1, memories)), 0.66)
+    return CHANCE_MEAN + CHANCE_DEVIATION * deviations + MARGIN
 
 
 class Term(NamedTuple):
@@ -118,9 +136,18 @@ class Question:
     """That of all its words together."""
 
     @property
-    def unknown_names(self) -> tuple[str, ...]:
-        """The names and identifiers that stand nowhere in scope."""
-        return tuple(term.word for term in self.terms if term.is_name and not term.is_known)
+    def forms(self) -> tuple[str, ...]:
+        """The words to look for, near spellings of unknown ones included."""
+        return tuple(form for term in self.terms for form in term.forms)
+
+    @property
+    def unknown_name(self) -> float:
+        """Share of its names that occur nowhere in scope; it counts in full if half of the question occurs nowhere."""
+        names = [term for term in self.terms if term.is_name]
+        if not names:
+            return 0.0
+        unknown = sum(term.rarity for term in self.terms if not term.is_known) / self.rarity
+        return sum(not term.is_known for term in names) / len(names) * min(1.0, 2.0 * unknown)
 
 
 class Judgement(NamedTuple):
@@ -130,26 +157,37 @@ class Judgement(NamedTuple):
     signals: Signals
 
 
-def read_question(reader: Reader, query: Query) -> Question:
-    """The question of *query* with its words weighed by how rare they are in scope."""
-    words = asked_words(without_measure(query.text))
-    language = detect(query.text)
-    identifiers = name_words(query.text, capitals=False)
-    names = identifiers | name_words(query.text, capitals=language != "de")
-    here = query.filter.namespaces
-    frequency = reader.frequencies(words, here) if words else {}
-    spelt = {
-        word: (word,) if frequency[word] or word in names else _spellings(reader, word, here)
+def read_question(vocabulary: Vocabulary, text: str) -> Question:
+    """The question *text* with its words weighed by how rare they are in scope."""
+    words = asked_words(without_measure(text))
+    language = detect(text)
+    identifiers = name_words(text, capitals=False)
+    names = _names(text, language)
+    frequency = vocabulary.holders(words)
+    unknown = [word for word in words if not frequency[word] and word not in names]
+    if spelt := near_spellings(vocabulary, unknown):
+        frequency |= vocabulary.holders(chain(*spelt.values()))
+    terms = tuple(
+        _term(word, spelt.get(word, (word,)), frequency, vocabulary.total, names, identifiers)
         for word in words
-    }
-    every = [form for forms in spelt.values() for form in forms]
-    frequency = reader.frequencies(every, here) if words else {}
-    total = reader.size(here)
-    terms = tuple(_term(word, spelt[word], frequency, total, names, identifiers) for word in words)
+    )
     if language == ENGLISH:
         terms = tuple(_weighed(term) for term in terms)
     rarity = sum(term.rarity for term in terms) or 1.0
-    return Question(query.text, terms, asked_type(query.text), language, _is_latin(query.text), rarity)
+    return Question(text, terms, asked_type(text), language, _is_latin(text), rarity)
+
+
+def unknown_names(reader: Reader, query: Query) -> tuple[str, ...]:
+    """The names and identifiers in the question of *query* that stand nowhere in scope."""
+    named = _names(query.text, detect(query.text))
+    asked = [word for word in asked_words(without_measure(query.text)) if word in named]
+    frequency = Vocabulary(reader, query.filter.namespaces).holders(asked)
+    return tuple(word for word in asked if not frequency[word])
+
+
+def _names(question: str, language: str) -> frozenset[str]:
+    """The words of names and identifiers in *question*; German writes every noun with a capital."""
+    return name_words(question, capitals=language != "de")
 
 
 def _weighed(term: Term) -> Term:
@@ -169,49 +207,47 @@ def _term(
     return Term(word, forms, _rarity(held, total), held > 0, word in names, word in identifiers)
 
 
-def _spellings(reader: Reader, word: str, namespaces: Sequence[str] | None) -> tuple[str, ...]:
-    """What an unknown word may have been meant to be; itself if nothing is near."""
-    near = reader.spellings(word, CORRECTIONS, namespaces)
-    return tuple(form for form in near if form not in STOP_WORDS) or (word,)
+def judge(
+    reader: Reader,
+    question: Question,
+    candidates: Sequence[Candidate],
+    shares: Mapping[TermKey, Mapping[int, float]],
+    total: int,
+) -> dict[int, Judgement]:
+    """How relevant each of *candidates* is to *question*, by number.
 
-
-def judge(reader: Reader, query: Query, candidates: Sequence[Candidate]) -> dict[int, Judgement]:
-    """How relevant each of *candidates* is to *query*, by number."""
-    question = read_question(reader, query)
-    numbers = [candidate.memory_id for candidate in candidates]
-    holders = _holders(reader, query, question, numbers)
-    texts = reader.contents(numbers)
-    extent = _extent(reader.size(query.filter.namespaces), texts)
+    *shares* tells which of them hold its words, *total* how many memories are in scope.
+    """
+    holders = [[shares[term_key(form)] for form in term.forms] for term in question.terms]
+    texts = contents(reader, [candidate.memory_id for candidate in candidates])
+    scope = _Scope(expected(total, question.language), expected(total), _extent(total, texts))
     judged = {}
     for candidate in candidates:
-        has = [candidate.memory_id in holder for holder in holders]
-        signals = _signals(question, candidate, has, texts.get(candidate.memory_id, ""), extent)
+        has = [any(candidate.memory_id in one for one in forms) for forms in holders]
+        signals = _signals(question, candidate, has, texts.get(candidate.memory_id, ""), scope)
         model = WORDS_ONLY if candidate.statement_id is None else WITH_VECTORS
         judged[candidate.memory_id] = Judgement(model.relevance(signals), signals)
     return judged
 
 
-def _holders(
-    reader: Reader, query: Query, question: Question, numbers: Sequence[int]
-) -> list[frozenset[int]]:
-    """For each term of *question*, those of the memories that hold it in any form."""
-    forms = [form for term in question.terms for form in term.forms]
-    held = iter(reader.each_word(forms, query.filter, numbers) if forms else ())
-    return [frozenset().union(*(next(held) for _ in term.forms)) for term in question.terms]
+class _Scope(NamedTuple):
+    """What the size of a scope says: the similarity an answer has, and how telling unknown words are."""
+
+    expected: float
+    foreign: float
+    """The similarity of an answer in another script."""
+    extent: float
 
 
 def _signals(
-    question: Question, candidate: Candidate, has: Sequence[bool], text: str, extent: float
+    question: Question, candidate: Candidate, has: Sequence[bool], text: str, scope: _Scope
 ) -> Signals:
     similarity = max(0.0, candidate.cosine)
+    remoteness = max(0.0, scope.expected - similarity)
     if question.is_latin and not _is_latin(text):
         # Words of another script cannot be compared; a name or identifier would mostly stand there as it is.
-        return Signals(
-            similarity,
-            max(0.0, RELATED - similarity),
-            unknown=FOREIGN,
-            unknown_name=float(bool(question.unknown_names)),
-        )
+        remoteness = max(0.0, scope.foreign - similarity)
+        return Signals(similarity, remoteness, unknown=FOREIGN, unknown_name=question.unknown_name)
     missed = [
         term for term, is_held in zip(question.terms, has, strict=True) if term.is_known and not is_held
     ]
@@ -221,23 +257,19 @@ def _signals(
     lacks = question.kind is not None and not holds(text[:READ], question.kind, question.text)
     return Signals(
         similarity=similarity,
-        remoteness=max(0.0, RELATED - similarity) * (1.0 - held),
+        remoteness=remoteness * (1.0 - held),
         held=held,
         missed=_share(question, missed) * brevity,
-        unknown=_share(question, unknown) * extent * brevity,
-        unknown_name=float(bool(question.unknown_names)),
-        no_answer=1.0 / (1.0 + len(text) / SHORT) if lacks else 0.0,
+        unknown=_share(question, unknown) * scope.extent * brevity,
+        unknown_name=question.unknown_name,
+        no_answer=_surely_lacking(question, text) if lacks else 0.0,
         missed_identifier=_share(question, [term for term in missed if term.is_identifier]),
-        strangeness=_strangeness(question, similarity, text, _share(question, unknown)) * brevity,
     )
 
 
-def _strangeness(question: Question, similarity: float, text: str, unknown: float) -> float:
-    """See `Signals`. 0 beside a text in another language, and for one word alone, which may be a synonym."""
-    least = PARAPHRASE if question.language == ENGLISH else RELATED
-    if similarity >= least or len(question.terms) < 2 or question.language != detect(text[:SAMPLE]):
-        return 0.0
-    return (least - similarity) * unknown * unknown
+def _surely_lacking(question: Question, text: str) -> float:
+    """How sure it is that *text* has no answer of the kind asked for: less in long ones and in other languages."""
+    return (1.0 if question.language == ENGLISH else HALF_READ) / (1.0 + len(text) / SHORT)
 
 
 def _share(question: Question, terms: Sequence[Term]) -> float:

@@ -42,7 +42,7 @@ def sync(path: Path) -> None:
 class Held:
     """The databases that this process has open.
 
-    On most systems locks belong to the process: whoever closes any descriptor of a file gives up all its locks there,
+    On most systems locks belong to the process: closing any descriptor of a file releases all its locks there,
     those of a database engine too. So a descriptor of a file that is held stays open until the file is let go.
     """
 
@@ -52,7 +52,7 @@ class Held:
         self._kept: dict[Inode, list[int]] = {}
 
     def take(self, path: Path) -> Inode:
-        """Say that an engine has *path* open; what to let go later."""
+        """Register that an engine has *path* open; the handle to release later."""
         with self._lock:
             inode = _inode(path.stat())
             self._counts[inode] += 1

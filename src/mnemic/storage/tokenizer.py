@@ -1,4 +1,4 @@
-"""How text becomes tokens: one set of rules for what is indexed and what is asked, on every engine.
+"""Tokenizer: one set of rules for indexed texts and queries, on every engine.
 
 Text is compared in NFKC, case-folded (ß = ss), without Arabic vowel signs and with ё as е; the engine folds other
 diacritics. Runs of a script written without spaces become overlapping pairs of characters. A symbol is a word. A word
@@ -96,7 +96,7 @@ def _run() -> re.Pattern[str]:
 
 
 def normalized(text: str) -> str:
-    """*text* as the index reads it: tokens between spaces if it is not ASCII, which the engine folds by itself."""
+    """*text* as the index reads it: tokens between spaces unless it is ASCII, which the engine folds."""
     if text.isascii():
         return text
     plain = unicodedata.normalize("NFC", text).translate(_CHARACTERS)
@@ -107,7 +107,7 @@ def normalized(text: str) -> str:
 
 
 def pairs(run: str) -> list[str]:
-    """The overlapping pairs of characters of a run; a single character stands for itself."""
+    """The overlapping pairs of characters of a run; a single character is its own token."""
     return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
 
 
@@ -158,13 +158,6 @@ def _stemmer(language: str) -> _Stemmer:
 
         made[language] = Stemmer.Stemmer(STEMMED[language])
     return made[language]
-
-
-def equal_spellings(name: str) -> tuple[str, ...]:
-    """*name* as it is written, composed (NFC) and decomposed (NFD): names in any of these are the same."""
-    if name.isascii():
-        return (name,)
-    return tuple(dict.fromkeys((name, *(unicodedata.normalize(form, name) for form in ("NFC", "NFD")))))
 
 
 def identifier_parts(text: str) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from support import kept
+
 from mnemic.core.graph import end_link, link
-from mnemic.core.judging.beliefs import correct
 from mnemic.core.memories import find as find_memory
 from mnemic.core.memories import forget
+from mnemic.core.trust.beliefs import correct
 from mnemic.core.trust.conflicts import among, find
 from mnemic.model.access import Grant
-from support import kept
 
 
 def told(conflicts):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from support import kept
 
 from mnemic.core.memories import forget
 from mnemic.core.trust.rivals import rivals
-from support import kept
 
 
 def test_a_new_memory_is_told_what_it_contradicts(ctx):

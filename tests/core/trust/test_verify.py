@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import pytest
+from support import kept
 
 from mnemic.core.graph import end_link, link
 from mnemic.core.memories import forget, supersede
 from mnemic.core.trust.verify import verify
-from mnemic.model.values import DAY, HOUR
-from support import kept
+from mnemic.model.time import DAY, HOUR
 
 
 @pytest.fixture
 def known(ctx):
-    kept(ctx, "The billing service is deployed to production every Friday by Maria", title="Deploys")
+    kept(ctx, "The billing service is deployed to production every Friday by Maria", name="Deploys")
     kept(ctx, "The database has 3 replicas in Frankfurt")
     kept(ctx, "We do not support Windows clients")
     return ctx
@@ -37,7 +37,7 @@ def known(ctx):
         ("xyzzy plugh", "ungrounded"),
     ],
 )
-def test_a_claim_stands_or_falls_with_what_is_known(known, claim, status):
+def test_a_claim_stands_or_falls_with_known_memories(known, claim, status):
     verdict = verify(known, claim)
     assert verdict.status == status
     if status == "ungrounded":
@@ -71,7 +71,7 @@ def test_confidence_is_no_higher_than_that_of_the_memory(ctx):
 
 
 def test_what_was_superseded_never_verifies_and_is_shown_as_outdated(ctx):
-    old = kept(ctx, "The standup starts at 9 in room Neptune", title="Standup")
+    old = kept(ctx, "The standup starts at 9 in room Neptune", name="Standup")
     assert verify(ctx, "The standup starts at 9").status == "verified"
     new, _ = supersede(ctx, old.id, "The standup starts at 10 in room Neptune", "moved")
     verdict = verify(ctx, "The standup starts at 9")
@@ -134,8 +134,8 @@ def test_what_was_forgotten_or_has_expired_backs_nothing(ctx, clock):
 
 def test_a_linked_few_can_back_a_claim_together(ctx):
     claim = "Anna manages the warehouse in Rotterdam"
-    anna = kept(ctx, "Anna manages the warehouse", title="Anna")
-    place = kept(ctx, "The warehouse stands in Rotterdam", title="Place")
+    anna = kept(ctx, "Anna manages the warehouse", name="Anna")
+    place = kept(ctx, "The warehouse stands in Rotterdam", name="Place")
     assert verify(ctx, claim).status == "partial"
     link(ctx, anna.id, place.id, "about")
     assert verify(ctx, claim).status == "verified"

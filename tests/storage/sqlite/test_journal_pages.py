@@ -5,10 +5,11 @@ from __future__ import annotations
 from itertools import islice
 
 import pytest
+from support import a_draft, change, position_of, put
 
-from mnemic.model.journal import Subject
+from mnemic.model.change import Subject
+from mnemic.model.filter import ANY_CHANGE, ChangeFilter
 from mnemic.storage.sqlite import journal
-from support import a_draft, change, put
 
 
 @pytest.fixture
@@ -27,9 +28,13 @@ def test_pages_make_up_the_whole(seven, monkeypatch, page):
     reader = seven.read()
 
     def read():
-        ways = ({}, {"after": 2}, {"subject": Subject.MEMORY, "subject_ids": [1]})
+        ways = (
+            ANY_CHANGE,
+            ChangeFilter(after=position_of(seven, 2)),
+            ChangeFilter(subject=Subject.MEMORY, subject_ids=(1,)),
+        )
         return [
-            list(reader.journal(**way, newest_first=newest_first, limit=limit))
+            list(reader.journal(way, newest_first=newest_first, limit=limit))
             for way in ways
             for newest_first in (False, True)
             for limit in (None, 0, 1, 3, 100)

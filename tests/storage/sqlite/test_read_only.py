@@ -10,16 +10,17 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import apsw
 import pytest
+from support import a_draft, a_query, kept, put
 
-from mnemic.app import dialect
+from mnemic.app import dialect, open_sqlite
+from mnemic.core.embedding_queue import embed_pending
 from mnemic.core.recall import recall
-from mnemic.core.upkeep import embed_pending
+from mnemic.dialects.execution import answer
 from mnemic.errors import StoreUnusable
+from mnemic.storage.queries import count, each_memory
 from mnemic.storage.sqlite import read_only
-from mnemic.storage.sqlite.store import SqliteStore
-from mnemic.surfaces.bridge import answer
-from support import a_query, kept
 
 NOBODY = 65_534
 
@@ -40,10 +41,10 @@ def without_rights() -> Iterator[None]:
 @pytest.fixture
 def mount(ctx) -> Iterator[Path]:
     """A database in a folder that cannot be written."""
-    kept(ctx, "the heron stands in the pond", title="Heron")
-    kept(ctx, "the egret stands near the pond", title="Egret")
+    kept(ctx, "the heron stands in the pond", name="Heron")
+    kept(ctx, "the egret stands near the pond", name="Egret")
     embed_pending(ctx, 10)
-    kept(ctx, "the swan is pending", title="Swan")
+    kept(ctx, "the swan is pending", name="Swan")
     # What is needed below is imported now: the interpreter's own files have permissions too.
     answer(dialect("mnemic"), ctx, "remember", {"text": ""})
     recall(ctx, a_query("swan"))
@@ -61,11 +62,11 @@ def mount(ctx) -> Iterator[Path]:
 def test_a_file_on_a_read_only_mount_is_read(ctx, mount):
     with without_rights():
         assert read_only.is_read_only(mount)
-        store = SqliteStore(mount)
+        store = open_sqlite(mount)
         there = replace(ctx, store=store)
         store.use_models(ctx.embedder.name)
         assert recall(there, a_query("heron in the pond")).hits[0].memory.title == "Heron"
-        assert store.read().count() == 3 and store.check() == []
+        assert count(store.read()) == 3 and store.check() == []
         store.close()
     assert [one.name for one in mount.parent.iterdir()] == ["backup.db"]
 
@@ -74,7 +75,7 @@ def test_a_file_on_a_read_only_mount_is_read(ctx, mount):
 def test_it_is_not_written(ctx, mount):
     before = mount.read_bytes()
     with without_rights():
-        store = SqliteStore(mount)
+        store = open_sqlite(mount)
         there = replace(ctx, store=store)
         refused = answer(dialect("mnemic"), there, "remember", {"text": "something new"})
         assert "backup.db cannot be written" in refused.rendered.text
@@ -93,4 +94,23 @@ def test_one_that_can_be_written_is(ctx):
 def test_an_older_one_is_refused_with_what_to_do(mount, monkeypatch):
     monkeypatch.setattr(read_only, "MIGRATIONS", (*read_only.MIGRATIONS, ""))
     with without_rights(), pytest.raises(StoreUnusable, match="Copy it to a folder that can be written"):
-        SqliteStore(mount)
+        open_sqlite(mount)
+
+
+def test_on_a_full_disk_what_is_there_can_be_read(tmp_path, monkeypatch):
+    path = tmp_path / "full.db"
+    store = open_sqlite(path)
+    put(store, a_draft("known before"))
+    store.close()
+
+    def full(path, durable):
+        raise apsw.FullError("database or disk is full")
+
+    monkeypatch.setattr("mnemic.storage.sqlite.store.to_write", full)
+    store = open_sqlite(path)
+    assert [memory.title for memory in each_memory(store.read())] == ["known before"]
+    with pytest.raises(StoreUnusable, match=r"full\.db cannot be written: the disk is full or failing"):
+        put(store, a_draft("one more"))
+    store.close()
+    with pytest.raises(StoreUnusable, match="full or failing"):
+        open_sqlite(tmp_path / "new.db")

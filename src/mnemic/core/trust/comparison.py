@@ -2,23 +2,42 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 
-from mnemic.core.trust.lexicon import SPACELESS, Lexicon, are_opposite, entry, lexicon, mean_the_same
-from mnemic.core.trust.propositions import Clause, Kind, Term, subject
+from mnemic.core.trust.implications import (
+    binds,
+    ends_unsaid,
+    is_about_the_same,
+    is_end,
+    succession_agrees,
+    tells_an_end,
+)
+from mnemic.core.trust.lexicon import (
+    SPACELESS,
+    Lexicon,
+    are_opposite,
+    entry,
+    is_agent_of,
+    is_verb,
+    lexicon,
+    mean_the_same,
+)
+from mnemic.core.trust.propositions import Clause, subject
 from mnemic.core.trust.spaceless import aligned
-from mnemic.core.trust.values import Fit, fit
+from mnemic.core.trust.terms import Term, TermKind
+from mnemic.core.trust.values import Date, Fit, fit
 
-WEIGHTS = {Kind.NAME: 2.0, Kind.VALUE: 1.5, Kind.WORD: 1.0, Kind.LIGHT: 0.25}
+WEIGHTS = {TermKind.NAME: 2.0, TermKind.VALUE: 1.5, TermKind.WORD: 1.0, TermKind.LIGHT: 0.25}
 FRAME = 0.7
 """Share of a claim, beside the value in question, that memory must say too before the two can contradict."""
 
 
-class Relation(Enum):
-    """How a memory stands to a claim."""
+class Entailment(Enum):
+    """Relation of a memory to a claim."""
 
     ENTAILS = "entails"
     CONTRADICTS = "contradicts"
@@ -44,9 +63,9 @@ class Pair:
     how: How
     known: Term | None = None
     is_own: bool = True
-    """Whether it stands in the very clause, not in what the clause takes over."""
+    """Whether it occurs in the clause itself, not in inherited terms."""
     is_elsewhere: bool = False
-    """Whether it stands in another clause of the sentence only, so that nothing ties it to this one."""
+    """Whether it occurs only in another clause of the sentence, so that nothing ties it to this one."""
 
     @property
     def is_met(self) -> bool:
@@ -58,7 +77,7 @@ class Pair:
 class Comparison:
     """The outcome for one clause of a claim, with the reason in plain words where there is one."""
 
-    relation: Relation
+    relation: Entailment
     coverage: float
     pairs: tuple[Pair, ...]
     fact: Clause
@@ -67,13 +86,13 @@ class Comparison:
     @property
     def missing(self) -> list[Term]:
         """Terms of the claim that the memory does not have."""
-        return [pair.term for pair in self.pairs if not pair.is_met and pair.term.kind is not Kind.LIGHT]
+        return [pair.term for pair in self.pairs if not pair.is_met and pair.term.kind is not TermKind.LIGHT]
 
 
 def compare(claim: Clause, fact: Clause, context: Sequence[Term] = (), titled: int = 0) -> Comparison:
-    """How *fact*, a clause of a memory, stands to *claim*, a clause of a claim.
+    """Compare *fact*, a clause of a memory, with *claim*, a clause of a claim.
 
-    *context* are terms around it: first *titled* ones of the memory's title, then those of the sentence before.
+    *context* are surrounding terms: first *titled* ones of the memory's title, then those of the sentence before.
     """
     words = lexicon(claim.language if claim.language == fact.language else "en")
     if words.language in SPACELESS:
@@ -81,20 +100,20 @@ def compare(claim: Clause, fact: Clause, context: Sequence[Term] = (), titled: i
     pairs = _paired(claim, fact, context, titled, words)
     coverage = _coverage(pairs)
     if coverage == 0:
-        return Comparison(Relation.NONE, 0.0, pairs, fact)
+        return Comparison(Entailment.NONE, 0.0, pairs, fact)
     view = _View(claim, fact, pairs, words)
     if (
         claim.order == fact.order
         and claim.denials == fact.denials
         and claim.marks - fact.marks <= {"question"}
     ):
-        return Comparison(Relation.ENTAILS, 1.0, pairs, fact)
+        return Comparison(Entailment.ENTAILS, 1.0, pairs, fact)
     reason = view.contradiction()
     if reason:
-        return Comparison(Relation.CONTRADICTS, coverage, pairs, fact, reason)
+        return Comparison(Entailment.CONTRADICTS, coverage, pairs, fact, reason)
     if view.entails():
-        return Comparison(Relation.ENTAILS, coverage, pairs, fact)
-    return Comparison(Relation.RELATED, coverage, pairs, fact)
+        return Comparison(Entailment.ENTAILS, coverage, pairs, fact)
+    return Comparison(Entailment.RELATED, coverage, pairs, fact)
 
 
 def _weight(pairs: Sequence[Pair]) -> float:
@@ -118,6 +137,12 @@ def _paired(
         Pair(pair.term, How.MISSING) if pair.how is How.CONFLICT and pair.known in taken else pair
         for pair in pairs
     ]
+    pairs = _without_repeats(pairs, fact, context)
+    if not is_about_the_same(fact, pairs, words):
+        pairs = [Pair(pair.term, How.MISSING) if _is_end(pair, words) else pair for pair in pairs]
+    pairs = [pair if not _is_misread(pair, claim, fact) else Pair(pair.term, How.MISSING) for pair in pairs]
+    pairs = [_converse(pair, pairs, words) for pair in pairs]
+    pairs = [_parted(pair) if _is_displaced(pair, fact, pairs) else pair for pair in pairs]
     first = () if _leads_elsewhere(claim, words) else subject(claim)
     return tuple(
         pair
@@ -127,17 +152,88 @@ def _paired(
     )
 
 
+def _without_repeats(pairs: Sequence[Pair], fact: Clause, context: Sequence[Term]) -> list[Pair]:
+    """Pairs in which a word that the claim says twice is met twice: "the payments service of the payments team"."""
+    there = Counter(term.key for term in (*fact.terms, *fact.inherited, *fact.elsewhere, *context))
+    told = Counter(pair.term.key for pair in pairs if pair.how is How.SAME and pair.term.value is None)
+    surplus = {key: count - there[key] for key, count in told.items() if count > there[key] > 0}
+    taken = {pair.known.place for pair in pairs if pair.how is How.SAME and pair.is_own and pair.known}
+    result: list[Pair] = []
+    for pair in sorted(pairs, key=_likeness):
+        is_surplus = pair.how is How.SAME and pair.term.value is None and surplus.get(pair.term.key, 0) > 0
+        if is_surplus:
+            surplus[pair.term.key] -= 1
+        elif pair.how is How.NEAR and pair.is_own and pair.known and pair.term.value is None:
+            is_surplus = pair.known.place in taken  # "runs" does not meet both "runs" and "leads"
+        result.append(Pair(pair.term, How.MISSING) if is_surplus else pair)
+    return sorted(result, key=lambda pair: pair.term.place)
+
+
+def _likeness(pair: Pair) -> int:
+    """How much alike the two terms of a pair are used."""
+    if pair.known is None:
+        return 0
+    return (pair.term.before == pair.known.before) + (pair.term.is_verb == pair.known.is_verb)
+
+
+def _is_misread(pair: Pair, claim: Clause, fact: Clause) -> bool:
+    """Whether an agent noun meets its verb outside of "is the owner of": "visitors are admitted", "they visit"."""
+    if pair.how is not How.NEAR or pair.known is None or not _is_agent(pair.term, pair.known):
+        return False
+    clause, noun = (fact, pair.known) if pair.term.is_verb else (claim, pair.term)
+    return any(term.is_verb for term in clause.terms if term is not noun)
+
+
+def _converse(pair: Pair, pairs: Sequence[Pair], words: Lexicon) -> Pair:
+    """*pair* as met, if its words tell one event from two sides: who lends, and who borrows "from" it."""
+    if pair.how is not How.OPPOSITE or pair.known is None:
+        return pair
+    turned = any(
+        one.known is not None and one.known.place < pair.known.place and not one.known.before
+        and one.term.place > pair.term.place and words.is_one(one.term.before, "route")
+        for one in pairs if one.is_met and one.is_own
+    )  # fmt: skip
+    is_converse = pair.known.key in words.converses.get(pair.term.key, ())
+    return Pair(pair.term, How.NEAR, pair.known) if turned and is_converse else pair
+
+
+def _is_displaced(pair: Pair, fact: Clause, pairs: Sequence[Pair]) -> bool:
+    """Whether a clause without a verb has a term of its own in the place of an inherited one.
+
+    "Anna leads sales, Ben purchasing": the second clause inherits the verb, and not "sales".
+    """
+    known = pair.known
+    if known is None or pair.is_own or known.is_verb or known not in fact.inherited or not fact.is_verbless:
+        return False
+    used = {one.known.place for one in pairs if one.known is not None and one.is_own}
+    if fact.is_denied or fact.terms[0].place not in used:
+        return False
+    return any(term.before == known.before and term.place not in used for term in fact.terms[1:])
+
+
+def _is_end(pair: Pair, words: Lexicon) -> bool:
+    """Whether the claim says that something is there and the memory that it ended, or the other way round."""
+    return (
+        pair.how is How.OPPOSITE
+        and pair.known is not None
+        and is_end(pair.term.key, pair.known.key, words)
+        and not are_opposite(pair.term.key, pair.known.key, words)
+    )
+
+
 def _leads_elsewhere(claim: Clause, words: Lexicon) -> bool:
     """Whether it begins with a condition, so that its first terms are not what it is about."""
     return bool(claim.order) and words.is_one(claim.order[0], "conditions")
 
 
 def _may_inherit(pair: Pair, fact: Clause, is_subject: bool) -> bool:
-    """Whether a clause takes over what it does not say itself: its subject, or the object of which it has a pronoun."""
+    """Whether the clause inherits what it does not name: its subject, or the object behind a pronoun."""
     if pair.known is None or pair.known in fact.inherited[: fact.leading]:
         return True
     if pair.known in fact.inherited and fact.is_verbless:
-        if fact.terms[0].kind is Kind.NAME and len(fact.terms) > len(subject(fact)):
+        if pair.known.is_verb and fact.is_possessed:  # "her deputy — Pavel": its predicate is its own
+            return False
+        if fact.terms[0].kind is TermKind.NAME and len(fact.terms) > len(subject(fact)):
             return pair.known.is_verb  # "and Anna — physics": only the verb is left out
         return fact.is_contrast or not is_subject or not fact.has_subject
     if is_subject:
@@ -150,7 +246,7 @@ def _parted(pair: Pair) -> Pair:
 
 
 def _pair(term: Term, fact: Clause, context: Sequence[Term], words: Lexicon, last: Pair | None) -> Pair:
-    """The best counterpart of *term*: in the clause, then in what it takes over."""
+    """The best counterpart of *term*: in the clause, then in its inherited terms."""
     around = (*fact.inherited, *context)
     own = [_meet(term, known, words) for known in fact.terms]
     others = [_meet(term, known, words) for known in around]
@@ -199,16 +295,32 @@ def _meet(term: Term, known: Term, words: Lexicon) -> How:
         return How.MISSING
     if words.language in SPACELESS and (known.key.startswith(term.key) or term.key.startswith(known.key)):
         return How.NEAR
-    if Kind.NAME in (term.kind, known.kind):
+    if TermKind.NAME in (term.kind, known.kind):
         return How.MISSING
+    if words.language == "en" and (_is_agent(term, known) or _is_repeated(term, known)):
+        return How.NEAR
     return _relation(term.key, known.key, words.language)
+
+
+def _is_repeated(term: Term, known: Term) -> bool:
+    """ "retry" and "try again": the adverb itself is no term."""
+    short, long = sorted((term.key, known.key), key=len)
+    return long == f"re{short}" and is_verb(short) and len(short) > 2
+
+
+def _is_agent(term: Term, known: Term) -> bool:
+    """Whether one is a verb and the other the noun for who does it: "owns", "is the owner of"."""
+    if term.is_verb == known.is_verb:
+        return False
+    noun, verb = (known, term) if term.is_verb else (term, known)
+    return is_agent_of(noun.key, verb.key)
 
 
 @lru_cache(maxsize=65_536)
 def _relation(claimed: str, known: str, language: str) -> How:
     """How two different words stand to each other."""
     words = lexicon(language)
-    if are_opposite(claimed, known, words):
+    if are_opposite(claimed, known, words) or is_end(claimed, known, words):
         return How.OPPOSITE
     return How.NEAR if mean_the_same(claimed, known, words) else How.MISSING
 
@@ -224,10 +336,12 @@ class _View:
         self.met = [pair for pair in pairs if pair.is_met]
         self.own = [pair for pair in self.met if pair.is_own]
         self.missing = [
-            pair for pair in pairs if pair.how is How.MISSING and pair.term.kind is not Kind.LIGHT
+            pair for pair in pairs if pair.how is How.MISSING and pair.term.kind is not TermKind.LIGHT
         ]
         self.conflicts = [pair for pair in pairs if pair.how is How.CONFLICT]
         self.opposites = [pair for pair in pairs if pair.how is How.OPPOSITE]
+        self.ends = ends_unsaid(claim, fact, pairs, words)
+        """Whether the claim says without a verb that something is there, or no longer, and the memory that it ended."""
         used = {pair.known.place for pair in pairs if pair.known is not None and pair.is_own}
         self.free = [term for term in fact.terms if term.place not in used]
         """Terms of the memory's clause that the claim does not mention."""
@@ -237,14 +351,14 @@ class _View:
     def shares_frame(self) -> bool:
         """Whether the memory speaks of the same: its subject, its names, and most of the other words."""
         if (
-            not any(pair.term.kind is not Kind.LIGHT for pair in self.own)
+            not any(pair.term.kind is not TermKind.LIGHT for pair in self.own)
             and not self.opposites
             and not self.conflicts
         ):
             return False
         if (
             not self.own
-            or any(pair.term.kind is Kind.VALUE for pair in self.missing)
+            or any(pair.term.kind is TermKind.VALUE for pair in self.missing)
             or self._misses_subject()
         ):
             return False
@@ -256,13 +370,17 @@ class _View:
     def shares_frame_but_one(self) -> bool:
         """The same, but for one expression that the memory does not have in this clause."""
         slot = self._slot()
-        if not slot or len(slot) < len(self.missing) or any(pair.term.kind is Kind.VALUE for pair in slot):
+        if (
+            not slot
+            or len(slot) < len(self.missing)
+            or any(pair.term.kind is TermKind.VALUE for pair in slot)
+        ):
             return False
-        met = [pair for pair in self.met if pair.term.kind is not Kind.LIGHT]
+        met = [pair for pair in self.met if pair.term.kind is not TermKind.LIGHT]
         return bool(met) and bool(self.own) and self._frame([pair for pair in self.pairs if pair not in slot])
 
     def _slot(self) -> list[Pair]:
-        """What is missing if it stands together: "in New Delhi"."""
+        """The missing terms, if they form one phrase: "in New Delhi"."""
         return [
             pair
             for at, pair in enumerate(self.missing)
@@ -278,8 +396,8 @@ class _View:
         return [pair for pair in self.pairs if pair.term in first]
 
     def predicate_is_met(self) -> bool:
-        """Whether what the claim says of its subject stands in this very clause."""
-        firm = [pair for pair in self.pairs if pair.term.kind is not Kind.LIGHT]
+        """Whether the claim's predicate about its subject is in this clause."""
+        firm = [pair for pair in self.pairs if pair.term.kind is not TermKind.LIGHT]
         if len(firm) < 2:
             return False
         if self.fact.is_verbless:
@@ -292,9 +410,11 @@ class _View:
 
     def contradiction(self) -> str:
         """Why the two exclude each other, or nothing."""
-        if excluded := self._only() or self._excludes():
+        if binds(self.claim, self.fact, self.pairs, self.words):
+            return ""
+        if excluded := self._only() or self._excepts() or self._excludes() or self._never():
             return excluded
-        if self.shares_frame() and not any(pair.term.kind is Kind.NAME for pair in self.missing):
+        if self.shares_frame() and not any(pair.term.kind is TermKind.NAME for pair in self.missing):
             found = self._order() or self._values() or self._polarity() or self._ended()
             if found:
                 return found
@@ -310,9 +430,18 @@ class _View:
             f"memory says only: {_quoted(self.fact)}" if enough and any(pair.is_own for pair in verbs) else ""
         )
 
+    def _excepts(self) -> str:
+        """The claim says of all what the memory says of all but an exception."""
+        is_wide = "all" in self.claim.marks and not self.claim.is_denied and not self.fact.is_denied
+        is_same = all(pair.is_own and pair.is_met for pair in self.pairs)
+        if is_wide and is_same and "excepted" in self.fact.marks:
+            return f"memory has an exception: {_quoted(self.fact)}"
+        return ""
+
     def _is_of_others(self) -> bool:
         """Whether the memory says that only its subject does what the claim says of somebody else."""
-        words = [word for word in self.fact.order[:2] if self.words.is_one(word, "only")]
+        first = self.fact.order if self.words.language in SPACELESS else self.fact.order[:2]
+        words = [word for word in first if self.words.is_one(word, "only")]
         about = self.subject()
         told = [pair for pair in self.pairs if pair not in about]
         is_other = any(pair in self.missing for pair in about) and not (self.conflicts or self.opposites)
@@ -325,17 +454,43 @@ class _View:
             return f"memory says only: {_quoted(self.fact)}"
         return ""
 
+    def _never(self) -> str:
+        """What never happens does not happen after 24 months either."""
+        if not any(self.words.is_one(word, "never") for word in self.fact.order) or self.claim.denials:
+            return ""
+        is_since = any(self.words.is_one(word, "starts") for word in self.fact.lead)
+        limits = [term for term in self.free if term.value is not None and not is_since]
+        others = [
+            pair for pair in self.pairs if pair.term.value is None and pair.term.kind is not TermKind.LIGHT
+        ]
+        is_same = (
+            len(others) > 1 and all(pair.is_own and pair.is_met for pair in others) and not self.opposites
+        )
+        return _denial(self.fact, ()) if is_same and not limits and self.fact.is_denied else ""
+
     def _values(self) -> str:
         if not self.conflicts or len(self.conflicts) > 2 or self._is_flipped():
             return ""
+        if isinstance(self.conflicts[0].term.value, Date) and self._is_state_of_event():
+            return ""
         return _differs(self.conflicts[0])
+
+    def _is_state_of_event(self) -> bool:
+        """Whether the memory tells when the claim's state begins: "is closed in the afternoon", "closes at noon"."""
+        return any(
+            pair.known is not None
+            and pair.known.is_verb
+            and pair.term.is_passive != pair.known.is_passive
+            and self.words.is_one(pair.term.key, "ending")
+            for pair in self.own
+        )
 
     def _is_flipped(self) -> bool:
         """Whether one of the two denies what the other says."""
         hidden = sum(self._is_denying(pair.term) for pair in self.missing)
         hidden += sum(self._is_denying(term) for term in self.free)
         hidden += sum(
-            (pair.term.before == "without") != (pair.known.before == "without")
+            self.words.is_one(pair.term.before, "without") != self.words.is_one(pair.known.before, "without")
             for pair in self.own
             if pair.known
         )
@@ -343,14 +498,25 @@ class _View:
             "ended" in self.fact.marks
             and bool(self.claim.marks & {"no more", "still"})
             and "ended" not in self.claim.marks
-        )
+            and not self.ends
+            and not any(_is_end(pair, self.words) for pair in self.opposites)
+        ) + self.ends
         return (self.claim.denials + self.fact.denials + len(self.opposites) + hidden + ends) % 2 == 1
 
     def _is_denying(self, term: Term) -> bool:
         return self.words.is_one(term.key, "denying") or self.words.is_one(term.text.lower(), "denying")
 
     def _polarity(self) -> str:
-        if self.conflicts or not self._is_flipped() or not (self.predicate_is_met() or self.opposites):
+        if (
+            self.conflicts
+            or not self._is_flipped()
+            or not (self.predicate_is_met() or self.opposites or self.ends)
+        ):
+            return ""
+        is_end_told = "no more" in self.claim.marks and tells_an_end(self.fact, self.words)
+        if is_end_told and not self.opposites and not self.ends:  # but perhaps the end of something else
+            return ""
+        if "hedged" in self.fact.marks - self.claim.marks:  # who wanted to cancel has not cancelled
             return ""
         if self.claim.is_denied and "all" in self.claim.marks:  # "not every": an exception agrees with it
             return (
@@ -363,7 +529,18 @@ class _View:
             return ""
         if any(pair.term.is_verb for pair in unmet if pair not in self.subject()):
             return ""
+        if not self.opposites and not self.ends and self._changes_predicate():
+            return ""
         return _denial(self.fact, self.opposites)
+
+    def _changes_predicate(self) -> bool:
+        """Whether the claim's verb, though a light one, is not the memory's: "is not given", "has an allergy"."""
+        verbs = [pair for pair in self.pairs if pair.term.is_verb]
+        return (
+            bool(verbs)
+            and not any(pair.is_met or self._is_denying(pair.term) for pair in verbs)
+            and any(not self._is_denying(term) for term in self.free if term.value is None)
+        )
 
     def _ended(self) -> str:
         over = self.fact.marks & {"ended", "no more", "moved"} - self.claim.marks
@@ -376,7 +553,9 @@ class _View:
         temporal = self._temporal()
         if temporal is not None:
             return temporal
-        arguments = [pair for pair in self.own if pair.term.kind is not Kind.LIGHT]
+        if any(pair.term.is_verb and pair.how is How.MISSING for pair in self.pairs):
+            return ""  # another relation may hold between the same arguments the other way round
+        arguments = [pair for pair in self.own if pair.term.kind is not TermKind.LIGHT]
         is_reversed = any(
             self._is_reversed(one, other) for at, one in enumerate(arguments) for other in arguments[at + 1 :]
         )
@@ -393,15 +572,18 @@ class _View:
         return ""
 
     def _agrees_in_time(self) -> bool | None:
-        """Whether both say the same of what came first; None if that cannot be told."""
+        """Whether both agree on what came first; None if unknown."""
         told, known = self.claim.marks & {"before", "after"}, self.fact.marks & {"before", "after"}
+        succession = succession_agrees(self.claim, self.fact, self.pairs, self.words)
+        if succession is not None:
+            return succession
         crossed = self._is_crossed()
         if len(told) != 1 or len(known) != 1 or crossed is None:
             return None
         return (told == known) != crossed
 
     def _is_crossed(self) -> bool | None:
-        """Whether what the claim has behind "before" or "after" stands in front of it in the memory."""
+        """Whether the claim's argument after "before" or "after" comes in front of it in the memory."""
         turn = [
             next(
                 (
@@ -418,12 +600,14 @@ class _View:
         sides = {
             (pair.term.place > turn[0], pair.known.place > turn[1])
             for pair in self.own
-            if pair.known is not None and pair.term.kind is not Kind.LIGHT
+            if pair.known is not None and pair.term.kind is not TermKind.LIGHT
         }
         straight, cross = sides & {(True, True), (False, False)}, sides & {(True, False), (False, True)}
+        if len(cross) == 2:
+            return True
         if (True, True) in straight:
             return False
-        return True if len(cross) == 2 or (cross and not straight) else None
+        return True if cross and not straight else None
 
     def _is_reversed(self, one: Pair, other: Pair) -> bool:
         """Whether two arguments have changed places: by their prepositions, or around the same verb."""
@@ -433,12 +617,12 @@ class _View:
         crossed = first.place > second.place
         befores, kinds = (one.term.before, other.term.before), {one.term.kind, other.term.kind}
         is_exchanged = crossed and befores[0] != befores[1] and befores == (second.before, first.before)
-        if is_exchanged and (all(befores) or kinds in ({Kind.NAME}, {Kind.VALUE})):
+        if is_exchanged and (all(befores) or kinds in ({TermKind.NAME}, {TermKind.VALUE})):
             return True
         roles = (one.term.role, other.term.role)
         if all(roles) and roles[0] != roles[1] and roles == (second.role, first.role):
             return True
-        if Kind.VALUE in kinds:
+        if TermKind.VALUE in kinds or self._keep_their_cases(one, other):
             return False
         verb = self._between(one, other)
         if verb is None or verb.known is None or verb.how is not How.SAME:
@@ -450,19 +634,29 @@ class _View:
             return False
         return crossed ^ (is_passive != was_passive)
 
+    def _keep_their_cases(self, one: Pair, other: Pair) -> bool:
+        """Whether two arguments in Russian, whose order is free, have the endings they have in the memory."""
+        forms = {(pair.term.text.lower(), pair.known.text.lower()) for pair in (one, other) if pair.known}
+        return self.fact.language == "ru" and all(told == known for told, known in forms)
+
     def _changes_sides(self) -> bool:
-        """Whether an argument stands on the other side of the same verb while the claim names another subject."""
+        """Whether an argument is on the other side of the same verb while the claim names another subject."""
         for verb in self.own:
             if not verb.term.is_verb or verb.known is None or not verb.known.is_verb or verb.term.place == 0:
                 continue
             if verb.term.is_passive != verb.known.is_passive:
                 continue
             for pair in self.own:
-                if pair.term.kind is not Kind.NAME or pair.known is None or pair.known.before or pair is verb:
+                if (
+                    pair.term.kind is not TermKind.NAME
+                    or pair.known is None
+                    or pair.known.before
+                    or pair is verb
+                ):
                     continue
                 went_behind = pair.term.place > verb.term.place and pair.known.place < verb.known.place
                 if went_behind and any(
-                    one.term.kind is Kind.NAME and one.term.place < verb.term.place and not one.is_own
+                    one.term.kind is TermKind.NAME and one.term.place < verb.term.place and not one.is_own
                     for one in self.pairs
                 ):
                     return True
@@ -480,21 +674,27 @@ class _View:
                 ):
                     continue
                 by = [self.words.is_one(term.before, "passive") for term in (pair.term, pair.known)]
-                if by[0] != by[1] and verb.term.key == verb.known.key and pair.term.kind is not Kind.VALUE:
+                if (
+                    by[0] != by[1]
+                    and verb.term.key == verb.known.key
+                    and pair.term.kind is not TermKind.VALUE
+                ):
                     return True
         return False
 
     def _between(self, one: Pair, other: Pair) -> Pair | None:
-        """The verb that stands between both in the claim and in the memory."""
+        """The verb between both terms, in the claim and in the memory."""
         if one.known is None or other.known is None:
             return None
         low, high = sorted((one.known.place, other.known.place))
-        names = (one.term.kind is Kind.NAME and other.term.kind is Kind.NAME) or self.fact.language not in (
+        names = (
+            one.term.kind is TermKind.NAME and other.term.kind is TermKind.NAME
+        ) or self.fact.language not in (
             "en",
             "de",
         )
         for pair in self.own:
-            if pair.known is None or pair.term.kind not in (Kind.WORD, Kind.LIGHT):
+            if pair.known is None or pair.term.kind not in (TermKind.WORD, TermKind.LIGHT):
                 continue
             if (
                 one.term.place < pair.term.place < other.term.place
@@ -507,7 +707,7 @@ class _View:
     # --- something else in the same place
 
     def _verb_is_own(self) -> bool:
-        """Whether the claim's verb stands in this very clause; True where verbs are not known."""
+        """Whether the claim's verb is in this clause; True for languages without verb detection."""
         verbs = [pair for pair in self.pairs if pair.term.is_verb and pair not in self.subject()]
         return not verbs or any(pair.is_own and pair.how is not How.MISSING for pair in verbs)
 
@@ -536,7 +736,7 @@ class _View:
         return f"memory says {_word(rival)}, the claim says {_word(first.term)}"
 
     def _rival(self, pair: Pair) -> Term | None:
-        """What stands in the memory's clause where the claim has the term of *pair*."""
+        """The memory's term in the place of the claim's term of *pair*."""
         term = pair.term
         prior = [one for one in self.own if one.term.place < term.place]
         after = [one for one in self.own if one.term.place > term.place]
@@ -544,8 +744,8 @@ class _View:
         high = min((one.known.place for one in after if one.known and one.known.place > low), default=999)
         for other in self.free:
             if (
-                other.kind is Kind.LIGHT
-                or Kind.VALUE in (other.kind, term.kind)
+                other.kind is TermKind.LIGHT
+                or TermKind.VALUE in (other.kind, term.kind)
                 or self._is_part_of_name(other)
             ):
                 continue
@@ -563,10 +763,12 @@ class _View:
         if term.before != other.before or not self._follows(term, other):
             return False
         if term.before:
-            return pair.is_elsewhere or other.kind is Kind.NAME or self.words.is_one(term.before, "places")
+            return (
+                pair.is_elsewhere or other.kind is TermKind.NAME or self.words.is_one(term.before, "places")
+            )
         if has_after and self._are_adjectives(term, other):
             return True
-        return other.kind is Kind.NAME and term.kind is Kind.NAME
+        return other.kind is TermKind.NAME and term.kind is TermKind.NAME
 
     def _are_adjectives(self, *terms: Term) -> bool:
         """Two properties of the same: "painted green", "painted blue"."""
@@ -577,8 +779,13 @@ class _View:
     def _follows(self, term: Term, other: Term) -> bool:
         """Whether both stand behind the same term."""
         before = [pair for pair in self.pairs if pair.term.place < term.place]
-        known = [one for one in self.fact.terms if one.place < other.place]
+        known = [one for one in self.fact.terms if one.place < other.place and not self._is_adjunct(one)]
         return bool(before and known) and before[-1].is_own and before[-1].known == known[-1]
+
+    def _is_adjunct(self, term: Term) -> bool:
+        """Whether it is a date or an amount behind a preposition ("for 30 days") that the claim leaves out."""
+        is_adjunct = isinstance(term.value, Date) or (term.value is not None and bool(term.before))
+        return is_adjunct and term in self.free
 
     def _is_head(self, other: Term) -> bool:
         """Whether *other* begins its clause."""
@@ -586,9 +793,9 @@ class _View:
 
     def _is_part_of_name(self, other: Term) -> bool:
         """Whether *other* is a part of a name that is met: "Ruiz" behind "Mateo"."""
-        return other.kind is Kind.NAME and any(
+        return other.kind is TermKind.NAME and any(
             pair.known is not None
-            and pair.known.kind is Kind.NAME
+            and pair.known.kind is TermKind.NAME
             and abs(pair.known.place - other.place) == 1
             for pair in self.own
         )
@@ -596,31 +803,63 @@ class _View:
     # --- entailment
 
     def _misses_a_genitive(self) -> bool:
-        """Whether all that is missing stands in the same sentence and only says of what: "unused days of leave"."""
+        """Whether all missing terms are in the same sentence and only specify: "unused days of leave"."""
         missing = self.missing
         return (
             len(missing) == 1
             and missing[0].is_elsewhere
             and missing[0].term.before == "of"
-            and missing[0].term.kind is Kind.WORD
+            and missing[0].term.kind is TermKind.WORD
             and len(self.own) > 3
             and not any(term.before == "of" for term in self.free)
         )
 
+    def _is_complement(self, pair: Pair) -> bool:
+        """Whether the denial of one word is the other: not allowed and forbidden, no longer there and removed."""
+        return _is_end(pair, self.words) or (
+            pair.known is not None and self._is_denying(pair.term) != self._is_denying(pair.known)
+        )
+
+    def _misses_prohibition(self) -> bool:
+        """Whether nothing is missing but a word such as "forbidden" for what the memory says must not be done."""
+        if not self.missing:
+            return True
+        is_ruled = self.fact.is_denied and bool(self.fact.marks & {"obliged", "permitted"})
+        return is_ruled and all(self._is_denying(pair.term) for pair in self.missing)
+
+    def _misses_support(self) -> bool:
+        """Whether only a verb without content is missing, as the noun says it: "receives updates", "is updated"."""
+        return (
+            len(self.missing) == 1
+            and self.words.is_one(self.missing[0].term.key, "support")
+            and any(
+                pair.how is How.NEAR
+                and pair.known is not None
+                and pair.known.is_verb
+                and not pair.term.is_verb
+                for pair in self.own
+            )
+        )
+
     def entails(self) -> bool:
-        """Whether everything the claim says stands in the memory, in the same sense."""
+        """Whether the memory contains everything the claim says, in the same sense."""
         if self._is_of_others() and self.claim.is_denied and not self.fact.is_denied:
             return True
-        if self.conflicts or self.opposites or self._is_flipped() or not self.predicate_is_met():
+        if binds(self.claim, self.fact, self.pairs, self.words):
+            return not self.conflicts and not self.opposites
+        ended = bool(self.opposites) and all(self._is_complement(pair) for pair in self.opposites)
+        if self.conflicts or (self.opposites and not ended) or self._is_flipped():
             return False
-        if self.missing and not self._misses_a_genitive():
+        if not (ended or self.ends or self.predicate_is_met()):
+            return False
+        if not (self._misses_a_genitive() or self._misses_support() or self._misses_prohibition()):
             return False
         claim, fact = self.claim.marks, self.fact.marks
-        if claim & {"before", "after"} and self._agrees_in_time() is not True:
+        if claim & {"before", "after"} and not self._agrees_in_time():
             return False
         if ("hedged" in fact and "hedged" not in claim) or ("only" in claim and "only" not in fact):
             return False
-        if "still" in claim and fact & {"ended", "no more", "moved"}:
+        if "still" in claim and (fact & {"ended", "no more", "moved"} or tells_an_end(self.fact, self.words)):
             return False
         if "all" in claim and "all" not in fact and not self.claim.is_denied:
             return False
@@ -639,7 +878,7 @@ def _word(term: Term | None) -> str:
     """A term as written; the words of a phrase were joined by underscores."""
     if term is None:
         return ""
-    return term.text if term.kind is Kind.NAME else term.text.replace("_", " ")
+    return term.text if term.kind is TermKind.NAME else term.text.replace("_", " ")
 
 
 def _differs(pair: Pair) -> str:

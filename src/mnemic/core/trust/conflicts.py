@@ -1,23 +1,23 @@
-"""Conflicts: living memories of which one contradicts the other, by a link that says so or by what they say."""
+"""Conflicts: pairs of living memories that contradict each other, by a link or by their texts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice, zip_longest
 
 from mnemic.core.batches import batches
 from mnemic.core.context import Context
-from mnemic.core.judging.beliefs import CONTRADICTS
 from mnemic.core.memories import is_in_use
+from mnemic.core.trust.beliefs import CONTRADICTS
 from mnemic.core.trust.contradiction import contradiction_between
 from mnemic.core.trust.rivals import sharing
-from mnemic.model.graph import Direction
-from mnemic.model.hidden import HIDDEN
+from mnemic.model.annotations import HIDDEN
+from mnemic.model.filter import EdgeFilter, Filter, Order
 from mnemic.model.memory import Memory
-from mnemic.model.search import Filter, Order
-from mnemic.retrieval.similarity import likeness
+from mnemic.search.similarity import jaccard
 from mnemic.storage.base import Reader
+from mnemic.storage.queries import contents
 
 MOST_COMPARED = 20
 ALIKE_IN_WORDS = 0.35
@@ -33,8 +33,8 @@ Pair = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict:
-    """Two memories that cannot both be true, and why; a link says so, or their texts do."""
+class Contradiction:
+    """Two memories that cannot both be true, with the reason: a link or their texts."""
 
     one: Memory
     other: Memory
@@ -42,7 +42,7 @@ class Conflict:
     reason: str | None = None
 
 
-def find(ctx: Context, namespace: str | None = None) -> list[Conflict]:
+def find(ctx: Context, namespace: str | None = None) -> list[Contradiction]:
     """The conflicts between living memories: first those that links tell, then those of their texts."""
     linked = _linked(ctx, namespace)
     told = {frozenset((conflict.one.id, conflict.other.id)) for conflict in linked}
@@ -50,33 +50,44 @@ def find(ctx: Context, namespace: str | None = None) -> list[Conflict]:
     return linked + list(islice(read, MOST_FOUND))
 
 
-def _linked(ctx: Context, namespace: str | None) -> list[Conflict]:
-    """The living memories that were said to contradict each other, by the number of the link that says so."""
-    reader = ctx.store.read()
+def _linked(ctx: Context, namespace: str | None) -> list[Contradiction]:
+    """Pairs of living memories joined by a `contradicts` link, by the number of the link."""
+    reader = ctx.read()
     living = Filter(namespaces=ctx.scope(namespace), alive_at=ctx.now())
-    edges = reader.edges_typed(CONTRADICTS, living)
+    edges = reader.edges(EdgeFilter(types=(CONTRADICTS,), ends=living, is_current=True))
     ends = {end for edge in edges for end in (edge.source_id, edge.target_id)}
-    memories = {memory.id: memory for memory in reader.memories(sorted(ends))}
-    return [Conflict(memories[edge.source_id], memories[edge.target_id], True, edge.reason) for edge in edges]
+    memories = {memory.id: memory for memory in reader.get(sorted(ends))}
+    return [
+        Contradiction(memories[edge.source_id], memories[edge.target_id], True, edge.reason) for edge in edges
+    ]
 
 
-def _read(ctx: Context, namespace: str | None) -> Iterator[Conflict]:
+def _read(ctx: Context, namespace: str | None) -> Iterator[Contradiction]:
     """Pairs of one namespace whose texts exclude each other, the older of each two first."""
-    reader = ctx.store.read()
+    reader = ctx.read()
     wanted = Filter(namespaces=ctx.scope(namespace), without=HIDDEN, alive_at=ctx.now())
     sources = (_by_rarest(ctx, reader, wanted), _by_meaning(reader, wanted), _by_words(reader, wanted))
-    pairs = dict.fromkeys(pair for turn in zip_longest(*sources) for pair in turn if pair is not None)
-    for one, other, reason in _opposed(reader, list(pairs)[:MOST_READ]):
-        pair = reader.memories([one, other])
+    turns = (pair for turn in zip_longest(*sources) for pair in turn if pair is not None)
+    for one, other, reason in _opposed(reader, list(islice(_distinct(turns), MOST_READ))):
+        pair = reader.get([one, other])
         if len(pair) == 2 and pair[0].namespace == pair[1].namespace:
             older, newer = sorted(pair, key=lambda memory: memory.id)
-            yield Conflict(older, newer, is_linked=False, reason=reason)
+            yield Contradiction(older, newer, is_linked=False, reason=reason)
+
+
+def _distinct(pairs: Iterable[Pair]) -> Iterator[Pair]:
+    """Each of *pairs* once; those beyond what is asked for are never looked for."""
+    seen: set[Pair] = set()
+    for pair in pairs:
+        if pair not in seen:
+            seen.add(pair)
+            yield pair
 
 
 def _opposed(reader: Reader, pairs: Sequence[Pair]) -> Iterator[tuple[int, int, str]]:
     texts: dict[int, str] = {}
     for some in batches(sorted({number for pair in pairs for number in pair}), READ_AT_ONCE):
-        texts |= reader.contents(some)
+        texts |= contents(reader, some)
     for one, other in pairs:
         if (
             one in texts
@@ -90,19 +101,19 @@ def _opposed(reader: Reader, pairs: Sequence[Pair]) -> Iterator[tuple[int, int, 
 
 def _by_words(reader: Reader, wanted: Filter) -> Iterator[Pair]:
     """Pairs that share a MinHash mark and enough of their words."""
-    pairs = reader.marked_alike(wanted, limit=MOST_PAIRS)
+    pairs = reader.near_duplicate_pairs(wanted, limit=MOST_PAIRS)
     texts: dict[int, str] = {}
     for some in batches(sorted({number for pair in pairs for number in pair}), READ_AT_ONCE):
-        texts |= reader.contents(some)
+        texts |= contents(reader, some)
     for one, other in pairs:
-        if one in texts and other in texts and likeness(texts[one], texts[other]) >= ALIKE_IN_WORDS:
+        if one in texts and other in texts and jaccard(texts[one], texts[other]) >= ALIKE_IN_WORDS:
             yield (min(one, other), max(one, other))
 
 
 def _by_rarest(ctx: Context, reader: Reader, wanted: Filter) -> Iterator[Pair]:
     """Each of the newest memories with those that share its rarest words, as `remember` compares them."""
     newest = reader.select(wanted, limit=MOST_LOOKED_UP, order=Order.NEWEST)
-    for memory in reader.memories(newest):
+    for memory in reader.get(newest):
         for other in sharing(ctx, reader, memory):
             yield (min(memory.id, other.id), max(memory.id, other.id))
 
@@ -113,7 +124,7 @@ def _by_meaning(reader: Reader, wanted: Filter) -> list[Pair]:
 
     newest = reader.select(wanted, limit=MOST_NEWEST, order=Order.NEWEST)
     stored = reader.vectors(newest)
-    single = (memory for memory in reader.memories(newest) if len(memory.statements) == 1)
+    single = (memory for memory in reader.get(newest) if len(memory.statements) == 1)
     known = [
         (memory.id, stored[number]) for memory in single if (number := memory.statements[0].id) in stored
     ]
@@ -129,21 +140,23 @@ def _by_meaning(reader: Reader, wanted: Filter) -> list[Pair]:
     return [pair for _, pair in sorted(found)[:MOST_READ]]
 
 
-def among(ctx: Context, memories: Sequence[Memory]) -> list[Conflict]:
-    """What stands against any of these memories: what a link says contradicts it, or another of them by its text."""
-    reader = ctx.store.read()
+def among(ctx: Context, memories: Sequence[Memory]) -> list[Contradiction]:
+    """Contradictions of these memories: by link with any other, by text among themselves."""
+    reader = ctx.read()
     living = {memory.id: memory for memory in memories if is_in_use(ctx, memory)}
-    edges = [edge for edge in reader.edges(list(living), Direction.BOTH, [CONTRADICTS]) if edge.is_current]
+    edges = [
+        edge for edge in reader.edges(EdgeFilter(at=tuple(living), types=(CONTRADICTS,))) if edge.is_current
+    ]
     ends = {end for edge in edges for end in (edge.source_id, edge.target_id)}
-    seen = living | {memory.id: memory for memory in reader.memories(sorted(ends)) if is_in_use(ctx, memory)}
+    seen = living | {memory.id: memory for memory in reader.get(sorted(ends)) if is_in_use(ctx, memory)}
     linked = [
-        Conflict(seen[edge.source_id], seen[edge.target_id], True, edge.reason)
+        Contradiction(seen[edge.source_id], seen[edge.target_id], True, edge.reason)
         for edge in edges
         if edge.source_id in seen and edge.target_id in seen
     ]
     told = {frozenset((conflict.one.id, conflict.other.id)) for conflict in linked}
     read = (
-        Conflict(one, other, False, reason)
+        Contradiction(one, other, False, reason)
         for one, other in combinations(list(living.values())[:MOST_COMPARED], 2)
         if frozenset((one.id, other.id)) not in told
         and (

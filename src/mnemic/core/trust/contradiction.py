@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from mnemic.core.trust.comparison import Relation
+from mnemic.core.trust.comparison import Entailment
 from mnemic.core.trust.judgement import judge, propositions
 
 LONGEST = 1_000
-"""So many characters of each text are compared: whoever contradicts a longer one is found by `verify`."""
+"""Characters of each text that are compared; `verify` covers longer ones."""
 
 
 @lru_cache(maxsize=1024)
@@ -23,6 +23,6 @@ def contradiction_between(
 
 def _found(claim: str, known: str, claim_name: str, known_name: str) -> str | None:
     judgement = judge(propositions(claim[:LONGEST]), known[:LONGEST])
-    if judgement.relation is not Relation.CONTRADICTS:
+    if judgement.relation is not Entailment.CONTRADICTS:
         return None
     return judgement.reason.replace("memory", known_name, 1).replace("the claim", claim_name, 1)

@@ -5,27 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mnemic.core.trust.comparison import WEIGHTS, Comparison, How, Relation, compare
+from mnemic.core.trust.comparison import WEIGHTS, Comparison, Entailment, How, compare
 from mnemic.core.trust.lexicon import LANGUAGES, SPACELESS
-from mnemic.core.trust.propositions import Clause, Kind, Term, clauses, completed, sentences
+from mnemic.core.trust.propositions import Clause, clauses, completed, sentences
+from mnemic.core.trust.terms import Term, TermKind
 from mnemic.model.languages import detect
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """How a text stands to a claim, clause by clause."""
+    """Verdict of one text on a claim, clause by clause."""
 
     parts: tuple[Comparison, ...]
 
     @property
-    def relation(self) -> Relation:
+    def relation(self) -> Entailment:
         """One contradicted clause contradicts the claim; all of them must be entailed."""
         found = [part.relation for part in self.parts]
-        if Relation.CONTRADICTS in found:
-            return Relation.CONTRADICTS
-        if found and all(one is Relation.ENTAILS for one in found):
-            return Relation.ENTAILS
-        return Relation.RELATED if any(one is not Relation.NONE for one in found) else Relation.NONE
+        if Entailment.CONTRADICTS in found:
+            return Entailment.CONTRADICTS
+        if found and all(one is Entailment.ENTAILS for one in found):
+            return Entailment.ENTAILS
+        return Entailment.RELATED if any(one is not Entailment.NONE for one in found) else Entailment.NONE
 
     @property
     def support(self) -> float:
@@ -44,7 +45,7 @@ class Judgement:
     @property
     def reason(self) -> str:
         """Why it contradicts, if it does."""
-        return next((part.reason for part in self.parts if part.relation is Relation.CONTRADICTS), "")
+        return next((part.reason for part in self.parts if part.relation is Entailment.CONTRADICTS), "")
 
 
 def propositions(text: str, language: str | None = None) -> list[Clause]:
@@ -68,8 +69,8 @@ SHORT = 120
 
 
 def judge(claim: Sequence[Clause], text: str, title: str = "") -> Judgement:
-    """How *text* stands to *claim*."""
-    language = language_of(text, claim[0].language if claim else "")
+    """Judge *claim* by *text*."""
+    claim, language = _in_one_language(claim, text)
     context = (
         tuple(term for clause in propositions(title, language) for term in clause.terms) if title else ()
     )
@@ -79,7 +80,7 @@ def judge(claim: Sequence[Clause], text: str, title: str = "") -> Judgement:
         found = clauses(sentence, language)
         known += [(clause, context + previous) for clause in found]
         previous = tuple(
-            term for clause in found for term in clause.terms if term.kind in (Kind.NAME, Kind.WORD)
+            term for clause in found for term in clause.terms if term.kind in (TermKind.NAME, TermKind.WORD)
         )
     if not known:
         return Judgement(())
@@ -88,15 +89,33 @@ def judge(claim: Sequence[Clause], text: str, title: str = "") -> Judgement:
     return Judgement(tuple(_best(completed(clause), known, len(context), most) for clause in told))
 
 
+def _in_one_language(claim: Sequence[Clause], text: str) -> tuple[Sequence[Clause], str]:
+    """*claim* as read in the language of *text*, and that language.
+
+    Of two short texts that seem to be in different languages, both together tell it better: "no" was missed in a
+    Spanish memory, because the claim about it was taken for French.
+    """
+    if not claim:
+        return claim, language_of(text)
+    spoken = claim[0].language
+    if spoken not in _LATIN or len(text) >= SHORT or language_of(text) == spoken:
+        return claim, language_of(text, spoken)
+    told = " ".join(dict.fromkeys(clause.text for clause in claim))
+    joint = language_of(f"{told} {text}")
+    if joint == spoken or joint not in _LATIN:
+        return claim, language_of(text, spoken)
+    return propositions(told, joint)[: len(claim)] or claim, joint
+
+
 def _is_topic(clause: Clause) -> bool:
     """Whether a Japanese clause only names what the next ones are about: 鈴木さんは今、…"""
     return clause.language == "ja" and len(clause.terms) == 1 and clause.terms[0].before == "は"
 
 
 COMPARED = 16
-"""So many clauses of a long text are compared with one of a claim: those that share most of its words."""
+"""Clauses of a long text compared with each clause of a claim: those that share most words."""
 MOST_COMPARED, FEWEST_COMPARED = 64, 3
-"""So many clauses of a text are compared with all of a claim together, and with each at least."""
+"""Budget of comparisons of a text with all clauses of a claim, and the minimum for each."""
 
 
 def _nearest(
@@ -115,14 +134,14 @@ def _best(
 ) -> Comparison:
     found = [compare(claim, fact, context, titled) for fact, context in _nearest(claim, known, most)]
     if claim.is_denied and "all" in claim.marks:  # "not every": one exception is enough
-        found = [one for one in found if one.relation is Relation.ENTAILS] or found
+        found = [one for one in found if one.relation is Entailment.ENTAILS] or found
     return max(found, key=_strength)
 
 
-_ORDER = {Relation.ENTAILS: 2, Relation.CONTRADICTS: 1, Relation.RELATED: 0, Relation.NONE: 0}
+_ORDER = {Entailment.ENTAILS: 2, Entailment.CONTRADICTS: 1, Entailment.RELATED: 0, Entailment.NONE: 0}
 
 
-_WORTH = {Kind.WORD: 1.0, Kind.VALUE: 1.0, Kind.NAME: 0.6, Kind.LIGHT: 0.3}
+_WORTH = {TermKind.WORD: 1.0, TermKind.VALUE: 1.0, TermKind.NAME: 0.6, TermKind.LIGHT: 0.3}
 
 
 def _strength(found: Comparison) -> float:
@@ -147,13 +166,15 @@ def entails_together(one: Judgement, other: Judgement) -> bool:
 
 
 def _completes(one: Comparison, other: Comparison) -> bool:
-    if Relation.ENTAILS in (one.relation, other.relation):
-        return Relation.CONTRADICTS not in (one.relation, other.relation)
-    if Relation.RELATED is not one.relation or Relation.RELATED is not other.relation:
+    if Entailment.ENTAILS in (one.relation, other.relation):
+        return Entailment.CONTRADICTS not in (one.relation, other.relation)
+    if Entailment.RELATED is not one.relation or Entailment.RELATED is not other.relation:
         return False
     if any(part.fact.is_denied or "hedged" in part.fact.marks for part in (one, other)):
         return False
-    firm = [pair for pair in zip(one.pairs, other.pairs, strict=True) if pair[0].term.kind is not Kind.LIGHT]
+    firm = [
+        pair for pair in zip(one.pairs, other.pairs, strict=True) if pair[0].term.kind is not TermKind.LIGHT
+    ]
     shares = {term.key for term in one.fact.terms} & {term.key for term in other.fact.terms}
     is_opposed = any(pair.how in (How.CONFLICT, How.OPPOSITE) for part in (one, other) for pair in part.pairs)
     return bool(shares) and not is_opposed and all(left.is_met or right.is_met for left, right in firm)

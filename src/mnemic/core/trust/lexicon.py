@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import tomllib
 from collections import defaultdict
 from dataclasses import dataclass
@@ -23,13 +24,15 @@ class Lexicon:
     language: str
     words: dict[str, frozenset[str]]
     phrases: tuple[tuple[tuple[str, ...], str], ...]
-    """Expressions of several words and the single token that stands for each."""
+    """Multi-word expressions and the token that represents each."""
     numbers: dict[str, float]
     scales: dict[str, float]
     calendar: dict[str, tuple[str, int]]
     """Names of months, weekdays and parts of the day: what kind, and its place in the list."""
     synonyms: dict[str, frozenset[str]]
     antonyms: dict[str, frozenset[str]]
+    converses: dict[str, frozenset[str]]
+    """Verbs that tell one event from its two sides: to lend and to borrow."""
 
     def is_one(self, word: str, role: str) -> bool:
         """Whether *word* plays *role*, the name of a list."""
@@ -40,16 +43,35 @@ class Lexicon:
         return lemma(word) if self.language == "en" else stem(word, self.language)
 
 
+_INFLECTED = (
+    "light",
+    "denying",
+    "moved",
+    "ending",
+    "being",
+    "binding",
+    "succession",
+    "support",
+    "having",
+    "times",
+)
+"""Lists of verbs and adjectives: their base forms and stems belong to them too."""
+
+
 @cache
 def lexicon(language: str) -> Lexicon:
     """The lexicon of a language; of one that has none, the English one."""
     name = language if language in LANGUAGES else "en"
-    raw = tomllib.loads((_DATA / f"{name}.toml").read_text(encoding="utf-8"))
+    written = tomllib.loads((_DATA / f"{name}.toml").read_text(encoding="utf-8"))
+    raw = {role: text.replace("-", "_") for role, text in written.items()}  # tokens end at a hyphen
     lists = {
         key: frozenset(value.split())
         for key, value in raw.items()
-        if key not in ("numbers", "scales", "months", "weekdays", "dayparts", "antonyms", "synonyms")
+        if key
+        not in ("numbers", "scales", "months", "weekdays", "dayparts", "antonyms", "synonyms", "converses")
     }
+    for role in _INFLECTED:
+        lists[role] |= {_key(word, name) for word in lists[role]}
     numbers = {word: float(value) for word, value in _pairs(raw["numbers"])}
     scales = {word: float(value) for word, value in _pairs(raw["scales"])}
     return Lexicon(
@@ -61,6 +83,7 @@ def lexicon(language: str) -> Lexicon:
         calendar=_calendar(raw),
         synonyms=_groups(raw["synonyms"], name),
         antonyms=_opposites(raw["antonyms"], name),
+        converses=_groups(raw["converses"], name),
     )
 
 
@@ -136,7 +159,7 @@ def _wordnet() -> tuple[dict[str, str], dict[str, str]]:
 
 @lru_cache(maxsize=4096)
 def entry(word: str) -> Entry:
-    """What is known of an English lemma."""
+    """Entry of an English lemma."""
     line = _wordnet()[0].get(word)
     if line is None:
         return _UNKNOWN
@@ -152,7 +175,8 @@ _SUFFIXES = (
 _IRREGULAR = {"left": "leave", "lay": "lie", "found": "find", "better": "better", "best": "best", "data": "data",
               "media": "media", "lost": "lose", "met": "meet", "led": "lead", "kept": "keep", "fell": "fall",
               "rose": "rise", "bore": "bear", "saw": "see", "felt": "feel", "worse": "worse", "last": "last",
-              "first": "first", "worst": "worst", "less": "less", "more": "more", "building": "building"}  # fmt: skip
+              "first": "first", "worst": "worst", "less": "less", "more": "more", "building": "building",
+              "using": "use"}  # fmt: skip
 
 
 @lru_cache(maxsize=8192)
@@ -167,9 +191,18 @@ def lemma(word: str) -> str:
     base = bases.get(word)
     if base and (word not in rows or "v" in rows[base].split("\t", 1)[0]):
         return base
+    if _is_third_person(word, rows):
+        return word[:-1]
     if word in rows and not word.endswith(("ed", "ing")):
         return word
     return _regular(word, rows)
+
+
+def _is_third_person(word: str, rows: dict[str, str]) -> bool:
+    """ "works" is a noun of its own in WordNet, and mostly a form of "work"."""
+    if not word.endswith("s") or word.endswith("ss") or rows.get(word, "").split("\t", 1)[0] != "n":
+        return False
+    return "v" in rows.get(word[:-1], "").split("\t", 1)[0]
 
 
 def _regular(word: str, rows: dict[str, str]) -> str:
@@ -206,17 +239,101 @@ def mean_the_same(claimed: str, known: str, words: Lexicon) -> bool:
     if claimed == known or claimed in words.synonyms.get(known, _NOTHING):
         return True
     if words.language != "en":
-        return False
-    one, other = entry(claimed), entry(known)
-    if claimed in other.synonyms | other.hypernyms or known in one.synonyms:
+        return are_derived(claimed, known, words.language) or _are_listed(claimed, known, words)
+    if _as_adjective(claimed) == _as_adjective(known):
         return True
+    one, other = entry(claimed), entry(known)
+    if claimed in other.synonyms or known in one.synonyms:
+        return True
+    if claimed in other.hypernyms and "n" in one.parts and "v" not in other.parts:
+        return True  # the broader verbs are too broad: to end, to drop and to fail are all to change
     is_derived = claimed in other.derived or known in one.derived or bool(one.derived & other.derived)
     return is_derived and _is_agent(claimed) == _is_agent(known)
+
+
+def _are_listed(claimed: str, known: str, words: Lexicon) -> bool:
+    """Whether other forms of both words are listed as synonyms."""
+    roots = _roots(words.language)
+    told = roots.get(_root(claimed, words.language), ())
+    there = roots.get(_root(known, words.language), ()) if told else ()
+    return any(
+        other in words.synonyms[key]
+        and are_derived(known, key, words.language)
+        and are_derived(claimed, other, words.language)
+        for key in there
+        for other in told
+    )
+
+
+@cache
+def _roots(language: str) -> dict[str, tuple[str, ...]]:
+    """The listed words by their first letters, so that few of them are compared."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for key in lexicon(language).synonyms:
+        found[_root(key, language)].append(key)
+    return {root: tuple(keys) for root, keys in found.items()}
+
+
+def _root(word: str, language: str) -> str:
+    return (_PARTICIPLE.sub(r"\1", word) if language == "de" else word)[:SHORTEST_ROOT]
 
 
 def _is_agent(word: str) -> bool:
     """A contractor is no contract."""
     return word.endswith(("er", "or", "ist", "ee", "ant"))
+
+
+def is_agent_of(noun: str, verb: str) -> bool:
+    """Whether an English noun names who does what the verb says: an owner owns."""
+    return noun.endswith(("er", "or")) and (noun in entry(verb).derived or verb in entry(noun).derived)
+
+
+_NO_MANNER = frozenset(
+    "hardly lately nearly shortly barely scarcely early only daily weekly monthly yearly".split()
+)
+
+
+@lru_cache(maxsize=8192)
+def _as_adjective(word: str) -> str:
+    """The adjective of an adverb: "severe" of "severely"; any other word as it is."""
+    if not word.endswith("ly") or word in _NO_MANNER:
+        return word
+    stem = word[:-2]
+    found = [
+        one
+        for one in (stem, f"{stem}le", f"{stem[:-1]}y", stem.removesuffix("al"))
+        if "a" in entry(one).parts
+    ]
+    return found[0] if found else word
+
+
+def are_derived(one: str, other: str, language: str) -> bool:
+    """Whether two stems differ in nothing but an ending that makes a noun, verb or adjective: "ferm", "fermetur"."""
+    endings = _DERIVATIONS.get(language)
+    if endings is None:
+        return False
+    if language == "de":
+        one, other = _PARTICIPLE.sub(r"\1", one), _PARTICIPLE.sub(r"\1", other)
+    shared = next(
+        (at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]),
+        min(len(one), len(other)),
+    )
+    rests = (one[shared:], other[shared:])
+    return shared >= SHORTEST_ROOT and all(rest in endings for rest in rests)
+
+
+_PARTICIPLE = re.compile(r"^(ab|an|auf|aus|bei|ein|mit|nach|um|vor|zu|zuruck|weg|)ge(?=\w{4})")
+SHORTEST_ROOT = 4
+"""Letters that two stems must share."""
+_DERIVATIONS = {
+    language: frozenset(("", *endings.split()))
+    for language, endings in (
+        ("de", "e er t en ung lich ig isch i ier ation ion nis"),
+        ("fr", "e er i u é ur ure etur ment ement tion ation ag el if"),
+        ("es", "a e o i ion cion acion amient imient ment iv al ur"),
+        ("ru", "а я и е н ен ени ан ани ния к ск ля лен ива ыва ов тел ител ыт"),
+    )
+}
 
 
 def are_opposite(one: str, other: str, words: Lexicon) -> bool:
@@ -228,7 +345,15 @@ def are_opposite(one: str, other: str, words: Lexicon) -> bool:
     left, right = entry(one), entry(other)
     if other in left.antonyms or one in right.antonyms:
         return True
-    return any(_negated_form(one, other))
+    if (
+        words.antonyms.get(one, _NOTHING) & right.derived
+        or words.antonyms.get(other, _NOTHING) & left.derived
+    ):
+        return True
+    if any(_negated_form(one, other)):
+        return True
+    bases = [word[2:] if word.startswith("re") and is_verb(word[2:]) else word for word in (one, other)]
+    return bases != [one, other] and are_opposite(bases[0], bases[1], words)  # closed, reopened
 
 
 def _negated_form(one: str, other: str) -> tuple[bool, ...]:

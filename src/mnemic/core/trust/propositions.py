@@ -5,60 +5,33 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from functools import lru_cache
 
 from mnemic.core.trust import quantities
 from mnemic.core.trust.lexicon import SPACELESS, Lexicon, entry, is_common_word, lexicon
+from mnemic.core.trust.terms import Term, TermKind
 from mnemic.core.trust.tokens import tokenize
-from mnemic.core.trust.values import Date, Quantity
 
 LONGEST = 20_000
-"""So many characters of a text are read."""
+"""Characters of a text that are parsed."""
 LONGEST_SENTENCE = 400
 """A longer one is cut: terms are compared in pairs, and 10,000 characters without a full stop took 24 s."""
 
 
-class Kind(Enum):
-    """What a term is."""
-
-    WORD = "word"
-    LIGHT = "light"
-    """A word that adds little: be, make, take place."""
-    NAME = "name"
-    VALUE = "value"
-
-
-@dataclass(frozen=True, slots=True)
-class Term:
-    """A content word, name, quantity or date in its place."""
-
-    kind: Kind
-    key: str
-    text: str
-    place: int
-    before: str = ""
-    """The function word in front of it: of, with, since."""
-    value: Quantity | Date | None = None
-    is_verb: bool = False
-    is_passive: bool = False
-    role: str = ""
-    """The last "from" or "to" in front of it."""
-
-
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """One proposition: what is said, and whether it is said or denied."""
+    """One proposition with its polarity."""
 
     text: str
-    """The sentence it stands in, as written."""
+    """The sentence it is part of, as written."""
     language: str
     terms: tuple[Term, ...]
     marks: frozenset[str]
-    """Which of these hold: ended, no more, moved, still, all, some, only, hedged, permitted, obliged, before, after."""
+    """Which hold: ended, no more, moved, still, all, some, only, hedged, permitted, obliged, before, after, future,
+    excepted."""
     denials: int = 0
     inherited: tuple[Term, ...] = ()
-    """What it takes over from clauses before it: its subject, or what its pronouns stand for."""
+    """Terms inherited from earlier clauses: its subject, or the referents of its pronouns."""
     leading: int = 0
     """How many of them hold for the whole sentence: "during the outage …"."""
     elsewhere: tuple[Term, ...] = ()
@@ -70,12 +43,12 @@ class Clause:
 
     @property
     def is_denied(self) -> bool:
-        """Whether an odd number of negations stands in it."""
+        """Whether it contains an odd number of negations."""
         return self.denials % 2 == 1
 
     @property
     def has_pronoun(self) -> bool:
-        """Whether a pronoun stands in it for something said before."""
+        """Whether it contains a pronoun that refers back."""
         words = lexicon(self.language)
         return any(words.is_one(word, "pronouns") for word in self.order)
 
@@ -89,7 +62,7 @@ class Clause:
         if any(words.is_one(word, "pronouns") for word in lead) or any(word in _FINITE for word in lead):
             return False
         if self.language == "zh":
-            return not any(
+            return sum(term.value is None for term in self.terms) > 1 and not any(
                 words.is_one(word, role) for word in lead for role in ("permission", "obligation", "negators")
             )
         is_bare = all(words.is_one(word, "auxiliaries") or words.is_one(word, "clauses") for word in lead)
@@ -106,6 +79,11 @@ class Clause:
         while order and (order[-1] in _FINITE or words.is_one(order[-1], "negators")):
             order.pop()
         return not any(term.is_verb for term in self.terms) and not any(word in _FINITE for word in order)
+
+    @property
+    def is_possessed(self) -> bool:
+        """Whether it begins with a possessive: "her deputy — Pavel"."""
+        return any(lexicon(self.language).is_one(word, "pronouns") for word in self.lead)
 
     @property
     def is_contrast(self) -> bool:
@@ -153,15 +131,15 @@ def clauses(sentence: str, language: str) -> tuple[Clause, ...]:
     found = [
         clause
         for part in _split(tokens, words)
-        for said, denials in _excepting(part, words)
-        if (clause := _clause(said, words, sentence, denials)) is not None
+        for said, denials, has_exception in _excepting(part, words)
+        if (clause := _clause(said, words, sentence, denials, has_exception)) is not None
     ]
     found = _merged(found)
     return tuple(_with_inherited(found, place) for place in range(len(found)))
 
 
 def _merged(found: Sequence[Clause]) -> list[Clause]:
-    """A clause of a single name or word in front of another says nothing by itself."""
+    """A clause of a single name or word in front of another is no proposition."""
     result: list[Clause] = []
     for clause in found:
         last = result[-1] if result else None
@@ -170,7 +148,7 @@ def _merged(found: Sequence[Clause]) -> list[Clause]:
             and clause.language not in SPACELESS
             and len(result) == 1
             and len(last.terms) == 1
-            and last.terms[0].kind is not Kind.VALUE
+            and last.terms[0].kind is not TermKind.VALUE
         ):
             shift = len(last.order)
             moved = tuple(replace(term, place=term.place + shift) for term in clause.terms)
@@ -224,6 +202,9 @@ def _leading(clause: Clause) -> tuple[Term, ...]:
 
 def subject(clause: Clause) -> tuple[Term, ...]:
     """The terms in front of the verb; where no verb is known, the first one with the names behind it."""
+    if clause.language == "ja":
+        topic = next((at for at, term in enumerate(clause.terms) if term.before in _TOPICS), None)
+        return clause.terms[: topic + 1] if topic is not None else clause.terms[:1]
     verbs = [term.place for term in clause.terms[1:] if term.is_verb]
     verbs += [
         place for place, word in enumerate(clause.order) if word in _FINITE and place > clause.terms[0].place
@@ -237,15 +218,17 @@ def subject(clause: Clause) -> tuple[Term, ...]:
 
 
 def _is_named(term: Term, clause: Clause) -> bool:
-    return term.kind is Kind.NAME or (clause.language == "de" and term.text[:1].isupper() and not term.before)
+    return term.kind is TermKind.NAME or (
+        clause.language == "de" and term.text[:1].isupper() and not term.before
+    )
 
 
 def completed(clause: Clause) -> Clause:
-    """A clause of a claim with the subject it takes over, so that it can be judged by itself."""
+    """A clause of a claim with its inherited subject, so that it can be judged alone."""
     taken = (
         clause.inherited
         if not clause.is_verbless
-        else tuple(term for term in clause.inherited if term.is_verb or term.kind is Kind.NAME)
+        else tuple(term for term in clause.inherited if term.is_verb or term.kind is TermKind.NAME)
     )
     if (clause.has_subject and not clause.is_verbless) or not taken:
         return clause
@@ -270,7 +253,11 @@ def _split(tokens: Sequence[str], words: Lexicon) -> Iterator[list[str]]:
             " ，、；：,。！？!?（）()"
         ) == "":
             is_comma = token.strip() in (",", "，", "、", "")
-            if not is_comma or _starts_clause(tokens[place + 1 :], words):
+            if (
+                not is_comma
+                or _starts_clause(tokens[place + 1 :], words)
+                or _is_gapped(part, tokens[place + 1 :], words)
+            ):
                 yield part
                 part = []
             continue
@@ -309,10 +296,38 @@ def _starts_clause(rest: Sequence[str], words: Lexicon, after: str = ",") -> boo
         return len(rest) >= 3 or after != ","
     if after in ("but", "whereas", "although", "though", "because", "however", "unless", "while", "yet"):
         return True
+    if after == "and" and _continues(rest, words):
+        return True
     until = next((at for at, token in enumerate(rest) if token in (",", ";", "and", "or")), len(rest))
     return any(_is_finite(token.lower(), words) for token in rest[: min(until, 7)]) or _names_an_actor(
         rest, words
     )
+
+
+def _is_gapped(part: Sequence[str], rest: Sequence[str], words: Lexicon) -> bool:
+    """Whether the verb is left out behind a comma: "The lab moves to Leiden, the storage room to Gouda"."""
+    if words.language != "en" or not any(_is_finite(token.lower(), words) for token in part[1:]):
+        return False
+    lowered = [token.lower() for token in rest]
+    turn = next((at for at, word in enumerate(lowered) if words.is_one(word, "prepositions")), 0)
+    is_parallel = (
+        0 < turn < 5 and lowered[turn] in {token.lower() for token in part} and lowered[turn] != "of"
+    )
+    return is_parallel and not any(_is_finite(word, words) or word in (",", "and") for word in lowered)
+
+
+def _continues(rest: Sequence[str], words: Lexicon) -> bool:
+    """Whether a second verb of the same subject follows "and": "and hear no advertising", "and mirrored to Oslo"."""
+    first, second = rest[0].lower(), rest[1].lower() if len(rest) > 1 else ""
+    parts = entry(words.key(first)).parts
+    if "v" not in parts or not first.isalpha():
+        return False
+    if first.endswith("ed") and words.key(first) != first:
+        return not second or words.is_one(second, "prepositions") or words.is_one(second, "articles")
+    has_object = (
+        any(words.is_one(second, role) for role in ("articles", "negators", "all")) or second[:1].isdigit()
+    )
+    return "n" not in parts and "a" not in parts and has_object
 
 
 def _names_an_actor(rest: Sequence[str], words: Lexicon) -> bool:
@@ -352,9 +367,13 @@ _VERBS_FIRST = frozenset(
 )
 
 
-def _clause(tokens: Sequence[str], words: Lexicon, sentence: str, extra_denials: int = 0) -> Clause | None:
+def _clause(
+    tokens: Sequence[str], words: Lexicon, sentence: str, extra_denials: int = 0, has_exception: bool = False
+) -> Clause | None:
     items = list(quantities.read(tokens, words))
-    marks, denials = _marks([item for item in items if isinstance(item, str)], words, sentence)
+    marks, denials = _marks(_without_frequency(items, words), words, sentence)
+    if has_exception and "all" in marks:
+        marks = marks - {"all"} | {"excepted"}
     terms, order = _terms(
         items, words, is_first=bool(tokens) and _unquoted(sentence).lstrip().startswith(tokens[0])
     )
@@ -367,11 +386,21 @@ def _clause(tokens: Sequence[str], words: Lexicon, sentence: str, extra_denials:
     )
 
 
-def _excepting(tokens: Sequence[str], words: Lexicon) -> list[tuple[list[str], int]]:
+def _without_frequency(items: Sequence[str | Term], words: Lexicon) -> list[str]:
+    """The words of a clause without "every" in front of a day or a time span: it says how often, not of whom."""
+    following = [*items[1:], ""]
+    return [
+        item
+        for item, after in zip(items, following, strict=False)
+        if isinstance(item, str) and not (words.is_one(item.lower(), "all") and isinstance(after, Term))
+    ]
+
+
+def _excepting(tokens: Sequence[str], words: Lexicon) -> list[tuple[list[str], int, bool]]:
     """A clause with an exception says two things: all but the exception do, the exception does not."""
     place = next((at for at, token in enumerate(tokens) if words.is_one(token.lower(), "exceptions")), None)
     if place is None or words.language in SPACELESS or place == 0:
-        return [(list(tokens), 0)]
+        return [(list(tokens), 0, False)]
     end = next(
         (
             at
@@ -382,8 +411,9 @@ def _excepting(tokens: Sequence[str], words: Lexicon) -> list[tuple[list[str], i
     )
     head, excepted, rest = list(tokens[:place]), list(tokens[place + 1 : end]), list(tokens[end:])
     if rest:
-        return [(head + rest, 0), (excepted + rest, 1)]
-    return [(head, 0), (excepted + [token for token in head if not words.is_one(token.lower(), "all")], 1)]
+        return [(head + rest, 0, True), (excepted + rest, 1, False)]
+    others = [token for token in head if not words.is_one(token.lower(), "all")]
+    return [(head, 0, True), (excepted + others, 1, False)]
 
 
 def _is_base_verb(token: str, words: Lexicon) -> bool:
@@ -393,7 +423,7 @@ def _is_base_verb(token: str, words: Lexicon) -> bool:
 _MARKS = {
     "ended": "ended", "still": "still", "all": "all", "some": "some", "only": "only",
     "moved": "moved", "hedges": "hedged", "permission": "permitted", "obligation": "obliged",
-    "before": "before", "after": "after",
+    "before": "before", "after": "after", "future": "future",
 }  # fmt: skip
 
 
@@ -405,7 +435,8 @@ def _marks(tokens: Sequence[str], words: Lexicon, sentence: str) -> tuple[set[st
         for role, mark in _MARKS.items()
         if any(words.is_one(word, role) for word in (keys if role == "moved" else lowered))
     }
-    if words.language == "fr" and "plus" in lowered and {"ne", "n"} & set(lowered):
+    more = _NO_MORE.get(words.language, frozenset()) & set(lowered)
+    if more and "pas" not in lowered and any(words.is_one(word, "negators") for word in lowered):
         marks.add("no more")
     if words.language == "en" and {"any_more", "anymore", "any_longer"} & set(lowered):
         marks.add("no more")
@@ -423,13 +454,21 @@ def _marks(tokens: Sequence[str], words: Lexicon, sentence: str) -> tuple[set[st
     return marks, denials
 
 
+_NO_MORE = {"fr": frozenset(("plus", "plus_de")), "de": frozenset(("mehr",))}
+"""Words that say with a negation elsewhere in the clause that something ended: "ne … plus", "kein … mehr"."""
+
+
 def _terms(items: Sequence[str | Term], words: Lexicon, is_first: bool) -> tuple[list[Term], list[str]]:
     terms: list[Term] = []
     order: list[str] = []
     before = role = ""
+    is_denied = any(isinstance(item, str) and words.is_one(item.lower(), "negators") for item in items)
     for place, item in enumerate(items):
         lowered = item.lower() if isinstance(item, str) else ""
         is_state = lowered in _STATES and place == len(items) - 1 and bool(terms)  # "the flag is on"
+        if is_denied and lowered in _NO_MORE.get(words.language, ()):
+            order.append(lowered)
+            continue
         if isinstance(item, str) and _is_function(lowered, words) and not is_state:
             if words.is_one(lowered, "prepositions") or words.is_one(lowered, "passive"):
                 before = lowered
@@ -442,6 +481,8 @@ def _terms(items: Sequence[str | Term], words: Lexicon, is_first: bool) -> tuple
         else:
             term = _term(item, place == 0 and is_first, words, len(order), before)
             term = replace(term, is_verb=_is_verb(term, place, items, words, is_first))
+            if term.is_verb and _has_its_verb(term, terms, order, words):
+                term = replace(term, is_verb=False)
         if words.language == "ja":
             term = replace(term, before=_particle(items, place, words))
         if term.is_verb:
@@ -450,6 +491,19 @@ def _terms(items: Sequence[str | Term], words: Lexicon, is_first: bool) -> tuple
         order.append(term.key)
         before = ""
     return terms, order
+
+
+def _has_its_verb(term: Term, terms: Sequence[Term], order: Sequence[str], words: Lexicon) -> bool:
+    """Whether an English base form follows a verb without "to" or the like: "edits the morning show"."""
+    if words.language != "en" or term.text.lower() != term.key or not order:
+        return False
+    is_led = any(
+        words.is_one(order[-1], role)
+        for role in ("prepositions", "negators", "permission", "clauses", "obligation")
+    )
+    return (
+        not is_led and order[-1] not in _FINITE and any(one.is_verb for one in terms) | bool(_BE & set(order))
+    )
 
 
 _STATES = frozenset("on off up down in out".split())
@@ -486,14 +540,14 @@ def _term(token: str, is_first: bool, words: Lexicon, place: int, before: str) -
     lowered = token.lower()
     key = words.key(lowered)
     if _is_name(token, lowered, is_first, words):
-        return Term(Kind.NAME, lowered if words.language == "en" else key, token, place, before)
+        return Term(TermKind.NAME, lowered if words.language == "en" else key, token, place, before)
     is_light = words.is_one(lowered, "light") or words.is_one(key, "light")
-    return Term(Kind.LIGHT if is_light else Kind.WORD, key, token, place, before)
+    return Term(TermKind.LIGHT if is_light else TermKind.WORD, key, token, place, before)
 
 
 def _is_verb(term: Term, place: int, items: Sequence[str | Term], words: Lexicon, is_first: bool) -> bool:
-    """Whether a word is the verb of its clause, by its form and by what stands around it."""
-    if term.kind in (Kind.NAME, Kind.VALUE) or words.language in SPACELESS:
+    """Whether a word is the verb of its clause, by its form and neighbours."""
+    if term.kind in (TermKind.NAME, TermKind.VALUE) or words.language in SPACELESS:
         return False
     last = items[place - 1] if place else ""
     before = last.lower() if isinstance(last, str) else ""
@@ -526,7 +580,9 @@ def _is_english_verb(
         "never",
         "may",
         "can",
+        "cannot",
         "must",
+        "might",
         "could",
         "need",
         *_PRONOUNS,
@@ -540,7 +596,7 @@ def _is_english_verb(
     has_aux = any(word in _FINITE for word in rest)
     if text != key:  # "runs", "hosts"
         return is_told or (is_inside and not has_aux)
-    return is_told or "n" not in parts or (is_inside and key in _VERBS_FIRST and not has_aux)
+    return is_told or (not has_aux and ("n" not in parts or (is_inside and key in _VERBS_FIRST)))
 
 
 def _is_name(token: str, lowered: str, is_first: bool, words: Lexicon) -> bool:

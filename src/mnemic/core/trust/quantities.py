@@ -5,14 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from math import inf, nextafter
-from typing import TYPE_CHECKING
 
 from mnemic.core.trust.lexicon import SPACELESS, Lexicon, entry
+from mnemic.core.trust.terms import Term, TermKind
 from mnemic.core.trust.units import unit
 from mnemic.core.trust.values import Date, Quantity
-
-if TYPE_CHECKING:
-    from mnemic.core.trust.propositions import Term
 
 _ISO = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})")
@@ -23,8 +20,6 @@ _MONTH = 30 * 86_400.0
 
 def read(tokens: Sequence[str], words: Lexicon) -> Iterator[str | Term]:
     """*tokens* with every quantity and date replaced by a term that holds its value."""
-    from mnemic.core.trust.propositions import Kind, Term
-
     place = 0
     while place < len(tokens):
         found = _date(tokens, place, words) or _quantity(tokens, place, words)
@@ -35,7 +30,7 @@ def read(tokens: Sequence[str], words: Lexicon) -> Iterator[str | Term]:
         value, length = found
         counted = _counted_rate(value, tokens, place + length, words)
         value = counted or value
-        yield Term(Kind.VALUE, value.text.lower(), value.text, place, value=value)
+        yield Term(TermKind.VALUE, value.text.lower(), value.text, place, value=value)
         place += length
         if counted:  # the noun, without "an hour" behind it
             yield tokens[place]
@@ -45,7 +40,7 @@ def read(tokens: Sequence[str], words: Lexicon) -> Iterator[str | Term]:
 def _counted_rate(
     value: Quantity | Date, tokens: Sequence[str], place: int, words: Lexicon
 ) -> Quantity | None:
-    """ "4,500 bottles an hour": what is counted, by the time it is counted in."""
+    """ "4,500 bottles an hour": a counted noun with its time unit."""
     if not isinstance(value, Quantity) or not value.dimension.startswith("#"):
         return None
     rate = _rate(tokens, place + 1, words)
@@ -72,7 +67,7 @@ def _is_label(value: Quantity | Date, tokens: Sequence[str], place: int, words: 
 
 
 def _is_plain_noun(tokens: Sequence[str], place: int, words: Lexicon) -> bool:
-    """Whether an English noun in its base form stands there, with no subject in front that would make it a verb."""
+    """Whether an English noun in base form is here, without a preceding subject that would make it a verb."""
     word, before = _lower(tokens, place), _lower(tokens, place - 1)
     if words.language != "en" or words.key(word) != word or "n" not in entry(word).parts:
         return False
@@ -101,7 +96,7 @@ def _date(tokens: Sequence[str], place: int, words: Lexicon) -> tuple[Date, int]
         return Date((("weekday", number),), tokens[place]), 1
     if kind == "dayparts":
         return Date((("daypart", number),), tokens[place]), 1
-    if kind == "months" and _is_month(tokens, place):
+    if kind == "months" and (words.language != "en" or _is_month(tokens, place)):
         return _western(tokens, place, number, words)
     if _is_day(token) and words.calendar.get(_after_day(tokens, place), ("", 0))[0] == "months":
         return _western(tokens, place, 0, words)
@@ -263,6 +258,8 @@ _FRACTIONS = {
     "halben": 0.5,
     "demi": 0.5,
     "quart": 0.25,
+    "media": 0.5,
+    "medio": 0.5,
 }
 
 
@@ -300,6 +297,14 @@ def _fraction(tokens: Sequence[str], place: int) -> tuple[float, int] | None:
     return (part, following - place) if unit(_lower(tokens, following)) else None
 
 
+def _and_a_half(tokens: Sequence[str], place: int) -> int:
+    """The number of tokens of "and a half" behind "an hour", in English, French and Spanish; else 0."""
+    for phrase in (("and", "a", "half"), ("et", "demie"), ("et", "demi"), ("y", "media"), ("y", "medio")):
+        if all(_lower(tokens, place + at) == word for at, word in enumerate(phrase)):
+            return len(phrase)
+    return 0
+
+
 def _single(tokens: Sequence[str], place: int, bound: str) -> tuple[float, int] | None:
     """ "more than a decade": an article behind a bound counts one."""
     is_one = bound and _lower(tokens, place) in (
@@ -331,6 +336,8 @@ def _with_unit(
         dimension, factor = known
         is_calendar = dimension == "time" and factor >= _MONTH
         place += 1
+        if half := _and_a_half(tokens, place):
+            value, place = value + 0.5, place + half
     elif name and name[0].isalpha() and value < 1e9:
         dimension = _counted(tokens, place, words)
     # Behind its unit a bound stands in Chinese and Japanese: 5000元以上, 10万円を超える.
@@ -382,7 +389,7 @@ def _bound_behind(tokens: Sequence[str], place: int, bound: str, words: Lexicon)
 
 
 def _rate(tokens: Sequence[str], place: int, words: Lexicon) -> tuple[float, int] | None:
-    """ "a month", "per second", "pro Jahr", "al mes": the time it is counted by, and how many tokens say so."""
+    """ "a month", "per second", "pro Jahr", "al mes": the time unit and the number of tokens it takes."""
     following = unit(_lower(tokens, place + 1)) if words.is_one(_lower(tokens, place), "per") else None
     if following and following[0] == "time":
         return following[1], 2

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mnemic.core.context import Context
-from mnemic.model.hidden import HIDDEN
+from mnemic.model.annotations import HIDDEN
+from mnemic.model.filter import Filter
 from mnemic.model.memory import Memory
-from mnemic.model.search import Filter
-from mnemic.retrieval.text import content_words
+from mnemic.search.query import content_words
 from mnemic.storage.base import Reader
+from mnemic.storage.queries import best_words, holders
 
 RAREST, NEAREST = 4, 4
-"""A new memory is looked up by so many of its words, and compared with so many others."""
+"""Words of a new memory used for the look-up, and candidates compared with it."""
 SHARED = 0.5
 """From this share of common content words on, of the shorter text."""
 LONGEST = 2_000
@@ -31,12 +32,10 @@ def rivals(ctx: Context, memory: Memory) -> list[Rival]:
     """The living memories of its namespace that *memory*, just stored, contradicts."""
     if len(memory.content) > LONGEST:
         return []
-    near = [other for other in sharing(ctx, ctx.store.read(), memory) if _overlap(memory, other) >= SHARED]
+    near = [other for other in sharing(ctx, ctx.read(), memory) if _overlap(memory, other) >= SHARED]
     if not near:
         return []
-    from mnemic.core.trust.contradiction import (
-        contradiction_between,  # loads the lexicon: most writes do without
-    )
+    from mnemic.core.trust.contradiction import contradiction_between
 
     found = (
         (other, contradiction_between(memory.content, other.content, "the new one", f"memory {other.id}"))
@@ -47,15 +46,15 @@ def rivals(ctx: Context, memory: Memory) -> list[Rival]:
 
 def sharing(ctx: Context, reader: Reader, memory: Memory) -> list[Memory]:
     """The living memories of its namespace that hold one of the rarest words of *memory* that others hold too."""
-    frequency = reader.frequencies(content_words(memory.content), (memory.namespace,))
+    frequency = holders(reader, content_words(memory.content), (memory.namespace,))
     shared = sorted(
         (word for word, count in frequency.items() if count > 1), key=lambda word: frequency[word]
     )
     if not shared:
         return []
     wanted = Filter(namespaces=(memory.namespace,), without=HIDDEN, alive_at=ctx.now())
-    found = reader.words(shared[:RAREST], wanted, every=False, limit=NEAREST + 1)
-    return reader.memories([number for number, _ in found if number != memory.id][:NEAREST])
+    found = best_words(reader, shared[:RAREST], wanted, limit=NEAREST + 1)
+    return reader.get([number for number, _ in found if number != memory.id][:NEAREST])
 
 
 def _overlap(one: Memory, other: Memory) -> float:

@@ -1,4 +1,4 @@
-"""Words of Chinese and Japanese, where they cannot be told without a dictionary: cut where two sentences differ."""
+"""Word segmentation of Chinese and Japanese without a dictionary: cut where two sentences differ."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 
-from mnemic.core.trust.propositions import Clause, Kind, Term
+from mnemic.core.trust.propositions import Clause
+from mnemic.core.trust.terms import Term, TermKind
 
 SHORTEST = 2
-"""So many characters in common make a word."""
+"""Shared characters that make a word."""
 
 
 def aligned(claim: Clause, fact: Clause) -> tuple[Clause, Clause]:
     """Both clauses with their words cut at the borders of what they have in common."""
     terms, known = list(claim.terms), list(fact.terms)
     for term in claim.terms:
-        if term.kind is Kind.VALUE or any(term.key == other.key for other in known):
+        if term.kind is TermKind.VALUE or any(term.key == other.key for other in known):
             continue
         best = max(known, key=lambda other: _common(term, other)[2], default=None)
         if best is None or _common(term, best)[2] < SHORTEST:
@@ -28,7 +29,7 @@ def aligned(claim: Clause, fact: Clause) -> tuple[Clause, Clause]:
 
 
 def _common(one: Term, other: Term) -> tuple[int, int, int]:
-    if other.kind is Kind.VALUE or one.kind is Kind.VALUE:
+    if other.kind is TermKind.VALUE or one.kind is TermKind.VALUE:
         return 0, 0, 0
     match = SequenceMatcher(None, one.key, other.key, autojunk=False).find_longest_match()
     return match.a, match.b, match.size

@@ -19,7 +19,7 @@ def _by_name() -> dict[str, tuple[str, float]]:
 
 
 def unit(name: str) -> tuple[str, float] | None:
-    """Dimension and factor of a unit as it is written; None if it is none."""
+    """Dimension and factor of a unit as written; None if unknown."""
     return _by_name().get(name.lower())
 
 

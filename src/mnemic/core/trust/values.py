@@ -1,4 +1,4 @@
-"""Quantities and dates, and whether what is claimed of them agrees with what is known."""
+"""Comparison of claimed and known quantities and dates."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CALENDAR = 0.02
 
 
 class Fit(Enum):
-    """How a claimed value stands to a known one."""
+    """Relation of a claimed value to a known one."""
 
     SAME = "same"
     WITHIN = "within"
@@ -41,14 +41,14 @@ class Quantity:
 
 @dataclass(frozen=True, slots=True)
 class Date:
-    """A date as far as it is told: year, month, day, weekday, daypart, minute of the day."""
+    """A date to the known precision: year, month, day, weekday, part of the day, minute."""
 
     parts: tuple[tuple[str, int], ...]
     text: str
 
 
 def fit(claimed: Quantity | Date, known: Quantity | Date) -> Fit:
-    """How *claimed* stands to *known*."""
+    """Compare *claimed* with *known*."""
     if isinstance(claimed, Quantity) and isinstance(known, Quantity):
         return _quantities(claimed, known)
     if isinstance(claimed, Date) and isinstance(known, Date):

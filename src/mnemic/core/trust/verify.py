@@ -6,34 +6,37 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from mnemic.core.context import Context
-from mnemic.core.judging.beliefs import CONTRADICTS
 from mnemic.core.memories import SUPERSEDES, is_in_use
 from mnemic.core.recall import catch_up, vector_of
 from mnemic.core.sessions import NEXT, PART_OF
-from mnemic.core.trust.comparison import Relation
+from mnemic.core.trust.beliefs import CONTRADICTS
+from mnemic.core.trust.comparison import Entailment
 from mnemic.core.trust.judgement import Judgement, entails_together, judge, propositions
-from mnemic.core.trust.propositions import Clause, Kind
-from mnemic.model.graph import Direction
+from mnemic.core.trust.propositions import Clause
+from mnemic.core.trust.terms import TermKind
+from mnemic.model.enums import State
+from mnemic.model.filter import EdgeFilter, Filter, Order, Query
+from mnemic.model.graph import Direction, Link
 from mnemic.model.memory import Memory
-from mnemic.model.search import Filter, Query
-from mnemic.model.values import Moment, State, iso
-from mnemic.retrieval import engine
-from mnemic.retrieval.profiles import HOUSE
+from mnemic.model.time import Moment, iso
+from mnemic.search import search
+from mnemic.search.ranking import NATIVE
 from mnemic.storage.base import Reader
+from mnemic.storage.queries import passing
 
 VERIFIED, CONTRADICTED, PARTIAL, UNGROUNDED = "verified", "contradicted", "partial", "ungrounded"
 CANDIDATES = 20
-"""So many of the memories nearest to the claim are compared with it."""
+"""Nearest memories compared with the claim."""
 NOISE = 0.05
 """Memories below this relevance have nothing to do with a claim; the floor of recall would hide evidence."""
 MOST_CLAUSES = 16
-"""So many statements of one claim are compared with memory."""
+"""Statements of one claim that are checked."""
 LINKED = 10
-"""So many memories linked to the best one may complete it."""
+"""Memories linked to the best one that may complete it."""
 FORERUNNERS = 100
-"""So many versions behind the candidates are looked at, the latest first."""
+"""Earlier versions of the candidates that are checked, latest first."""
 RECENTLY_SUPERSEDED = 200
-"""So many of those superseded last are looked at for what they said themselves."""
+"""Most recently superseded memories that are checked."""
 RELATED = 0.3
 """From this share of the claim on, a memory says a part of it."""
 SUCCEEDS = 0.5
@@ -67,7 +70,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """How a claim stands, what that rests on, the words nobody backs, and the reason in one sentence."""
+    """Verdict on a claim with its evidence, the unsupported words, and the reason in one sentence."""
 
     status: str
     confidence: float
@@ -77,10 +80,10 @@ class Verdict:
 
 
 def verify(ctx: Context, claim: str, namespace: str | None = None, limit: int = 5) -> Verdict:
-    """How memory stands to *claim*. When in doubt the answer is partial, never verified."""
+    """Check *claim* against memory. When in doubt the verdict is partial, never verified."""
     every = propositions(claim)
     told = every[:MOST_CLAUSES]
-    reader = ctx.store.read()
+    reader = ctx.read()
     near = _candidates(ctx, reader, claim, namespace) if told else []
     living = _by_support(_evidence(memory, told) for memory in near)
     outdated = _outdated(ctx, reader, near, told, namespace) if told else []
@@ -104,7 +107,7 @@ def _verdict(
     outdated: Sequence[Evidence],
     limit: int,
 ) -> Verdict:
-    entailing = [item for item in living if item.judgement.relation is Relation.ENTAILS]
+    entailing = [item for item in living if item.judgement.relation is Entailment.ENTAILS]
     against = [item for item in living if item.contradicts]
     if entailing and against:
         return _disputed(entailing[0], against[0], living, outdated, limit)
@@ -182,17 +185,17 @@ def _reason(item: Evidence) -> str:
 
 def _was_true(against: Evidence, outdated: Sequence[Evidence]) -> str:
     """When the claim was held and since when not, if it is a belief that changed."""
-    held = next((item for item in outdated if item.judgement.relation is Relation.ENTAILS), None)
+    held = next((item for item in outdated if item.judgement.relation is Entailment.ENTAILS), None)
     if held is None:
         return ""
-    since, until = _day(held.memory.created_at), _day(against.memory.created_at)
+    since, until = _day(held.memory.occurred_at), _day(against.memory.occurred_at)
     return f"; memory {held.memory.id} of {since} said so until {until}"
 
 
 def _succession(old: Memory, new: Memory) -> str:
     return (
-        f"memory {old.id} ({_day(old.created_at)}) said so, "
-        f"but memory {new.id} ({_day(new.created_at)}) replaced it"
+        f"memory {old.id} ({_day(old.occurred_at)}) said so, "
+        f"but memory {new.id} ({_day(new.occurred_at)}) replaced it"
     )
 
 
@@ -213,7 +216,9 @@ def _missing(claim: Sequence[Clause], best: Sequence[Evidence]) -> tuple[str, ..
     if best:
         return _unbacked(best[0])
     return tuple(
-        dict.fromkeys(term.text for clause in claim for term in clause.terms if term.kind is not Kind.LIGHT)
+        dict.fromkeys(
+            term.text for clause in claim for term in clause.terms if term.kind is not TermKind.LIGHT
+        )
     )
 
 
@@ -231,7 +236,7 @@ def _evidence(memory: Memory, claim: Sequence[Clause]) -> Evidence:
         words=judgement.backed,
         support=judgement.support,
         is_outdated=is_outdated,
-        contradicts=judgement.relation is Relation.CONTRADICTS and not is_outdated,
+        contradicts=judgement.relation is Entailment.CONTRADICTS and not is_outdated,
         judgement=judgement,
     )
 
@@ -247,7 +252,7 @@ def _candidates(ctx: Context, reader: Reader, claim: str, namespace: str | None)
     wanted = Filter(namespaces=ctx.scope(namespace), alive_at=now)
     query = Query(text=claim, filter=wanted, limit=CANDIDATES, min_relevance=NOISE, now=now)
     catch_up(ctx, query.filter)
-    return [hit.memory for hit in engine.search(reader, query, vector_of(ctx, claim, wanted), HOUSE)]
+    return [hit.memory for hit in search.find_hits(reader, query, vector_of(ctx, claim, wanted), NATIVE)]
 
 
 def _together(
@@ -257,9 +262,13 @@ def _together(
     if not living:
         return []
     best = living[0]
-    links = [link for link in reader.links([best.memory.id], Direction.BOTH) if link.type not in NO_SUPPORT]
+    links = [
+        link
+        for link in reader.look_edges(EdgeFilter(at=(best.memory.id,), is_current=True), Link)
+        if link.type not in NO_SUPPORT
+    ]
     ends = {end for link in links for end in (link.source_id, link.target_id)} - {best.memory.id}
-    linked = [memory for memory in reader.memories(sorted(ends)[:CANDIDATES]) if is_in_use(ctx, memory)]
+    linked = [memory for memory in reader.get(sorted(ends)[:CANDIDATES]) if is_in_use(ctx, memory)]
     for memory in linked[:LINKED]:
         other = _evidence(memory, claim)
         if entails_together(best.judgement, other.judgement):
@@ -270,16 +279,20 @@ def _together(
 def _outdated(
     ctx: Context, reader: Reader, near: Sequence[Memory], claim: Sequence[Clause], namespace: str | None
 ) -> list[Evidence]:
-    """Superseded memories: the versions before the candidates, and whatever else entails the claim."""
+    """Superseded memories: earlier versions of the candidates, and others that entail the claim."""
     older = _forerunners(reader, [memory.id for memory in near])
-    recent = reader.left(State.SUPERSEDED, ctx.scope(namespace), limit=RECENTLY_SUPERSEDED)
+    recent = reader.select(
+        Filter(namespaces=ctx.scope(namespace), states=frozenset({State.SUPERSEDED})),
+        order=Order.LEFT,
+        limit=RECENTLY_SUPERSEDED,
+    )
     numbers = list(dict.fromkeys((*older, *recent)))
-    wanted = Filter(namespaces=ctx.granted, states=SUPERSEDED_ONLY, alive_at=ctx.now())
-    shown = reader.passing(numbers, wanted)
-    memories = reader.memories([number for number in numbers if number in shown])
+    wanted = Filter(states=SUPERSEDED_ONLY, alive_at=ctx.now())
+    shown = passing(reader, numbers, wanted)
+    memories = reader.get([number for number in numbers if number in shown])
     evidence = _by_support(_evidence(memory, claim) for memory in memories)
     return [
-        item for item in evidence if item.memory.id in older or item.judgement.relation is Relation.ENTAILS
+        item for item in evidence if item.memory.id in older or item.judgement.relation is Entailment.ENTAILS
     ]
 
 
@@ -289,7 +302,7 @@ def _forerunners(reader: Reader, memory_ids: Sequence[int]) -> set[int]:
     found: set[int] = set()
     frontier = list(memory_ids)
     while frontier and len(found) < FORERUNNERS:
-        edges = reader.edges(frontier, Direction.OUT, [SUPERSEDES])
+        edges = reader.edges(EdgeFilter(at=tuple(frontier), direction=Direction.OUT, types=(SUPERSEDES,)))
         frontier = sorted({edge.target_id for edge in edges} - seen)[: FORERUNNERS - len(found)]
         seen.update(frontier)
         found.update(frontier)
@@ -301,7 +314,7 @@ def _replaced(
 ) -> tuple[Evidence, Evidence] | None:
     """A superseded memory that made the claim, and the living one in its place."""
     for item in outdated:
-        if item.judgement.relation is not Relation.ENTAILS:
+        if item.judgement.relation is not Entailment.ENTAILS:
             continue
         held = _successor(ctx, reader, item.memory.id)
         if held is None:
@@ -318,10 +331,15 @@ def _successor(ctx: Context, reader: Reader, number: int) -> Memory | None:
     """The living memory at the end of the supersessions that begin at *number*."""
     seen = {number}
     for _ in range(FORERUNNERS):
-        later = {link.source_id for link in reader.links([number], Direction.IN, [SUPERSEDES])} - seen
+        later = {
+            link.source_id
+            for link in reader.look_edges(
+                EdgeFilter(at=(number,), direction=Direction.IN, types=(SUPERSEDES,), is_current=True), Link
+            )
+        } - seen
         if not later:
             break
         number = max(later)
         seen.add(number)
-    found = reader.memories([number])
-    return found[0] if found and is_in_use(ctx, found[0]) and ctx.may_see(found[0].namespace) else None
+    found = reader.get([number])
+    return found[0] if found and is_in_use(ctx, found[0]) else None

@@ -1,4 +1,4 @@
-"""The vocabulary of AgenticMemory: events in sessions, linked by cause, support and time."""
+"""The dialect of AgenticMemory: events in sessions, linked by cause, support and time."""
 
-PARTS = ("conversing", "events", "walking", "beliefs", "reporting", "grounding", "workspaces", "sessions")
+PARTS = ("conversation", "events", "traversal", "beliefs", "reports", "ground", "workspaces", "sessions")
 """The modules that hold its operations, in the order in which an agent sees the tools."""

@@ -6,13 +6,14 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from mnemic.core import timeline
 from mnemic.core.context import Context
-from mnemic.core.judging import beliefs, impact
-from mnemic.core.lifecycle import touch
-from mnemic.core.timeline import Stretch
+from mnemic.core.retention import touch
+from mnemic.core.trust import beliefs, impact
+from mnemic.dialects.agentic_memory import compare
+from mnemic.dialects.agentic_memory.compare import Stretch
+from mnemic.dialects.agentic_memory.dialect import AGENTIC_MEMORY
 from mnemic.dialects.agentic_memory.events import written
-from mnemic.dialects.agentic_memory.shapes import (
+from mnemic.dialects.agentic_memory.types import (
     INFERENCE,
     Microseconds,
     Number,
@@ -22,24 +23,23 @@ from mnemic.dialects.agentic_memory.shapes import (
     node,
     summary,
 )
-from mnemic.dialects.agentic_memory.vocabulary import AGENTIC_MEMORY
-from mnemic.dialects.objects import Reply, answer
-from mnemic.dialects.operation import Example, Shape
-from mnemic.dialects.texts import Words
+from mnemic.dialects.framework import Example, Shape
+from mnemic.dialects.json_reply import Reply, answer
+from mnemic.dialects.validation import StorableText
 from mnemic.errors import NotFound
 
 DECISION = "decision"
 WANTED = {"time_window": ("start", "end"), "session": ("session_id",), "sessions": ("session_ids",)}
-"""What a range of each type is told by."""
+"""Argument that gives the range, by type."""
 
 
 class MemoryCorrect(Shape):
     """A correction."""
 
     old_node_id: Annotated[Number, Field(description="ID of the node being corrected")]
-    new_content: Annotated[Words, Field(description="The correct information")]
+    new_content: Annotated[StorableText, Field(description="The correct information")]
     confidence: Annotated[Share, Field(description="Confidence, 0.0 to 1.0")] = 0.95
-    reason: Annotated[Words | None, Field(description="Why it was wrong")] = None
+    reason: Annotated[StorableText | None, Field(description="Why it was wrong")] = None
 
 
 @AGENTIC_MEMORY.operation(
@@ -120,7 +120,7 @@ def memory_causal(ctx: Context, request: MemoryCausal) -> Reply:
     )
 
 
-class Range(Shape):
+class TimeRange(Shape):
     """A stretch of time or of work: a window with its start and end, a session, or several."""
 
     type: Literal["time_window", "session", "sessions"]
@@ -149,8 +149,8 @@ class Range(Shape):
 class MemoryTemporal(Shape):
     """What to compare."""
 
-    range_a: Annotated[Range, Field(description="First range")]
-    range_b: Annotated[Range, Field(description="Second range")]
+    range_a: Annotated[TimeRange, Field(description="First range")]
+    range_b: Annotated[TimeRange, Field(description="Second range")]
 
 
 @AGENTIC_MEMORY.operation(
@@ -168,16 +168,16 @@ class MemoryTemporal(Shape):
 )
 def memory_temporal(ctx: Context, request: MemoryTemporal) -> Reply:
     """Compare knowledge across two time periods: what was added, corrected ([old, new]), unchanged, may be stale."""
-    told = timeline.compare(ctx, request.range_a.stretch(), request.range_b.stretch())
+    comparison = compare.compare(ctx, request.range_a.stretch(), request.range_b.stretch())
     return answer(
-        added=list(told.added),
-        corrected=[list(pair) for pair in told.corrected],
-        unchanged=list(told.unchanged),
-        potentially_stale=list(told.stale),
+        added=list(comparison.added),
+        corrected=[list(pair) for pair in comparison.corrected],
+        unchanged=list(comparison.unchanged),
+        potentially_stale=list(comparison.stale),
         summary={
-            "added_count": len(told.added),
-            "corrected_count": len(told.corrected),
-            "unchanged_count": len(told.unchanged),
-            "stale_count": len(told.stale),
+            "added_count": len(comparison.added),
+            "corrected_count": len(comparison.corrected),
+            "unchanged_count": len(comparison.unchanged),
+            "stale_count": len(comparison.stale),
         },
     )

@@ -6,12 +6,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from mnemic.core import resemblance, sessions
+from mnemic.core import sessions
 from mnemic.core.context import Context
-from mnemic.core.lifecycle import touch
+from mnemic.core.retention import touch
 from mnemic.core.sessions import Event
-from mnemic.dialects.agentic_memory.reading import listed
-from mnemic.dialects.agentic_memory.shapes import (
+from mnemic.dialects.agentic_memory import similar
+from mnemic.dialects.agentic_memory.dialect import AGENTIC_MEMORY
+from mnemic.dialects.agentic_memory.listings import listed
+from mnemic.dialects.agentic_memory.similar import Match
+from mnemic.dialects.agentic_memory.types import (
     EDGE_TYPES,
     EVENT_TYPES,
     Count,
@@ -26,19 +29,18 @@ from mnemic.dialects.agentic_memory.shapes import (
     readable,
     summary,
 )
-from mnemic.dialects.agentic_memory.vocabulary import AGENTIC_MEMORY
-from mnemic.dialects.objects import Reply, answer
-from mnemic.dialects.operation import Example, Shape
-from mnemic.dialects.texts import Words
+from mnemic.dialects.framework import Example, Shape
+from mnemic.dialects.json_reply import Reply, answer
+from mnemic.dialects.validation import StorableText
 from mnemic.errors import Invalid
-from mnemic.model.graph import Direction
+from mnemic.model.filter import EdgeFilter
+from mnemic.model.graph import Link
 from mnemic.model.memory import Memory
-from mnemic.retrieval.resemblance import Match
 
 BY_VECTOR, HYBRID, BY_WORDS = "vector", "hybrid", "text_fallback"
 """How similar nodes were found; by words alone where there is no model."""
 TYPES = Annotated[
-    list[Words] | None, Field(description=f"Event types to look among: {', '.join(EVENT_TYPES)}")
+    list[StorableText] | None, Field(description=f"Event types to look among: {', '.join(EVENT_TYPES)}")
 ]
 
 
@@ -46,7 +48,7 @@ class NewEdge(Shape):
     """An edge from the new node."""
 
     target_id: Number
-    edge_type: Annotated[Words, Field(json_schema_extra={"enum": list(EDGE_TYPES)})]
+    edge_type: Annotated[StorableText, Field(json_schema_extra={"enum": list(EDGE_TYPES)})]
     weight: float = 1.0
 
 
@@ -54,9 +56,10 @@ class MemoryAdd(Shape):
     """An event."""
 
     event_type: Annotated[
-        Words, Field(description="What kind of event it is", json_schema_extra={"enum": list(EVENT_TYPES)})
+        StorableText,
+        Field(description="What kind of event it is", json_schema_extra={"enum": list(EVENT_TYPES)}),
     ]
-    content: Annotated[Words, Field(description="The content of the memory")]
+    content: Annotated[StorableText, Field(description="The content of the memory")]
     confidence: Annotated[Share, Field(description="Confidence, 0.0 to 1.0")] = 0.9
     edges: Annotated[list[NewEdge] | None, Field(description="Edges from the new node to others")] = None
 
@@ -75,7 +78,7 @@ def memory_add(ctx: Context, request: MemoryAdd) -> Reply:
     fitting(written(request.content, "content"), "content")
     event = Event(text=request.content, kind=kind, confidence=request.confidence, links=links)
     [memory] = sessions.record(ctx, [event])
-    made = ctx.store.read().links([memory.id], Direction.BOTH)
+    made = ctx.read().look_edges(EdgeFilter(at=(memory.id,), is_current=True), Link)
     return answer(node_id=memory.id, event_type=kind, edges_created=len(made))
 
 
@@ -131,7 +134,7 @@ def memory_query(ctx: Context, request: MemoryQuery) -> Reply:
 class MemorySimilar(Shape):
     """What to resemble."""
 
-    query_text: Annotated[Words | None, Field(description="A text")] = None
+    query_text: Annotated[StorableText | None, Field(description="A text")] = None
     query_vec: Annotated[
         list[float] | None, Field(description="A vector of the dimension memory_stats tells")
     ] = None
@@ -149,7 +152,7 @@ def memory_similar(ctx: Context, request: MemorySimilar) -> Reply:
     """Find similar memories: by a text, by meaning and words together, or by a vector, by its cosine."""
     wanted = findable(ctx, request.event_types)
     if request.query_vec is not None:
-        near = resemblance.nearest(ctx, request.query_vec, wanted, request.top_k)
+        near = similar.nearest(ctx, request.query_vec, wanted, request.top_k)
         return _similar(
             ctx,
             BY_VECTOR,
@@ -157,10 +160,10 @@ def memory_similar(ctx: Context, request: MemorySimilar) -> Reply:
         )
     if request.query_text is None:
         raise Invalid("Either query_vec or query_text is required", "query_text")
-    matches = resemblance.resembling(ctx, written(request.query_text, "query_text"), wanted, request.top_k)
+    matches = similar.resembling(ctx, written(request.query_text, "query_text"), wanted, request.top_k)
     return _similar(
         ctx,
-        HYBRID if resemblance.dimension(ctx) else BY_WORDS,
+        HYBRID if similar.dimension(ctx) else BY_WORDS,
         [
             (one.memory, one.similarity, _words(one))
             for one in matches

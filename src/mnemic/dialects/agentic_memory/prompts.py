@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mnemic.dialects.operation import Prompt
+from mnemic.dialects.framework import Prompt
 
 Arguments = Mapping[str, str]
 

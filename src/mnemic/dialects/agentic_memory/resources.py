@@ -6,18 +6,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from mnemic.core.context import Context
-from mnemic.core.walking import known_memory, links_at
-from mnemic.dialects.agentic_memory.reading import MOST_IMPORTANT, MOST_RECENT, listed, stats
-from mnemic.dialects.agentic_memory.shapes import EVENT_TYPES, edges_at, node, pretty, readable
-from mnemic.dialects.operation import Resource
+from mnemic.core.traversal import known_memory, links_at
+from mnemic.dialects.agentic_memory.listings import MOST_IMPORTANT, MOST_RECENT, listed, stats
+from mnemic.dialects.agentic_memory.types import EVENT_TYPES, edges_at, node, pretty, readable
+from mnemic.dialects.framework import Resource
 from mnemic.errors import Invalid, NotFound
-from mnemic.model.search import Filter
+from mnemic.model.filter import Filter
+from mnemic.storage.queries import session_numbered
 
 SHOWN = 20
 """How many of the latest and the most important nodes are shown."""
 MOST_SHOWN = 1_000
 DIGITS = 19
-"""A number of so many digits may be larger than any node's."""
+"""Numbers with more digits than this exceed any node id."""
 JSON = "application/json"
 
 Parts = Mapping[str, str]
@@ -50,7 +51,7 @@ def _read_important(ctx: Context, parts: Parts) -> str:
 def _read_node(ctx: Context, parts: Parts) -> str:
     number = _number(parts["id"], "node")
     try:
-        memory = known_memory(ctx.store.read(), ctx, number)
+        memory = known_memory(ctx.read(), ctx, number)
     except NotFound:
         raise NotFound(f"Node not found: {number}") from None
     return pretty({**node(memory, ctx.now()), **edges_at(number, links_at(ctx, [number]))})
@@ -58,8 +59,8 @@ def _read_node(ctx: Context, parts: Parts) -> str:
 
 def _read_session(ctx: Context, parts: Parts) -> str:
     number = _number(parts["id"], "session")
-    session = ctx.store.read().session_numbered(number)
-    if session is None or not ctx.may_see(session.namespace):
+    session = session_numbered(ctx.read(), number)
+    if session is None:
         raise NotFound(f"Session not found: {number}")
     found = _nodes(ctx, readable(ctx, session_ids=(number,)), MOST_RECENT, MOST_SHOWN)
     times = {"started_at": session.started_at, "ended_at": session.ended_at}

@@ -8,12 +8,12 @@ from pydantic import Field
 
 from mnemic.core import sessions as core
 from mnemic.core.context import Context
-from mnemic.core.lifecycle import touch
-from mnemic.dialects.agentic_memory.shapes import Count, content_of, event_type, fitting
-from mnemic.dialects.agentic_memory.vocabulary import AGENTIC_MEMORY
-from mnemic.dialects.objects import Reply, answer
-from mnemic.dialects.operation import Example, Shape
-from mnemic.dialects.texts import Words
+from mnemic.core.retention import touch
+from mnemic.dialects.agentic_memory.dialect import AGENTIC_MEMORY
+from mnemic.dialects.agentic_memory.types import Count, content_of, event_type, fitting
+from mnemic.dialects.framework import Example, Shape
+from mnemic.dialects.json_reply import Reply, answer
+from mnemic.dialects.validation import StorableText
 from mnemic.model.memory import Memory
 
 SessionNumber = Annotated[int, Field(ge=1, le=2**32 - 1)]
@@ -56,7 +56,7 @@ class SessionEnd(Shape):
 
     session_id: Annotated[SessionNumber | None, Field(description="Session ID (default: the current)")] = None
     create_episode: Annotated[bool, Field(description="Create an episode summary node")] = True
-    summary: Annotated[Words | None, Field(description="Episode summary content")] = None
+    summary: Annotated[StorableText | None, Field(description="Episode summary content")] = None
 
 
 @AGENTIC_MEMORY.operation(

@@ -7,27 +7,27 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from mnemic.core import workspaces as core
 from mnemic.core.context import Context
-from mnemic.core.workspaces import Answer
-from mnemic.dialects.agentic_memory.shapes import content_of, event_type
-from mnemic.dialects.agentic_memory.vocabulary import AGENTIC_MEMORY
-from mnemic.dialects.objects import Reply, answer
-from mnemic.dialects.operation import Shape
-from mnemic.dialects.texts import Words
+from mnemic.dialects.agentic_memory import federation as core
+from mnemic.dialects.agentic_memory.dialect import AGENTIC_MEMORY
+from mnemic.dialects.agentic_memory.federation import WorkspaceAnswer
+from mnemic.dialects.agentic_memory.types import content_of, event_type
+from mnemic.dialects.framework import Shape
+from mnemic.dialects.json_reply import Reply, answer
+from mnemic.dialects.validation import StorableText
 from mnemic.errors import Invalid, NotFound
-from mnemic.model.search import Hit
+from mnemic.model.filter import Hit
+from mnemic.model.limits import MAX_QUERY_CHARACTERS
 from mnemic.model.workspace import Role, Workspace
 
 MAX_NAME = 200
-MAX_QUERY = 10_000
 MAX_MATCHES = 1_000
 XREF_MATCHES = 1
 _ID = re.compile(r"ws_([0-9]{1,18})")
 
-Name = Annotated[Words, Field(min_length=1, max_length=MAX_NAME)]
-WorkspaceId = Annotated[Words, Field(description="ID of the workspace")]
-Topic = Annotated[Words, Field(max_length=MAX_QUERY)]
+Name = Annotated[StorableText, Field(min_length=1, max_length=MAX_NAME)]
+WorkspaceId = Annotated[StorableText, Field(description="ID of the workspace")]
+Topic = Annotated[StorableText, Field(max_length=MAX_QUERY_CHARACTERS)]
 
 
 class WorkspaceCreate(Shape):
@@ -51,9 +51,9 @@ class WorkspaceAdd(Shape):
     """A file to be put into a workspace."""
 
     workspace_id: WorkspaceId
-    path: Annotated[Words, Field(description="Path to the .amem file or Mnemic database")]
+    path: Annotated[StorableText, Field(description="Path to the .amem file or Mnemic database")]
     role: Annotated[
-        Words, Field(description="Role of this context", json_schema_extra={"enum": [*map(str, Role)]})
+        StorableText, Field(description="Role of this context", json_schema_extra={"enum": [*map(str, Role)]})
     ] = Role.PRIMARY.value
     label: Annotated[Name | None, Field(description="Human-readable label for this context")] = None
 
@@ -114,7 +114,7 @@ def memory_workspace_list(ctx: Context, request: WorkspaceList) -> Reply:
     )
 
 
-def _context(workspace: Workspace, place: int, one: Answer) -> dict[str, Any]:
+def _context(workspace: Workspace, place: int, one: WorkspaceAnswer) -> dict[str, Any]:
     return {
         "context_id": _context_id(workspace, place),
         "role": one.member.role.value,
@@ -126,7 +126,7 @@ def _context(workspace: Workspace, place: int, one: Answer) -> dict[str, Any]:
     }
 
 
-def _error(one: Answer) -> dict[str, str]:
+def _error(one: WorkspaceAnswer) -> dict[str, str]:
     return {} if one.error is None else {"error": one.error}
 
 
@@ -154,7 +154,7 @@ def memory_workspace_query(ctx: Context, request: WorkspaceQuery) -> Reply:
     )
 
 
-def _result(workspace: Workspace, place: int, one: Answer) -> dict[str, Any]:
+def _result(workspace: Workspace, place: int, one: WorkspaceAnswer) -> dict[str, Any]:
     return {
         "context_id": _context_id(workspace, place),
         "context_role": one.member.role.value,
@@ -165,7 +165,7 @@ def _result(workspace: Workspace, place: int, one: Answer) -> dict[str, Any]:
     }
 
 
-def _matches(one: Answer) -> list[dict[str, Any]]:
+def _matches(one: WorkspaceAnswer) -> list[dict[str, Any]]:
     return [_match(hit) for hit in one.hits]
 
 
@@ -204,16 +204,16 @@ def memory_workspace_compare(ctx: Context, request: WorkspaceCompare) -> Reply:
     )
 
 
-def _holding(found: list[Answer]) -> list[str]:
+def _holding(found: list[WorkspaceAnswer]) -> list[str]:
     return [one.member.label for one in found if one.hits]
 
 
-def _lacking(found: list[Answer]) -> list[str]:
+def _lacking(found: list[WorkspaceAnswer]) -> list[str]:
     return [one.member.label for one in found if not one.hits and one.error is None]
 
 
-def _unreadable(found: list[Answer]) -> dict[str, Any]:
-    """What could not be asked, of which nobody knows whether it holds the topic."""
+def _unreadable(found: list[WorkspaceAnswer]) -> dict[str, Any]:
+    """Stores that could not be read, so that it is unknown whether they hold the topic."""
     errors = [{"context": one.member.label, "error": one.error} for one in found if one.error is not None]
     return {"errors": errors} if errors else {}
 

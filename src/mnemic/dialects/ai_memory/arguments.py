@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 from pydantic import ConfigDict, PlainValidator, WithJsonSchema
 
-from mnemic.dialects.ai_memory import rules
-from mnemic.dialects.operation import Shape
-from mnemic.model.values import Tier
+from mnemic.dialects.ai_memory import validation
+from mnemic.dialects.framework import Shape
+from mnemic.model.enums import Tier
 
 MOST_RECALLED = 50
 MOST_LISTED = 200
@@ -30,12 +30,12 @@ def _tidy(schema: dict[str, Any]) -> None:
 
 
 class Arguments(Shape):
-    """The arguments of a tool; what is not known among them is passed over."""
+    """Arguments of a tool; unknown ones are ignored."""
 
     model_config = ConfigDict(extra="ignore", json_schema_extra=_tidy)
 
 
-class Nothing(Arguments):
+class NoArguments(Arguments):
     """No arguments."""
 
 
@@ -45,7 +45,7 @@ def described(type: str, description: str, **more: Any) -> WithJsonSchema:
 
 
 def checked(rule: Callable[..., Any], *more: Any) -> PlainValidator:
-    """The rule that makes an argument of what is given; its sentence is the whole answer when it refuses."""
+    """Validator of an argument; its sentence is the whole error message."""
     # Not `rule` itself: of a function with a second argument, pydantic would take that for its own.
     return PlainValidator(lambda value: rule(value, *more))
 
@@ -53,74 +53,80 @@ def checked(rule: Callable[..., Any], *more: Any) -> PlainValidator:
 _TEXT = functools.partial(described, "string")
 _TIERS = [str(tier) for tier in Tier]
 
-Title = Annotated[str, checked(rules.title), _TEXT("short title, unique in its namespace", maxLength=512)]
-Content = Annotated[str, checked(rules.content), _TEXT("what to remember, at most 64 KB")]
-Namespace = Annotated[
-    str, checked(rules.namespace), _TEXT("namespace, such as the project's name", maxLength=128)
+Title = Annotated[
+    str, checked(validation.title), _TEXT("short title, unique in its namespace", maxLength=512)
 ]
-KnownNamespace = Annotated[str, checked(rules.known_namespace), _TEXT("only this namespace")]
+Content = Annotated[str, checked(validation.content), _TEXT("what to remember, at most 64 KB")]
+Namespace = Annotated[
+    str, checked(validation.namespace), _TEXT("namespace, such as the project's name", maxLength=128)
+]
+KnownNamespace = Annotated[str, checked(validation.known_namespace), _TEXT("only this namespace")]
 TierName = Annotated[
     Tier,
-    checked(rules.tier),
+    checked(validation.tier),
     _TEXT("how long it lives: short 6 hours, mid 7 days, long for ever", enum=_TIERS),
 ]
-WantedTier = Annotated[Tier, checked(rules.tier), _TEXT("only this tier", enum=_TIERS)]
+WantedTier = Annotated[Tier, checked(validation.tier), _TEXT("only this tier", enum=_TIERS)]
 Tags = Annotated[
     tuple[str, ...],
-    checked(rules.tags),
-    described("array", "tags to find it by", items={"type": "string"}, maxItems=rules.MAX_TAGS),
+    checked(validation.tags),
+    described("array", "tags to find it by", items={"type": "string"}, maxItems=validation.MAX_TAGS),
 ]
 Priority = Annotated[
-    int, checked(rules.priority), described("integer", "importance, 1 to 10", minimum=1, maximum=10)
+    int, checked(validation.priority), described("integer", "importance, 1 to 10", minimum=1, maximum=10)
 ]
 Confidence = Annotated[
-    float, checked(rules.confidence), described("number", "certainty, 0 to 1", minimum=0.0, maximum=1.0)
+    float, checked(validation.confidence), described("number", "certainty, 0 to 1", minimum=0.0, maximum=1.0)
 ]
-Source = Annotated[str, checked(rules.source), _TEXT("where it comes from", enum=list(rules.SOURCES))]
+Source = Annotated[
+    str, checked(validation.source), _TEXT("where it comes from", enum=list(validation.SOURCES))
+]
 Metadata = Annotated[
-    Mapping[str, object], checked(rules.metadata), described("object", "any JSON object, at most 64 KB")
+    Mapping[str, object], checked(validation.metadata), described("object", "any JSON object, at most 64 KB")
 ]
-Id = Annotated[str, checked(rules.identifier), _TEXT("id of the memory, or a unique beginning of it")]
+Id = Annotated[str, checked(validation.identifier), _TEXT("id of the memory, or a unique beginning of it")]
 Format = Annotated[
     str,
-    checked(rules.output),
-    _TEXT("toon_compact saves most tokens, json has everything", enum=list(rules.FORMATS)),
+    checked(validation.output),
+    _TEXT("toon_compact saves most tokens, json has everything", enum=list(validation.FORMATS)),
 ]
 
 
 def a_limit(most: int) -> tuple[PlainValidator, WithJsonSchema]:
     """The rule and the schema of a number of results, of which there are at most *most*."""
-    return checked(rules.limit, most), described("integer", "most results", minimum=1, maximum=most)
+    return checked(validation.limit, most), described("integer", "most results", minimum=1, maximum=most)
 
 
 Ids = Annotated[
     tuple[str, ...],
-    checked(rules.consolidated),
+    checked(validation.consolidated),
     described(
         "array",
         "ids of the memories",
         items={"type": "string"},
         minItems=2,
-        maxItems=rules.MAX_CONSOLIDATED,
+        maxItems=validation.MAX_CONSOLIDATED,
     ),
 ]
 Relation = Annotated[
-    str, checked(rules.relation), _TEXT("what the source is to the target", enum=list(rules.RELATIONS))
+    str,
+    checked(validation.relation),
+    _TEXT("what the source is to the target", enum=list(validation.RELATIONS)),
 ]
 Summary = Annotated[
     str,
-    checked(rules.content, "summary"),
+    checked(validation.content, "summary"),
     _TEXT("content of the new memory; smart tiers write it if missing"),
 ]
 # Moments are checked where the clock is at hand.
 End = Annotated[Any, _TEXT("RFC 3339 moment at which it ends; empty: never")]
 When = Annotated[Any, _TEXT("RFC 3339 moment, or a date")]
-Sought = Annotated[str, checked(rules.query, "context"), _TEXT("what you want to remember about")]
-Words = Annotated[str, checked(rules.query), _TEXT("words that must all occur")]
-Pattern = Annotated[str, checked(rules.query, "pattern"), _TEXT("only memories with all of these words")]
+Sought = Annotated[str, checked(validation.query, "context"), _TEXT("what you want to remember about")]
+Words = Annotated[str, checked(validation.query), _TEXT("words that must all occur")]
+Pattern = Annotated[str, checked(validation.query, "pattern"), _TEXT("only memories with all of these words")]
 WantedTags = Annotated[
     tuple[str, ...],
-    checked(rules.wanted_tags),
+    checked(validation.wanted_tags),
     WithJsonSchema(
         {
             "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}],
@@ -129,24 +135,28 @@ WantedTags = Annotated[
     ),
 ]
 Parent = Annotated[
-    str, checked(rules.namespace, "parent"), _TEXT("namespace whose standard holds as well", maxLength=128)
+    str,
+    checked(validation.namespace, "parent"),
+    _TEXT("namespace whose standard holds as well", maxLength=128),
 ]
 Age = Annotated[
     int,
-    checked(rules.older_than_days),
+    checked(validation.older_than_days),
     described("integer", "only what is older than so many days", minimum=0),
 ]
-Offset = Annotated[int, checked(rules.offset), described("integer", "results to pass over", minimum=0)]
+Offset = Annotated[int, checked(validation.offset), described("integer", "results to pass over", minimum=0)]
 
 
 _RECALLED, _LISTED, _ARCHIVED = map(a_limit, (MOST_RECALLED, MOST_LISTED, MOST_ARCHIVED))
 RecallLimit = Annotated[int, *_RECALLED]
 ListLimit = Annotated[int, *_LISTED]
 ArchiveLimit = Annotated[int, *_ARCHIVED]
-DryRun = Annotated[bool, checked(rules.flag, "dry_run"), described("boolean", "only count, change nothing")]
+DryRun = Annotated[
+    bool, checked(validation.flag, "dry_run"), described("boolean", "only count, change nothing")
+]
 
 
-class One(Arguments):
+class IdArguments(Arguments):
     """A single memory."""
 
     id: Id

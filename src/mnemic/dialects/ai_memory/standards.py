@@ -9,9 +9,9 @@ from pydantic import Field
 from mnemic.core import standards as core
 from mnemic.core.context import Context
 from mnemic.dialects.ai_memory.arguments import Arguments, Id, KnownNamespace, Namespace, Parent
-from mnemic.dialects.ai_memory.naming import meant
-from mnemic.dialects.ai_memory.vocabulary import AI_MEMORY, AN_ID, Answer, answer
-from mnemic.dialects.operation import Example
+from mnemic.dialects.ai_memory.dialect import AI_MEMORY, AN_ID, AiMemoryReply, answer
+from mnemic.dialects.ai_memory.ids import meant
+from mnemic.dialects.framework import Example
 
 GONE = "standard memory not found — may have been deleted"
 
@@ -29,7 +29,7 @@ class SetStandard(Arguments):
     idempotent=True,
     examples=[Example("", {"namespace": "web-app", "id": AN_ID, "parent": "company"})],
 )
-def memory_namespace_set_standard(ctx: Context, request: SetStandard) -> Answer:
+def memory_namespace_set_standard(ctx: Context, request: SetStandard) -> AiMemoryReply:
     """Make a memory the standard of a namespace, below the standards of its parents and everywhere's."""
     memory = meant(ctx, request.id, missing=f"memory not found: {request.id}")
     core.set_standard(ctx, request.namespace, memory.id, request.parent)
@@ -49,7 +49,7 @@ class OfNamespace(Arguments):
     idempotent=True,
     examples=[Example("", {"namespace": "web-app"})],
 )
-def memory_namespace_get_standard(ctx: Context, request: OfNamespace) -> Answer:
+def memory_namespace_get_standard(ctx: Context, request: OfNamespace) -> AiMemoryReply:
     """Get the standard that is set for a namespace; standard_id is null if there is none."""
     found = core.standard_of(ctx, request.namespace)
     parent = {} if found.parent is None else {"parent": found.parent}
@@ -69,6 +69,6 @@ def memory_namespace_get_standard(ctx: Context, request: OfNamespace) -> Answer:
 @AI_MEMORY.operation(
     title="Clear a standard", idempotent=True, examples=[Example("", {"namespace": "web-app"})]
 )
-def memory_namespace_clear_standard(ctx: Context, request: OfNamespace) -> Answer:
+def memory_namespace_clear_standard(ctx: Context, request: OfNamespace) -> AiMemoryReply:
     """Take the standard of a namespace away. The memory itself stays."""
     return answer(cleared=core.clear_standard(ctx, request.namespace), namespace=request.namespace)

@@ -10,16 +10,17 @@ from pathlib import Path
 from typing import Any
 
 from mnemic.core.context import GLOBAL, Context
-from mnemic.core.judging.feedback import Steps
-from mnemic.core.known import Gate, Likely
-from mnemic.core.suggesting import Signals
+from mnemic.core.link_suggestions import LinkSignals
+from mnemic.core.trust.ratings import Steps
+from mnemic.dialects.lorekeeper.dedup import Gate, Likely
+from mnemic.dialects.lorekeeper.ranking import Lore
 from mnemic.errors import Invalid
-from mnemic.retrieval.lore import Lore
+from mnemic.model.limits import QUALITY
 
 PREFIX = "LORE_"
 SHARED = "shared"
 OTHER_NAMES = {"LORE_W_SCORE": "LORE_W_MEMORY"}
-"""Variables that the vocabulary's first home calls otherwise in its code than in its documents."""
+"""Variables that the dialect's first home calls otherwise in its code than in its documents."""
 DATABASE = "mnemic.db"
 
 
@@ -81,23 +82,23 @@ class LoreSettings:
             up=self.score_bump_up,
             down=self.score_bump_down,
             window=self.confidence_window_size,
-            lowest=self.score_min,
-            highest=self.score_max,
+            lowest=min(self.score_min, QUALITY.high),
+            highest=min(self.score_max, QUALITY.high),
             doubted_at=self.soft_delete_confidence_threshold,
         )
 
     @property
     def likely(self) -> Likely | None:
-        """When a thought is linked to its neighbour by itself; None if never."""
+        """Similarity from which a thought is linked automatically; None for never."""
         if not self.auto_link_enabled:
             return None
         reason = "auto-linked from lore_remember: {:.2f}"
         return Likely(threshold=self.auto_link_threshold, reason=reason, among=self.auto_link_k)
 
     @property
-    def signals(self) -> Signals:
+    def signals(self) -> LinkSignals:
         """What speaks for a link."""
-        return Signals(
+        return LinkSignals(
             cosine=self.link_weight_cosine,
             bm25=self.link_weight_bm25,
             entity=self.link_weight_entity,
@@ -110,7 +111,7 @@ class LoreSettings:
 
 @dataclass(frozen=True, slots=True)
 class Bearings:
-    """What is set, the namespace to write to, and those to read (None: all)."""
+    """The settings, the namespace to write to, and those to read (None: all)."""
 
     settings: LoreSettings
     home: str
@@ -123,7 +124,7 @@ class Bearings:
 
 
 def bearings(ctx: Context) -> Bearings:
-    """Where this caller stands. `shared` looks everywhere, another namespace into itself and `shared`."""
+    """The caller's namespaces. `shared` reads everywhere, another namespace itself and `shared`."""
     settings = settings_of(ctx.variables)
     own = ctx.namespace or settings.namespace
     if own in ("", SHARED):

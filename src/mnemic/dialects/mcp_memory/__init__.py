@@ -1,4 +1,4 @@
-"""The vocabulary of mcp-memory: the graph, search by meaning, splitting, duplicates and reflections."""
+"""The dialect of mcp-memory: the graph, search by meaning, splitting, duplicates and reflections."""
 
-PARTS = ("graph", "meaning", "upkeep", "reflections")
+PARTS = ("graph", "semantic_search", "maintenance", "reflections")
 """The modules that hold its operations, in the order in which an agent sees the tools."""

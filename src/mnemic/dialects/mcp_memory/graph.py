@@ -1,4 +1,4 @@
-"""Entities, observations and relations: the eight tools of the reference, in this vocabulary's shapes, and migrate."""
+"""Entities, observations and relations: the eight tools of the reference, in this dialect's shapes, and migrate."""
 
 from __future__ import annotations
 
@@ -10,34 +10,36 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mnemic.core import entities as core
 from mnemic.core.context import Context
-from mnemic.core.entities import Taken
+from mnemic.core.entities import OnTakenName
 from mnemic.core.files import readable
-from mnemic.core.lifecycle import touch
-from mnemic.dialects.mcp_memory.observations import USUAL_KIND, observe, of_kinds
-from mnemic.dialects.mcp_memory.vocabulary import (
+from mnemic.core.retention import touch
+from mnemic.dialects.framework import Shape
+from mnemic.dialects.json_reply import Reply, answer
+from mnemic.dialects.mcp_memory.dialect import (
     GENERIC,
     INVERSES,
     MCP_MEMORY,
     STATUS,
-    Refused,
+    McpMemoryError,
     check_entities,
     check_names,
     check_observations,
     check_query,
+    memory_entry,
     not_found,
     stamp,
     told,
-    told_memory,
     unfit,
     with_errors,
 )
-from mnemic.dialects.objects import Reply, answer
-from mnemic.dialects.operation import Shape
-from mnemic.dialects.texts import SomeWords, Words
+from mnemic.dialects.mcp_memory.observations import USUAL_KIND, observe, of_kinds
+from mnemic.dialects.validation import NonEmptyText, StorableText
 from mnemic.errors import Invalid
-from mnemic.formats.graphs import NO_FIELDS, NO_JSON, Flaw, Record, linked, read_lines
 from mnemic.model.graph import Sketch, Triple
 from mnemic.model.memory import Memory
+from mnemic.transfer.graph_batch import GraphPolicy, graph_records
+from mnemic.transfer.graph_file import NO_FIELDS, NO_JSON, Flaw, GraphRecord, linked, read_lines
+from mnemic.transfer.importer import Importer
 
 Model = TypeVar("Model", bound=BaseModel)
 DANGLING = "between entities that are not there yet"
@@ -48,10 +50,10 @@ class EntityInput(BaseModel):
 
     model_config = ConfigDict(defer_build=True)
 
-    name: SomeWords
-    entityType: Words = GENERIC
-    observations: list[Words] = []
-    status: Words | None = None
+    name: NonEmptyText
+    entityType: StorableText = GENERIC
+    observations: list[StorableText] = []
+    status: StorableText | None = None
 
 
 class RelationInput(BaseModel):
@@ -59,10 +61,10 @@ class RelationInput(BaseModel):
 
     model_config = ConfigDict(defer_build=True)
 
-    source: Annotated[SomeWords, Field(alias="from")]
-    target: Annotated[SomeWords, Field(alias="to")]
-    relationType: SomeWords
-    context: Words | None = None
+    source: Annotated[NonEmptyText, Field(alias="from")]
+    target: Annotated[NonEmptyText, Field(alias="to")]
+    relationType: NonEmptyText
+    context: StorableText | None = None
 
     def triple(self) -> Triple:
         """The relation as the core names it."""
@@ -70,7 +72,7 @@ class RelationInput(BaseModel):
 
 
 def _each(model: type[Model], items: Sequence[dict[str, Any]]) -> list[Model]:
-    """*items* as models, or Refused with what the first bad one lacks."""
+    """*items* as models, or McpMemoryError with what the first bad one lacks."""
     try:
         return [model.model_validate(item) for item in items]
     except ValidationError as error:
@@ -100,9 +102,9 @@ def create_entities(ctx: Context, request: CreateEntities) -> Reply:
         )
         for one in given
     ]
-    made = core.create(ctx, sketches, Taken.MERGE)
+    made = core.create(ctx, sketches, OnTakenName.MERGE)
     touch(ctx, [memory for memory, is_new in made if is_new])
-    return answer(entities=[told_memory(memory) for memory, _ in made])
+    return answer(entities=[memory_entry(memory) for memory, _ in made])
 
 
 class CreateRelations(Shape):
@@ -140,19 +142,19 @@ def related(one: core.Related) -> dict[str, Any]:
 class GivenObservations(Shape):
     """Observations for one entity, as the reference server's clients write them."""
 
-    entityName: Words
-    contents: list[Words]
+    entityName: StorableText
+    contents: list[StorableText]
 
 
 class AddObservations(Shape):
     """What to add: to the entity called *name*, or, without it, to several."""
 
-    name: Annotated[Words | None, Field(description="exact name of the entity")] = None
+    name: Annotated[StorableText | None, Field(description="exact name of the entity")] = None
     observations: Annotated[
-        list[Words] | list[GivenObservations],
+        list[StorableText] | list[GivenObservations],
         Field(description="texts to add; without name, objects with entityName and contents"),
     ]
-    kind: Annotated[Words, Field(description="kind of these observations")] = USUAL_KIND
+    kind: Annotated[StorableText, Field(description="kind of these observations")] = USUAL_KIND
     supersedes: Annotated[
         int | None, Field(description="id of the observation that these take the place of, from open_nodes")
     ] = None
@@ -168,7 +170,7 @@ def add_observations(ctx: Context, request: AddObservations) -> Reply:
     added = _observed(ctx, [(one.entityName, one.contents) for one in given])
     return answer(
         results=[{"entityName": memory.title, "addedObservations": fresh} for memory, fresh in added],
-        entities=[told_memory(memory) for memory, _ in added],
+        entities=[memory_entry(memory) for memory, _ in added],
     )
 
 
@@ -177,7 +179,7 @@ def _observed_one(ctx: Context, name: str, request: AddObservations) -> Reply:
     check_observations(texts)
     memory, _ = observe(ctx, name, texts, request.kind, request.supersedes)
     touch(ctx, [memory])
-    return answer(entity=told_memory(memory))
+    return answer(entity=memory_entry(memory))
 
 
 def _observed(ctx: Context, additions: Sequence[tuple[str, list[str]]]) -> list[tuple[Any, list[str]]]:
@@ -192,7 +194,7 @@ def _observed(ctx: Context, additions: Sequence[tuple[str, list[str]]]) -> list[
 
 
 def _must_exist(ctx: Context, name: str) -> None:
-    if core.entity(ctx.store.read(), ctx, name) is None:
+    if core.entity(ctx.read(), ctx, name) is None:
         raise not_found(name)
 
 
@@ -210,7 +212,7 @@ def _name_or_objects(are_objects: bool, field: str) -> None:
 class DeleteEntities(Shape):
     """What to delete."""
 
-    entityNames: Annotated[list[Words], Field(description="names of the entities to delete")]
+    entityNames: Annotated[list[StorableText], Field(description="names of the entities to delete")]
 
 
 @MCP_MEMORY.operation(title="Delete entities", destructive=True, idempotent=True)
@@ -226,15 +228,15 @@ def delete_entities(ctx: Context, request: DeleteEntities) -> Reply:
 class GivenDeletion(Shape):
     """Observations to take from one entity, as the reference server's clients write them."""
 
-    entityName: Words
-    observations: list[Words]
+    entityName: StorableText
+    observations: list[StorableText]
 
 
 class DeleteObservations(Shape):
     """What to take back: from the entity called *name*, or from several."""
 
-    name: Annotated[Words | None, Field(description="exact name of the entity")] = None
-    observations: Annotated[list[Words], Field(description="exact texts to delete")] = []
+    name: Annotated[StorableText | None, Field(description="exact name of the entity")] = None
+    observations: Annotated[list[StorableText], Field(description="exact texts to delete")] = []
     deletions: Annotated[
         list[GivenDeletion], Field(description="instead of name: objects with entityName and observations")
     ] = []
@@ -247,11 +249,11 @@ def delete_observations(ctx: Context, request: DeleteObservations) -> Reply:
         _name_or_objects(bool(request.deletions), "deletions")
         wanted = [(one.entityName, one.observations) for one in request.deletions]
         left = core.retract(ctx, wanted)
-        return answer(entities=[told_memory(memory) for memory in left if memory])
+        return answer(entities=[memory_entry(memory) for memory in left if memory])
     memory = core.retract(ctx, [(request.name, request.observations)])[0]
     if memory is None:
         raise not_found(request.name)
-    return answer(entity=told_memory(memory))
+    return answer(entity=memory_entry(memory))
 
 
 class DeleteRelations(Shape):
@@ -275,7 +277,7 @@ def delete_relations(ctx: Context, request: DeleteRelations) -> Reply:
 
 def why_not(ctx: Context, triple: Triple) -> str:
     """The reason that a relation could not be deleted."""
-    reader = ctx.store.read()
+    reader = ctx.read()
     if core.entity(reader, ctx, triple.source) and core.entity(reader, ctx, triple.target):
         return f"Relation not found: {triple.source} -> {triple.target} ({triple.type})"
     return str(not_found(f"{triple.source} or {triple.target}"))
@@ -284,7 +286,7 @@ def why_not(ctx: Context, triple: Triple) -> str:
 class SearchNodes(Shape):
     """What to look for."""
 
-    query: Annotated[Words, Field(description="part of a name, a type or an observation")]
+    query: Annotated[StorableText, Field(description="part of a name, a type or an observation")]
 
 
 @MCP_MEMORY.operation(title="Search nodes", read_only=True, idempotent=True)
@@ -297,8 +299,8 @@ def search_nodes(ctx: Context, request: SearchNodes) -> Reply:
 class OpenNodes(Shape):
     """What to open."""
 
-    names: Annotated[list[Words], Field(description="exact names")]
-    kinds: Annotated[list[Words] | None, Field(description="only observations of these kinds")] = None
+    names: Annotated[list[StorableText], Field(description="exact names")]
+    kinds: Annotated[list[StorableText] | None, Field(description="only observations of these kinds")] = None
     include_superseded: Annotated[
         bool, Field(description="also the observations that others took the place of")
     ] = False
@@ -313,18 +315,18 @@ def open_nodes(ctx: Context, request: OpenNodes) -> Reply:
     return answer(entities=[opened_node(memory, links[memory.id], request) for memory in opened])
 
 
-def opened_node(memory: Memory, links: Sequence[core.Link], request: OpenNodes) -> dict[str, Any]:
+def opened_node(memory: Memory, links: Sequence[core.EntityLink], request: OpenNodes) -> dict[str, Any]:
     """An entity with the observations asked for, their ids, which `supersedes` takes, and its relations."""
     texts, numbers = of_kinds(memory, request.kinds, include_superseded=request.include_superseded)
     return {
-        **told_memory(memory),
+        **memory_entry(memory),
         "observations": texts,
         "observation_ids": numbers,
         "relations": [link(one) for one in links],
     }
 
 
-def link(one: core.Link) -> dict[str, Any]:
+def link(one: core.EntityLink) -> dict[str, Any]:
     """A relation as it is shown with one of its ends."""
     return {
         "id": one.edge.id,
@@ -347,23 +349,30 @@ class Migrate(Shape):
 def migrate(ctx: Context, request: Migrate) -> Reply:
     """Import entities and relations from the reference server's JSON-lines file. Running it again adds nothing."""
     if not request.source_path:
-        raise Refused("source_path is required — provide the path to an Anthropic MCP Memory JSONL file")
+        raise McpMemoryError(
+            "source_path is required — provide the path to an Anthropic MCP Memory JSONL file"
+        )
     ctx.must_write()
     text = readable(ctx, Path(request.source_path), "source_path").decode(
         "utf-8-sig", errors="surrogateescape"
     )
-    taken = core.take_in(ctx, _acceptable(ctx, read_lines(text)), may_dangle=False, kind=GENERIC)
+    found = list(_acceptable(ctx, read_lines(text)))
+    graph = [one for one in found if isinstance(one, Sketch | Triple)]
+    flaws = [one for one in found if isinstance(one, Flaw)]
+    importer = Importer(ctx, GraphPolicy(may_dangle=False))
+    importer.merge(graph_records(ctx, graph, kind=GENERIC))
+    done = importer.finish()
     return answer(
-        entities_imported=len(taken.made),
-        relations_imported=sum(1 for one in taken.related if one.edge and not one.is_known),
-        errors=sum(1 for flaw in taken.flaws if flaw.what == NO_JSON),
-        skipped=len(taken.flaws),
+        entities_imported=done.imported + done.skipped,
+        relations_imported=done.links,
+        errors=sum(1 for flaw in flaws if flaw.what == NO_JSON),
+        skipped=len(flaws),
     )
 
 
-def _acceptable(ctx: Context, records: Iterable[Record]) -> Iterator[Record]:
+def _acceptable(ctx: Context, records: Iterable[GraphRecord]) -> Iterator[GraphRecord]:
     """*records* without what has no name, and without relations whose ends come later or never."""
-    reader, named = ctx.store.read(), set[str]()
+    reader, named = ctx.read(), set[str]()
     for record in records:
         match record:
             case Sketch(name="") | Triple(type=""):

@@ -10,9 +10,10 @@ from typing import Any
 
 from mnemic.core import entities as core
 from mnemic.core.context import Context
-from mnemic.core.upkeep import write_after_expiry
-from mnemic.dialects.mcp_memory.vocabulary import Refused, not_found
-from mnemic.model.memory import Memory
+from mnemic.core.expiry import change_after_expiry
+from mnemic.dialects.mcp_memory.dialect import McpMemoryError, not_found
+from mnemic.model.memory import Memory, MemoryPatch
+from mnemic.storage.base import Writer
 
 KINDS, SUPERSEDED = "observation_kinds", "superseded_observations"
 USUAL_KIND = "generic"
@@ -23,7 +24,8 @@ def observe(
     ctx: Context, name: str, texts: Sequence[str], kind: str, supersedes: int | None
 ) -> tuple[Memory, list[str]]:
     """Add *texts* of this *kind* to an entity and end the observation *supersedes*: the entity, and what was added."""
-    with write_after_expiry(ctx, "add_observations") as tx:
+
+    def work(tx: Writer) -> tuple[list[str], Memory]:
         known = core.entity(tx, ctx, name)
         if known is None:
             raise not_found(name)
@@ -31,7 +33,10 @@ def observe(
         left = [text for text in known.texts if text not in gone]
         fresh = [text for text in dict.fromkeys(texts) if text not in left]
         metadata = _noted(known, fresh, kind, gone)
-        changed = tx.change(known, texts=(*left, *fresh), metadata=metadata)
+        changed = tx.update(known, MemoryPatch(texts=(*left, *fresh), metadata=metadata))
+        return fresh, changed
+
+    fresh, changed = change_after_expiry(ctx, "add_observations", work, namespaces=ctx.usual)
     ctx.wake()
     return changed, fresh
 
@@ -41,7 +46,7 @@ def _superseded(memory: Memory, number: int | None) -> list[str]:
         return []
     texts = [statement.text for statement in memory.statements if statement.id == number]
     if not texts:
-        raise Refused(f"Observation with id={number} not found in {memory.title}")
+        raise McpMemoryError(f"Observation with id={number} not found in {memory.title}")
     return texts
 
 

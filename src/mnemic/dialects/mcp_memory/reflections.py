@@ -9,17 +9,17 @@ from pydantic import Field
 from mnemic.core import reflections as core
 from mnemic.core.context import Context
 from mnemic.core.reflections import Reflection
-from mnemic.dialects.mcp_memory.vocabulary import (
+from mnemic.dialects.framework import Shape
+from mnemic.dialects.json_reply import Reply, answer
+from mnemic.dialects.mcp_memory.dialect import (
     MCP_MEMORY,
-    Refused,
+    McpMemoryError,
     check_limit,
     check_query,
     model_needed,
     stamp,
 )
-from mnemic.dialects.objects import Reply, answer
-from mnemic.dialects.operation import Shape
-from mnemic.dialects.texts import Words
+from mnemic.dialects.validation import StorableText
 from mnemic.errors import Invalid
 from mnemic.model.memory import Memory
 
@@ -31,11 +31,11 @@ TOLD = ("target_type", "target_id", "author", "mood")
 class AddReflection(Shape):
     """A thought."""
 
-    target_type: Annotated[Words, Field(description="entity, session, relation or global")]
-    content: Annotated[Words, Field(description="the thought, in prose")] = ""
-    author: Annotated[Words, Field(description="nolan or sofia")] = "sofia"
+    target_type: Annotated[StorableText, Field(description="entity, session, relation or global")]
+    content: Annotated[StorableText, Field(description="the thought, in prose")] = ""
+    author: Annotated[StorableText, Field(description="nolan or sofia")] = "sofia"
     mood: Annotated[
-        Words | None, Field(description="frustracion, satisfaccion, curiosidad, duda or insight")
+        StorableText | None, Field(description="frustracion, satisfaccion, curiosidad, duda or insight")
     ] = None
     target_id: Annotated[
         int | None, Field(ge=-(2**63), lt=2**63, description="id of the entity or relation it is about")
@@ -46,7 +46,7 @@ class AddReflection(Shape):
 def add_reflection(ctx: Context, request: AddReflection) -> Reply:
     """Keep a thought about an entity, a session, a relation or everything, with its author and mood."""
     if not request.content.strip():
-        raise Refused("content cannot be empty")
+        raise McpMemoryError("content cannot be empty")
     reflection = Reflection(
         text=request.content,
         target_type=request.target_type,
@@ -57,11 +57,11 @@ def add_reflection(ctx: Context, request: AddReflection) -> Reply:
     try:
         memory = core.add(ctx, reflection, authors=AUTHORS, moods=MOODS)
     except Invalid:
-        raise Refused("Invalid parameters — check target_type, author, and mood values") from None
-    return answer(result=_told(memory))
+        raise McpMemoryError("Invalid parameters — check target_type, author, and mood values") from None
+    return answer(result=_reflection_entry(memory))
 
 
-def _told(memory: Memory) -> dict[str, Any]:
+def _reflection_entry(memory: Memory) -> dict[str, Any]:
     return {
         "id": memory.id,
         **{name: memory.metadata.get(name) for name in TOLD},
@@ -73,10 +73,10 @@ def _told(memory: Memory) -> dict[str, Any]:
 class SearchReflections(Shape):
     """What to look for."""
 
-    query: Annotated[Words, Field(description="what it is about")]
-    author: Words | None = None
-    mood: Words | None = None
-    target_type: Words | None = None
+    query: Annotated[StorableText, Field(description="what it is about")]
+    author: StorableText | None = None
+    mood: StorableText | None = None
+    target_type: StorableText | None = None
     limit: Annotated[int, Field(description="most results; at most 50")] = 10
 
 
@@ -96,6 +96,7 @@ def search_reflections(ctx: Context, request: SearchReflections) -> Reply:
         )
     return answer(
         results=[
-            {**_told(hit.memory), "score": round(hit.score, 6 if "rrf" in hit.terms else 4)} for hit in hits
+            {**_reflection_entry(hit.memory), "score": round(hit.score, 6 if "rrf" in hit.terms else 4)}
+            for hit in hits
         ]
     )

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import apsw
 
-from mnemic.errors import Busy, Cancelled, Conflict, MnemicError, StoreUnusable
+from mnemic.errors import Busy, Cancelled, Conflict, ForeignFile, MnemicError, StoreUnusable
 from mnemic.storage.cancellation import is_cancelled
 from mnemic.storage.files import HELD, make_folder
 from mnemic.storage.sqlite.schema import APPLICATION_ID, MIGRATIONS
@@ -39,6 +39,7 @@ PRAGMAS = """
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = {synchronous};
 PRAGMA foreign_keys = ON;
+PRAGMA secure_delete = ON;
 PRAGMA temp_store = MEMORY;
 PRAGMA cache_size = -{cache};
 PRAGMA journal_size_limit = 67108864;
@@ -59,7 +60,7 @@ def our_errors(where: str) -> Iterator[None]:
 
 
 def ours(error: apsw.Error, where: str) -> Exception:
-    """Our error for the driver's, naming the database as *where*; one that is nobody's fault stays as it is."""
+    """Our error for the driver's, naming the database as *where*; any other error stays as it is."""
     match error:
         case apsw.BusyError() | apsw.LockedError():
             return busy()
@@ -98,7 +99,7 @@ def cancelled() -> MnemicError:
 
 
 def closed() -> MnemicError:
-    """The refusal of whoever goes on using a store that was closed."""
+    """The error for calls on a closed store."""
     return StoreUnusable("The memory has been closed.")
 
 
@@ -153,7 +154,7 @@ def _translated_walk(reader: Any, answers: Iterator[Any]) -> Iterator[Any]:
 def patient(clock: Callable[[], float] = time.monotonic) -> Callable[[int], bool]:
     """A busy handler that waits in short random steps, so that waiting processes do not move in lockstep.
 
-    The steps do not grow: whoever has waited longest would look least often, and be overtaken by all the others.
+    The steps do not grow: the longest waiter would poll least often and be overtaken by all others.
     """
     started = 0.0
 
@@ -170,7 +171,7 @@ def patient(clock: Callable[[], float] = time.monotonic) -> Callable[[int], bool
 
 
 def connect(path: Path | None, *, durable: bool, cache: int = READING_CACHE) -> apsw.Connection:
-    """A connection with our settings that keeps so many kilobytes; None is a database in memory."""
+    """A connection with our settings and this page cache in kilobytes; None is a database in memory."""
     connection = apsw.Connection(":memory:" if path is None else str(path), statementcachesize=200)
     connection.set_busy_handler(patient())
     connection.set_progress_handler(is_cancelled, CANCEL_STEPS)
@@ -328,24 +329,11 @@ def _refuse_foreign(path: Path, header: bytes, size: int, *, has_log: bool) -> N
     application = int.from_bytes(header[68:72], "big")
     version = int.from_bytes(header[60:64], "big")
     if application not in (0, APPLICATION_ID) or (application == 0 and (pages > 1 or version)):
-        raise _foreign(path)
+        raise ForeignFile(
+            f"{path.name} belongs to another program. It was not changed. Choose another with --db."
+        )
     if version > len(MIGRATIONS):
         raise newer(path, version)
-
-
-def _foreign(path: Path) -> MnemicError:
-    """The refusal of a file that another program has written."""
-    from mnemic.storage.sqlite import ai_memory, foreign, lorekeeper, mcp_memory
-
-    for system, module in (("ai-memory", ai_memory), ("lorekeeper", lorekeeper), ("mcp-memory", mcp_memory)):
-        if foreign.is_one(path, module.MARKS):
-            return StoreUnusable(
-                f"{path.name} is a database of {system}. It was not changed. Choose another file with --db and bring "
-                f"its memories over with `mnemic import --from {system} {path.name}`."
-            )
-    return StoreUnusable(
-        f"{path.name} belongs to another program. It was not changed. Choose another with --db."
-    )
 
 
 def newer(path: Path, version: int) -> MnemicError:

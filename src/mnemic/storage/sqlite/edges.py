@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import apsw
 
-from mnemic.model.graph import Direction, Edge, Link, Relation
-from mnemic.model.search import Filter
-from mnemic.model.values import State
-from mnemic.storage.sqlite.memories import STATES, WALKED_AT_ONCE, as_json, where
+from mnemic.model.filter import ALL_STATES, LIVING_ONLY, EdgeFilter, Filter
+from mnemic.model.graph import Direction, Edge
+from mnemic.storage.sqlite.memories import STATES, as_json, where
 from mnemic.storage.sqlite.rows import Row, column, rows
+
+S = TypeVar("S", bound=tuple[Any, ...])
 
 COLUMNS = (
     "id",
@@ -32,57 +33,28 @@ COLUMNS = (
     "rating_count",
 )
 _LIST = ", ".join(COLUMNS)
-_LINK = ", ".join(Link._fields)
+
+EXPRESSIONS = {name: f"e.{name}" for name in COLUMNS} | {"source": "s.title", "target": "t.title"}
+"""What a field of a shape is read from."""
 
 INSERT = f"""
-INSERT INTO edge ({_LIST}) VALUES ({", ".join("?" * len(COLUMNS))})
+INSERT INTO edge ({_LIST}, since) VALUES ({", ".join("?" * len(COLUMNS))}, ?)
 """
-BY_ID = f"""
-SELECT {_LIST} FROM edge WHERE id = ?
-"""
-IDS_AT = """
-SELECT id FROM edge WHERE source_id = :id OR target_id = :id
-"""
-BETWEEN = f"""
-SELECT {_LIST} FROM edge
-WHERE source_id = ? AND target_id = ? AND type = ? AND state = 'living' AND valid_to IS NULL
-"""
-MADE = """
-SELECT 1 FROM edge WHERE source_id = ? AND target_id = ? AND type = ? AND created_at = ?
-"""
-PAGE = f"""
-SELECT {_LIST} FROM edge WHERE id > ? ORDER BY id LIMIT ?
-"""
-TOUCHING = f"""
-SELECT {_LIST} FROM edge
-WHERE state = 'living' AND {{ends}} {{types}}
-ORDER BY id
-"""
-LINKS = f"""
-SELECT {_LINK} FROM edge
-WHERE state = 'living' AND valid_to IS NULL AND {{ends}} {{types}}
-ORDER BY id
-"""
-WITHIN = f"""
-SELECT {_LINK} FROM edge
-WHERE source_id IN (SELECT value FROM json_each(:ids)) AND target_id IN (SELECT value FROM json_each(:ids))
-  AND state = 'living' AND valid_to IS NULL
-ORDER BY id
+SELECT = """
+SELECT {columns} FROM edge e {ends} WHERE {conditions} ORDER BY e.id LIMIT :limit
 """
 # CROSS: the links are walked once and their ends looked up by number, never the other way round.
-TYPED = f"""
-SELECT {", ".join(f"e.{name}" for name in COLUMNS)}
-FROM edge e CROSS JOIN memory s ON s.id = e.source_id CROSS JOIN memory t ON t.id = e.target_id
-WHERE e.type = :type AND e.state = 'living' AND e.valid_to IS NULL AND {{ends}}
-ORDER BY e.id
+WITH_ENDS = "CROSS JOIN memory s ON s.id = e.source_id CROSS JOIN memory t ON t.id = e.target_id"
+COUNT = """
+SELECT e.type, count(*) FROM edge e {ends} WHERE {conditions} GROUP BY e.type
 """
 # Those that do not pass are few, and found once: looking up both ends of 500,000 links takes ten times as long.
 TALLY = """
-WITH failing AS MATERIALIZED (SELECT m.id FROM memory m WHERE NOT ({conditions}))
-SELECT type, count(*) FROM edge
-WHERE state = 'living' AND valid_to IS NULL
-  AND source_id NOT IN (SELECT id FROM failing) AND target_id NOT IN (SELECT id FROM failing)
-GROUP BY type
+WITH failing AS MATERIALIZED (SELECT m.id FROM memory m WHERE NOT ({failing}))
+SELECT e.type, count(*) FROM edge e
+WHERE {conditions}
+  AND e.source_id NOT IN (SELECT id FROM failing) AND e.target_id NOT IN (SELECT id FROM failing)
+GROUP BY e.type
 """
 UNLINKED = """
 SELECT m.id FROM memory m WHERE {conditions} AND {lacking} ORDER BY m.id
@@ -93,24 +65,18 @@ NOT EXISTS (
   WHERE e.{own} = m.id AND e.state = 'living' AND e.valid_to IS NULL {types}
     AND o.state IN ('living', 'named', 'superseded'))
 """
-NAMED = """
-SELECT e.id, s.title, t.title, e.type
-FROM edge e CROSS JOIN memory s ON s.id = e.source_id CROSS JOIN memory t ON t.id = e.target_id
-WHERE e.id > :after AND e.state = 'living' AND e.valid_to IS NULL AND {ends}
-ORDER BY e.id LIMIT :limit
-"""
 AT_ANY = """
 e.id IN (SELECT id FROM edge WHERE source_id IN (SELECT value FROM json_each(:at))
          UNION ALL SELECT id FROM edge WHERE target_id IN (SELECT value FROM json_each(:at)))
 """
-ENDS = {
-    Direction.OUT: "source_id {among}",
-    Direction.IN: "target_id {among}",
-    Direction.BOTH: "(source_id {among} OR target_id {among})",
+AT = {
+    Direction.OUT: "e.source_id {among}",
+    Direction.IN: "e.target_id {among}",
+    Direction.BOTH: "(e.source_id {among} OR e.target_id {among})",
 }
-# To open a memory asks for the links of one, and reading a list takes longer than finding them.
-AMONG_ONE, AMONG_MANY = "= :id", "IN (SELECT value FROM json_each(:ids))"
+LISTS = {"ids": "e.id", "sources": "e.source_id", "targets": "e.target_id", "types": "e.type"}
 _OF_MEMORY = re.compile(r"\bm\.")
+_PARAMETER = re.compile(r":(\w+)")
 
 
 def decode(row: Row) -> Edge:
@@ -133,56 +99,96 @@ def decode(row: Row) -> Edge:
     )
 
 
-def named(
-    connection: apsw.Connection, wanted: Filter, at: Sequence[int] | None, after: int, limit: int | None
-) -> list[Relation]:
-    """The current edges with the titles of their ends, which both pass *wanted* or are no more than names."""
-    ends, values = _both_ends(replace(wanted, states=wanted.states | {State.NAMED}))
-    if at is not None:
-        ends.append(AT_ANY)
-        values["at"] = as_json(list(at))
-    sql = NAMED.format(ends=" AND ".join(ends))
-    values |= {"after": after, "limit": -1 if limit is None else limit}
-    return [Relation(*row) for row in rows(connection, sql, values)]
+def select(connection: apsw.Connection, wanted: EdgeFilter, after: int, limit: int | None) -> list[Edge]:
+    """The edges that pass *wanted*, by number."""
+    return [decode(row) for row in _found(connection, wanted, COLUMNS, after, limit)]
 
 
-def _both_ends(wanted: Filter) -> tuple[list[str], dict[str, Any]]:
-    """The conditions under which the source `s` and the target `t` pass *wanted*, and their parameters."""
-    conditions, values = where(wanted)
-    return [_OF_MEMORY.sub(end, conditions) for end in ("s.", "t.")], values
+def look(
+    connection: apsw.Connection, wanted: EdgeFilter, shape: type[S], after: int, limit: int | None
+) -> list[S]:
+    """The same as rows of *shape*."""
+    fields: tuple[str, ...] = shape._fields  # type: ignore[attr-defined]
+    make: Callable[[Row], S] = shape._make  # type: ignore[attr-defined]
+    return list(map(make, _found(connection, wanted, fields, after, limit)))
 
 
-def walk(connection: apsw.Connection) -> Iterator[Edge]:
-    """Every edge in every state, by number, without holding them all."""
-    last = 0
-    while page := rows(connection, PAGE, (last, WALKED_AT_ONCE)):
-        yield from map(decode, page)
-        last = page[-1][0]
+def _found(
+    connection: apsw.Connection, wanted: EdgeFilter, fields: Sequence[str], after: int, limit: int | None
+) -> list[Row]:
+    needs_ends = wanted.ends is not None or wanted.near is not None or "source" in fields
+    conditions, values = _conditions(wanted, is_joined=needs_ends)
+    if after:
+        conditions.append("e.id > :after")
+        values["after"] = after
+    sql = SELECT.format(
+        columns=", ".join(EXPRESSIONS[name] for name in fields),
+        ends=WITH_ENDS if needs_ends else "",
+        conditions=" AND ".join(conditions),
+    )
+    return rows(connection, sql, {**values, "limit": -1 if limit is None else limit})
 
 
-def between(connection: apsw.Connection, memory_ids: Sequence[int]) -> list[Link]:
-    """The current edges from one of these memories to another."""
-    return list(map(Link._make, rows(connection, WITHIN, {"ids": as_json(list(memory_ids))})))
+def _conditions(wanted: EdgeFilter, *, is_joined: bool) -> tuple[list[str], dict[str, Any]]:
+    """The conditions for the fields of *wanted* that are set, over `edge e`, and their parameters."""
+    conditions, values = _state(wanted)
+    for name, expression in LISTS.items():
+        if (given := getattr(wanted, name)) is not None:
+            conditions.append(f"{expression} {_among(name, given, values)}")
+    if wanted.at is not None:
+        if is_joined and wanted.direction is Direction.BOTH:
+            conditions.append(AT_ANY)
+            values["at"] = as_json(wanted.at)
+        else:
+            conditions.append(AT[wanted.direction].format(among=_among("at", wanted.at, values)))
+    if wanted.is_current:
+        conditions.append("e.valid_to IS NULL")
+    if wanted.created_at is not None:
+        conditions.append("e.created_at = :created_at")
+        values["created_at"] = wanted.created_at
+    if wanted.ends is not None:
+        conditions += _both_ends(wanted.ends, values)
+    if wanted.near is not None:
+        conditions.append(f"({' OR '.join(_both_ends(wanted.near, values, prefix='near_'))})")
+    return conditions, values
 
 
-def links(
-    connection: apsw.Connection, memory_ids: Sequence[int], direction: Direction, types: Sequence[str] | None
-) -> list[Link]:
-    """The current edges at any of these memories, in short."""
-    return list(map(Link._make, _at(connection, LINKS, memory_ids, direction, types)))
+def _state(wanted: EdgeFilter) -> tuple[list[str], dict[str, Any]]:
+    if wanted.states == LIVING_ONLY:
+        return ["e.state = 'living'"], {}
+    if wanted.states == ALL_STATES:
+        return ["TRUE"], {}
+    return ["e.state IN (SELECT value FROM json_each(:states))"], {"states": as_json(sorted(wanted.states))}
 
 
-def typed(connection: apsw.Connection, type: str, wanted: Filter) -> list[Edge]:
-    """The current edges of a type between memories that pass."""
-    ends, values = _both_ends(wanted)
-    sql = TYPED.format(ends=" AND ".join(ends))
-    return [decode(row) for row in rows(connection, sql, {**values, "type": type})]
+def _among(name: str, given: tuple[Any, ...], values: dict[str, Any]) -> str:
+    """The comparison with the values *given*; reading a list takes longer than finding the links of one memory."""
+    if len(given) == 1:
+        values[name] = given[0]
+        return f"= :{name}"
+    values[name] = as_json(given)
+    return f"IN (SELECT value FROM json_each(:{name}))"
 
 
-def tally(connection: apsw.Connection, wanted: Filter) -> dict[str, int]:
-    """How many current edges of each type lead between memories that pass."""
-    conditions, values = where(wanted)
-    return dict(rows(connection, TALLY.format(conditions=conditions), values))
+def _both_ends(wanted: Filter, values: dict[str, Any], prefix: str = "end_") -> list[str]:
+    """The conditions under which the source `s` and the target `t` pass *wanted*."""
+    conditions, given = where(wanted)
+    values |= {prefix + name: value for name, value in given.items()}
+    named = _PARAMETER.sub(rf":{prefix}\1", conditions)
+    return [_OF_MEMORY.sub(end, named) for end in ("s.", "t.")]
+
+
+def tally(connection: apsw.Connection, wanted: EdgeFilter) -> dict[str, int]:
+    """How many edges of each type pass *wanted*."""
+    if wanted.ends is None or wanted.near is not None:
+        joined = wanted.near is not None
+        conditions, values = _conditions(wanted, is_joined=joined)
+        sql = COUNT.format(ends=WITH_ENDS if joined else "", conditions=" AND ".join(conditions))
+        return dict(rows(connection, sql, values))
+    failing, ends = where(wanted.ends)
+    conditions, values = _conditions(replace(wanted, ends=None), is_joined=False)
+    sql = TALLY.format(failing=failing, conditions=" AND ".join(conditions))
+    return dict(rows(connection, sql, {**ends, **values}))
 
 
 def unlinked(
@@ -202,27 +208,3 @@ def unlinked(
     if types:
         values["types"] = as_json(list(types))
     return column(connection, UNLINKED.format(conditions=conditions, lacking=" AND ".join(lacking)), values)
-
-
-def touching(
-    connection: apsw.Connection, memory_ids: Sequence[int], direction: Direction, types: Sequence[str] | None
-) -> list[Edge]:
-    """The living edges at any of these memories."""
-    return [decode(row) for row in _at(connection, TOUCHING, memory_ids, direction, types)]
-
-
-def _at(
-    connection: apsw.Connection,
-    sql: str,
-    memory_ids: Sequence[int],
-    direction: Direction,
-    types: Sequence[str] | None,
-) -> list[Row]:
-    """The rows of *sql* at any of these memories."""
-    only = "AND type IN (SELECT value FROM json_each(:types))" if types else ""
-    is_one = len(memory_ids) == 1
-    ends = ENDS[direction].format(among=AMONG_ONE if is_one else AMONG_MANY)
-    values: dict[str, Any] = {"id": memory_ids[0]} if is_one else {"ids": as_json(list(memory_ids))}
-    if types:
-        values["types"] = as_json(list(types))
-    return rows(connection, sql.format(ends=ends, types=only), values)

@@ -39,7 +39,7 @@ def opened(path: Path, system: str) -> Iterator[apsw.Connection]:
 
 @contextmanager
 def _copy(path: Path) -> Iterator[Path]:
-    """A copy of the database, made while nobody wrote: to read a log, SQLite would write beside the original."""
+    """A consistent copy of the database: to read a log, SQLite would write beside the original."""
     with tempfile.TemporaryDirectory(prefix="mnemic-") as folder:
         for _ in range(ATTEMPTS):
             before = _stamps(path)

@@ -1,4 +1,4 @@
-"""Rows of `journal`: what changed, told by the fields that differ."""
+"""Rows of `journal`: each change with the fields that differ."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any
 import apsw
 import orjson
 
-from mnemic.model.journal import USE, Change, Subject
+from mnemic.model.change import USE, Change, Position, Subject
+from mnemic.model.filter import ChangeFilter
 from mnemic.storage.sqlite.memories import as_json
 from mnemic.storage.sqlite.rows import Row, column, rows, value
 from mnemic.storage.sqlite.rows import row as first
@@ -49,6 +50,8 @@ WHERE (subject = 'memory' AND subject_id = :id)
 CONDITIONS = {
     "after": "sequence > :after",
     "before": "sequence < :before",
+    "sequences": "sequence IN (SELECT value FROM json_each(:sequences))",
+    "batch": "sequence >= :batch AND batch = :batch",
     "subject": "subject = :subject",
     "subject_ids": "subject_id IN (SELECT value FROM json_each(:subject_ids))",
     "since": "at >= :since",
@@ -96,12 +99,10 @@ def sequence_at(connection: apsw.Connection, moment: int) -> int:
 
 
 def read(
-    connection: apsw.Connection, *, limit: int | None, newest_first: bool, **wanted: Any
+    connection: apsw.Connection, wanted: ChangeFilter, *, limit: int | None, newest_first: bool = False
 ) -> Iterator[Change]:
     """The changes that pass, a page at a time, with the texts of statements in place of their numbers."""
-    given = {name: value for name, value in wanted.items() if value is not None}
-    if "subject_ids" in given:
-        given["subject_ids"] = as_json(list(given["subject_ids"]))
+    given = _given(wanted)
     order, onwards = ("DESC", "before") if newest_first else ("ASC", "after")
     left: float = math.inf if limit is None else limit
     while left > 0:
@@ -115,6 +116,17 @@ def read(
         given[onwards] = page[-1][0]
 
 
+def _given(wanted: ChangeFilter) -> dict[str, Any]:
+    """The fields of *wanted* that are set, as parameters."""
+    given = {name: value for name in CONDITIONS if (value := getattr(wanted, name, None)) is not None}
+    if wanted.after is not None:
+        given["after"] = wanted.after.number
+    for name in ("sequences", "subject_ids"):
+        if name in given:
+            given[name] = as_json(given[name])
+    return given
+
+
 def _decode(connection: apsw.Connection, page: Sequence[Row]) -> Iterator[Change]:
     """The rows of *page* as changes. The texts of all of them are read together."""
     told = [[fields and orjson.loads(fields) for fields in row[7:]] for row in page]
@@ -126,6 +138,7 @@ def _decode(connection: apsw.Connection, page: Sequence[Row]) -> Iterator[Change
     for row, (before, after) in zip(page, told, strict=True):
         yield Change(
             sequence=row[0],
+            position=Position(number=row[0]),
             batch=row[1],
             at=row[2],
             actor=row[3],

@@ -2,54 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from string import hexdigits
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import apsw
 import orjson
 
-from mnemic.model.graph import Entity
-from mnemic.model.memory import Memory, Statement
-from mnemic.model.search import LIVING_ONLY, Filter
-from mnemic.model.uids import spelled
-from mnemic.model.values import State, Tier
+from mnemic.model.enums import State, Tier
+from mnemic.model.filter import ALL_STATES, LIVING_ONLY, Filter
+from mnemic.model.memory import FIELDS, Memory, Statement, name_key
+from mnemic.model.uids import UID_DIGITS, spelled, uid_digits
 from mnemic.storage.sqlite.rows import Row, rows
 from mnemic.storage.sqlite.rows import row as first
 
-COLUMNS = (
-    "id",
-    "uid",
-    "namespace",
-    "title",
-    "kind",
-    "summary",
-    "tags",
-    "priority",
-    "confidence",
-    "quality",
-    "rating",
-    "rating_count",
-    "tier",
-    "source",
-    "metadata",
-    "session_id",
-    "created_at",
-    "updated_at",
-    "accessed_at",
-    "access_count",
-    "days_used",
-    "expires_at",
-    "valid_from",
-    "valid_to",
-    "state",
-    "state_reason",
-    "state_at",
-)
+COLUMNS = FIELDS
 _LIST = ", ".join(COLUMNS)
 
 INSERT = f"""
-INSERT INTO memory ({_LIST}) VALUES ({", ".join("?" * len(COLUMNS))})
+INSERT INTO memory ({_LIST}, since) VALUES ({", ".join("?" * len(COLUMNS))}, ?)
 """
 BY_ID = f"""
 SELECT {_LIST} FROM memory WHERE id = ?
@@ -77,59 +47,40 @@ WHERE memory_id IN (SELECT value FROM json_each(?)) AND until IS NULL AND positi
 ORDER BY memory_id, position
 """
 # The state stands in the text, where SQLite sees which index it may use.
-TITLED = {
+NAMED = {
     state: f"""
-SELECT id FROM memory WHERE namespace = ? AND title = ? AND state = '{state}'
+SELECT id FROM memory WHERE namespace = ? AND name = ? AND state = '{state}'
 """
     for state in (State.LIVING, State.NAMED)
 }
-LEFT_TITLED = """
-SELECT id FROM memory WHERE title = ? AND state IN ('forgotten', 'archived', 'superseded')
-ORDER BY state_at DESC, id DESC
-"""
-ENTITIES = """
-SELECT id, title, kind FROM memory WHERE id IN (SELECT value FROM json_each(?))
-"""
-NAMES = """
-SELECT id FROM memory WHERE state = 'named'
-"""
 FIRST_END = """
 SELECT min(expires_at) FROM memory WHERE expires_at IS NOT NULL AND state = 'living'
 """
 # CROSS: left to choose, SQLite walks all memories by number to save the sorting (12 ms at 100,000).
-TITLED_ANYWHERE = {
+NAMED_ANYWHERE = {
     state: f"""
-SELECT m.id FROM namespace n CROSS JOIN memory m ON m.namespace = n.name AND m.title = ? AND m.state = '{state}'
+SELECT m.id FROM namespace n CROSS JOIN memory m ON m.namespace = n.name AND m.name = ? AND m.state = '{state}'
 ORDER BY m.id
 """
     for state in (State.LIVING, State.NAMED)
 }
-WITH_UID = """
-SELECT id FROM memory WHERE uid BETWEEN ? AND ? ORDER BY id LIMIT ?
-"""
-# A list of blobs cannot be JSON, so the uids travel as digits.
-NUMBERS = """
-SELECT uid, id FROM memory WHERE uid IN (SELECT unhex(value) FROM json_each(?))
-"""
-UIDS = """
-SELECT m.id, m.uid FROM memory m WHERE {conditions}
-"""
-SAME_TEXT = """
-SELECT m.id, m.namespace FROM statement s JOIN memory m ON m.id = s.memory_id
-WHERE s.digest = ? AND s.until IS NULL AND m.state = 'living'
+SAME_TEXTS = """
+SELECT s.digest, m.id, m.namespace FROM statement s JOIN memory m ON m.id = s.memory_id
+WHERE s.digest IN (SELECT value FROM json_each(?)) AND s.until IS NULL AND m.state = 'living'
   AND (SELECT count(*) FROM statement o WHERE o.memory_id = m.id AND o.until IS NULL) = 1
 """
-KNOWN_DIGESTS = """
-SELECT digest FROM statement WHERE digest IN (SELECT value FROM json_each(?)) AND until IS NULL
-"""
-WITH_METADATA = """
-SELECT m.id FROM memory m WHERE m.metadata IS NOT NULL AND NOT EXISTS (
-  SELECT 1 FROM json_each(:pairs) w WHERE NOT EXISTS (
-    SELECT 1 FROM json_each(m.metadata) k WHERE k.key = w.key AND k.type = w.type AND k.value IS w.value))
-ORDER BY m.id
-"""
+CREATION = "j.subject = 'memory' AND j.before IS NULL AND j.after IS NOT NULL"
+"""Which changes `journal j` made a memory with; what was purged has none."""
 CONDITIONS = {
     "ids": "m.id IN (SELECT value FROM json_each(:ids))",
+    # A list of blobs cannot be JSON, so the uids travel as digits.
+    "uids": "m.uid IN (SELECT unhex(value) FROM json_each(:uids))",
+    "uid_prefix": "m.uid BETWEEN :first_uid AND :last_uid",
+    "name": "m.name = :name",
+    "title": "m.title = :title",
+    "metadata": """m.metadata IS NOT NULL AND NOT EXISTS (
+  SELECT 1 FROM json_each(:metadata) w WHERE NOT EXISTS (
+    SELECT 1 FROM json_each(m.metadata) k WHERE k.key = w.key AND k.type = w.type AND k.value IS w.value))""",
     "namespaces": "m.namespace IN (SELECT value FROM json_each(:namespaces))",
     "kinds": "m.kind IN (SELECT value FROM json_each(:kinds))",
     "not_kinds": "m.kind NOT IN (SELECT value FROM json_each(:not_kinds))",
@@ -140,12 +91,14 @@ CONDITIONS = {
     "tags": "m.id IN (SELECT memory_id FROM tag WHERE name IN (SELECT value FROM json_each(:tags)))",
     "tier": "m.tier = :tier",
     "session_ids": "m.session_id IN (SELECT value FROM json_each(:session_ids))",
+    "actor": f"m.id IN (SELECT j.subject_id FROM journal j WHERE {CREATION} AND j.actor = :actor)",
     "min_priority": "m.priority >= :min_priority",
     "min_confidence": "m.confidence >= :min_confidence",
     "max_confidence": "m.confidence <= :max_confidence",
     "since": "coalesce(m.valid_from, m.created_at) >= :since",
     "until": "coalesce(m.valid_from, m.created_at) <= :until",
     "alive_at": "(m.expires_at IS NULL OR m.expires_at > :alive_at)",
+    "unchanged_since": "m.since <= :unchanged_since",
 }
 # A call of an enum takes ten times as long as a look at a dict, and every row has two.
 TIERS: Mapping[str, Tier] = {str(tier): tier for tier in Tier}
@@ -158,9 +111,15 @@ SELECT m.id FROM memory m
 WHERE m.kind IN (SELECT value ->> 0 FROM json_each(:without)) AND m.state = 'living' AND m.metadata IS NOT NULL
   AND NOT {CONDITIONS["without"]}
 """
+# For a name or title looked for anywhere: the indexes of both begin with the namespace.
+ANYWHERE = "m.namespace IN (SELECT name FROM namespace)"
+SELECTIVE = ("uids", "uid_prefix", "name", "title")
+"""The fields of a filter that lead to few memories, each by an index of its own."""
 WALKED_AT_ONCE = 500
-UID_DIGITS, SHORTEST_BEGINNING = 32, 4
-"""How many digits a uid has, and how many of them are enough to name it by."""
+SHORTEST_BEGINNING = 4
+"""How many digits of a uid are enough to name it by."""
+NO_UID = b"\x01", b"\x00"
+"""A range without uids."""
 
 
 def left_out(wanted: Filter) -> tuple[list[str], dict[str, Any]]:
@@ -194,17 +153,47 @@ def where(wanted: Filter, *, is_large: bool = False) -> tuple[str, dict[str, Any
             values["namespace"] = value[0]
             continue
         parts.append(unindexed + condition if name == "namespaces" else condition)
-        values[name] = as_json(value) if isinstance(value, tuple) else value
-    return " AND ".join(parts), values
+        values |= _parameters(name, value)
+    if wanted.namespaces is None and (wanted.name is not None or wanted.title is not None):
+        parts.append(ANYWHERE)
+    return " AND ".join(parts) or "TRUE", values
+
+
+def _parameters(name: str, value: Any) -> dict[str, Any]:
+    """The parameters of the condition for a field of a filter."""
+    match name:
+        case "uids":
+            return {name: as_json([uid_digits(uid) for uid in value])}
+        case "uid_prefix":
+            return dict(zip(("first_uid", "last_uid"), uid_range(value) or NO_UID, strict=True))
+        case "name":
+            return {name: name_key(value)}
+        case "metadata":
+            return {name: as_json({key: orjson.loads(one) for key, one in value})}
+        case "unchanged_since":
+            return {name: value.number}
+    return {name: as_json(value) if isinstance(value, tuple) else value}
+
+
+def is_selective(wanted: Filter) -> bool:
+    """Whether an index leads to the few memories that pass."""
+    return any(getattr(wanted, name) is not None for name in SELECTIVE)
 
 
 def _state(wanted: Filter, *, is_large: bool) -> tuple[list[str], dict[str, Any]]:
+    if wanted.states == ALL_STATES:
+        return [], {}
+    if len(wanted.states) == 1 and wanted.states != LIVING_ONLY:
+        # That nothing living is meant must stand here, or SQLite would not use the index of those that have left.
+        return [f"m.state = '{next(iter(wanted.states))}' AND m.state != 'living'"], {}
     if wanted.states != LIVING_ONLY:
         states = as_json(sorted(wanted.states))
-        return ["m.state IN (SELECT value FROM json_each(:states))"], {"states": states}
+        parts = [] if State.LIVING in wanted.states else ["m.state != 'living'"]
+        return [*parts, "m.state IN (SELECT value FROM json_each(:states))"], {"states": states}
     # The index of the living begins with the namespace. Without one SQLite would walk it all the same, five
     # times slower than by number; the plus keeps it away. So it does where the numbers are given.
     is_by_number = is_large or wanted.namespaces is None or wanted.ids is not None
+    is_by_number &= wanted.name is None and wanted.title is None
     return ["+m.state = 'living'" if is_by_number else "m.state = 'living'"], {}
 
 
@@ -225,67 +214,23 @@ def encode(fields: Mapping[str, Any]) -> dict[str, Any]:
     return encoded
 
 
+DECODERS: Mapping[str, Callable[[Any], Any]] = {
+    "uid": spelled,
+    "tags": lambda text: tuple(orjson.loads(text)) if text else (),
+    "metadata": lambda text: orjson.loads(text) if text else {},
+    "tier": TIERS.__getitem__,
+    "state": STATES.__getitem__,
+}
+"""What makes a model value of a column that does not hold it as it is."""
+_DECODED = tuple((COLUMNS.index(name), decoder) for name, decoder in DECODERS.items())
+
+
 def decode(row: Row, statements: tuple[Statement, ...]) -> Memory:
     """A row of COLUMNS as a Memory."""
-    (
-        id_,
-        uid,
-        namespace,
-        title,
-        kind,
-        summary,
-        tags,
-        priority,
-        confidence,
-        quality,
-        rating,
-        rating_count,
-        tier,
-        source,
-        metadata,
-        session_id,
-        created_at,
-        updated_at,
-        accessed_at,
-        access_count,
-        days_used,
-        expires_at,
-        valid_from,
-        valid_to,
-        state,
-        state_reason,
-        state_at,
-    ) = row
-    return Memory(
-        id=id_,
-        uid=spelled(uid),
-        namespace=namespace,
-        title=title,
-        kind=kind,
-        summary=summary,
-        tags=tuple(orjson.loads(tags)) if tags else (),
-        priority=priority,
-        confidence=confidence,
-        quality=quality,
-        rating=rating,
-        rating_count=rating_count,
-        tier=TIERS[tier],
-        source=source,
-        metadata=orjson.loads(metadata) if metadata else {},
-        session_id=session_id,
-        created_at=created_at,
-        updated_at=updated_at,
-        accessed_at=accessed_at,
-        access_count=access_count,
-        days_used=days_used,
-        expires_at=expires_at,
-        valid_from=valid_from,
-        valid_to=valid_to,
-        state=STATES[state],
-        state_reason=state_reason,
-        state_at=state_at,
-        statements=statements,
-    )
+    values = list(row)
+    for place, decoder in _DECODED:
+        values[place] = decoder(values[place])
+    return Memory(statements=statements, **dict(zip(COLUMNS, values, strict=True)))
 
 
 def one(connection: apsw.Connection, memory_id: int) -> Memory | None:
@@ -306,29 +251,14 @@ def many(connection: apsw.Connection, memory_ids: Sequence[int]) -> list[Memory]
     return [found[number] for number in memory_ids if number in found]
 
 
-def entities(connection: apsw.Connection, memory_ids: Sequence[int]) -> list[Entity]:
-    """What these memories are called and say, in that order."""
-    numbers = as_json(list(memory_ids))
-    found = {row[0]: Entity(row[0], row[1], row[2], []) for row in rows(connection, ENTITIES, (numbers,))}
-    for memory_id, _, text in rows(connection, BODIES, (numbers,)):
-        found[memory_id].texts.append(text)
-    return [found[number] for number in memory_ids if number in found]
-
-
-def page(connection: apsw.Connection, wanted: Filter, after: int, limit: int) -> list[Memory]:
-    """The first *limit* memories after number *after* that pass *wanted*, by number."""
-    conditions, values = where(wanted)
-    found = rows(connection, PAGE.format(conditions=conditions), values | {"after": after, "limit": limit})
-    numbers = as_json([row[0] for row in found])
-    return list(assemble(found, rows(connection, BODIES, (numbers,))).values())
-
-
 def walk(connection: apsw.Connection, wanted: Filter) -> Iterator[Memory]:
     """Every memory that passes *wanted*, by number, without holding them all."""
-    last = 0
-    while some := page(connection, wanted, last, WALKED_AT_ONCE):
-        yield from some
-        last = some[-1].id
+    conditions, values = where(wanted)
+    sql, last = PAGE.format(conditions=conditions), 0
+    while found := rows(connection, sql, values | {"after": last, "limit": WALKED_AT_ONCE}):
+        numbers = as_json([row[0] for row in found])
+        yield from assemble(found, rows(connection, BODIES, (numbers,))).values()
+        last = found[-1][0]
 
 
 def assemble(found: Iterable[Row], bodies: Iterable[Row]) -> dict[int, Memory]:
@@ -339,25 +269,9 @@ def assemble(found: Iterable[Row], bodies: Iterable[Row]) -> dict[int, Memory]:
     return {row[0]: decode(row, tuple(statements.get(row[0], ()))) for row in found}
 
 
-def numbers(connection: apsw.Connection, uids: Sequence[str]) -> dict[str, int]:
-    """The numbers of the memories with these uids, as they were written; what is no uid has none."""
-    digits = {uid: _digits(uid) for uid in uids}
-    found = rows(
-        connection, NUMBERS, (as_json([each for each in digits.values() if len(each) == UID_DIGITS]),)
-    )
-    known = {uid.hex(): number for uid, number in found}
-    return {uid: known[each] for uid, each in digits.items() if each in known}
-
-
-def _digits(uid: str) -> str:
-    """The digits of a uid or of its beginning, hyphens or not; none if it is something else."""
-    digits = uid.replace("-", "").lower()
-    return digits if len(digits) <= UID_DIGITS and all(digit in hexdigits for digit in digits) else ""
-
-
 def uid_range(prefix: str) -> tuple[bytes, bytes] | None:
     """The first and last uid that begin with *prefix*, or None if it is not the beginning of one."""
-    digits = _digits(prefix)
+    digits = uid_digits(prefix)
     if len(digits) < SHORTEST_BEGINNING:
         return None
     return bytes.fromhex(digits.ljust(UID_DIGITS, "0")), bytes.fromhex(digits.ljust(UID_DIGITS, "f"))

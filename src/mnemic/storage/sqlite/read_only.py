@@ -9,8 +9,11 @@ import apsw
 
 from mnemic.errors import MnemicError, StoreUnusable
 from mnemic.storage.sqlite.connection import connect_to_read, examine, has_log, newer
-from mnemic.storage.sqlite.migrating import version_of
+from mnemic.storage.sqlite.migrations import version_of
 from mnemic.storage.sqlite.schema import MIGRATIONS
+
+NOT_PERMITTED = "check the permissions of the file and its folder"
+NO_ROOM = "the disk is full or failing"
 
 
 def is_read_only(path: Path) -> bool:
@@ -37,9 +40,9 @@ def opened(path: Path) -> apsw.Connection:
     return connection
 
 
-def refusal(where: str) -> MnemicError:
+def refusal(where: str, why: str) -> MnemicError:
     """What a write is answered with."""
-    return StoreUnusable(f"{where} cannot be written: check the permissions of the file and its folder.")
+    return StoreUnusable(f"{where} cannot be written: {why}.")
 
 
 def _refuse_other_format(path: Path, version: int) -> None:

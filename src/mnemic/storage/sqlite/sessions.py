@@ -5,44 +5,60 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import apsw
 import orjson
 
+from mnemic.model.filter import SessionFilter
 from mnemic.model.session import Session
 from mnemic.storage.sqlite.memories import as_json
-from mnemic.storage.sqlite.rows import Row
+from mnemic.storage.sqlite.rows import Row, rows, value
 
 COLUMNS = ("id", "namespace", "name", "started_at", "ended_at", "topic", "summary", "metadata")
 _LIST = ", ".join(COLUMNS)
 
 INSERT = f"""
-INSERT INTO session ({_LIST}) VALUES ({", ".join("?" * len(COLUMNS))})
-"""
-BY_ID = f"""
-SELECT {_LIST} FROM session WHERE id = ?
+INSERT INTO session ({_LIST}, since) VALUES ({", ".join("?" * len(COLUMNS))}, ?)
 """
 BY_NAME = f"""
 SELECT {_LIST} FROM session WHERE namespace = ? AND name = ?
 """
-CALLED = f"""
-SELECT {_LIST} FROM session
-WHERE namespace = :namespace AND (name = :name OR name > :name || ' (' AND name < :name || ' )')
-ORDER BY id
-"""
-ALL = f"""
-SELECT {_LIST} FROM session ORDER BY id
-"""
-LATEST = f"""
-SELECT {_LIST} FROM session
-WHERE :namespaces IS NULL OR namespace IN (SELECT value FROM json_each(:namespaces))
-ORDER BY id DESC LIMIT :limit
+SELECT = f"""
+SELECT {_LIST} FROM session WHERE {{conditions}} ORDER BY id {{order}} LIMIT :limit
 """
 COUNT = """
-SELECT count(*) FROM session
-WHERE :namespaces IS NULL OR namespace IN (SELECT value FROM json_each(:namespaces))
+SELECT count(*) FROM session WHERE {conditions}
 """
 NEXT = """
 SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = 'session'
 """
+CONDITIONS = {
+    "ids": "id IN (SELECT value FROM json_each(:ids))",
+    "namespaces": "namespace IN (SELECT value FROM json_each(:namespaces))",
+    "name": "name = :name",
+}
+NUMBERED = "(name = :name OR name > :name || ' (' AND name < :name || ' )')"
+
+
+def select(
+    connection: apsw.Connection, wanted: SessionFilter, *, limit: int | None, newest_first: bool
+) -> list[Session]:
+    """The sessions that pass *wanted*, by number."""
+    conditions, values = _where(wanted)
+    sql = SELECT.format(conditions=conditions, order="DESC" if newest_first else "")
+    return [decode(row) for row in rows(connection, sql, {**values, "limit": -1 if limit is None else limit})]
+
+
+def count(connection: apsw.Connection, wanted: SessionFilter) -> int:
+    """How many sessions pass *wanted*."""
+    conditions, values = _where(wanted)
+    return int(value(connection, COUNT.format(conditions=conditions), values))
+
+
+def _where(wanted: SessionFilter) -> tuple[str, dict[str, Any]]:
+    given = {name: one for name in CONDITIONS if (one := getattr(wanted, name)) is not None}
+    parts = [NUMBERED if name == "name" and wanted.is_numbered else CONDITIONS[name] for name in given]
+    values = {name: as_json(one) if isinstance(one, tuple) else one for name, one in given.items()}
+    return " AND ".join(parts) or "TRUE", values
 
 
 def decode(row: Row) -> Session:

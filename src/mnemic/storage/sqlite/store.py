@@ -1,43 +1,70 @@
-"""The store we keep, and the others it leads to: itself in the past, and stores elsewhere."""
+"""The SQLite store with its index, its past states and other stores."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import apsw
 
 from mnemic.errors import StoreUnusable
-from mnemic.model.values import Moment
-from mnemic.storage.base import Asked, Scratch, Store
+from mnemic.model.change import Position
+from mnemic.model.time import Moment
+from mnemic.storage.base import Store
 from mnemic.storage.files import HELD, Inode
-from mnemic.storage.sqlite import read_only
-from mnemic.storage.sqlite.ahead import Ahead
+from mnemic.storage.index import OpenIndex
+from mnemic.storage.sqlite import memories, read_only
 from mnemic.storage.sqlite.connection import our_errors
-from mnemic.storage.sqlite.opened import OpenedStore, to_write
+from mnemic.storage.sqlite.database import OpenedStore, to_write
+from mnemic.storage.sqlite.index_source import SqliteSource
+from mnemic.storage.sqlite.reader import SqliteReader
+from mnemic.storage.sqlite.rows import value
 from mnemic.storage.sqlite.writer import SqliteWriter
 
 if TYPE_CHECKING:
-    from mnemic.storage.sqlite.lexicon import Lexicon
-    from mnemic.storage.sqlite.past import PastStore
+    from mnemic.storage.sqlite.as_of import PastStore
+
+
+LOADED_AT_ONCE = 200_000
+"""Up to so many memories have their words loaded by whoever asks; of more, in the background."""
 
 
 class SqliteStore(OpenedStore):
     """The Store of the SQLite engine. A file that cannot be written, as on a read-only mount, can still be read."""
 
-    def __init__(self, path: Path, *, durable: bool = True):
+    def __init__(self, path: Path, open_index: OpenIndex, *, durable: bool = True):
         self._is_read_only = read_only.is_read_only(path)
+        self._why = read_only.NOT_PERMITTED
+        self.open_index = open_index
         with our_errors(path.name):
-            writer = read_only.opened(path) if self._is_read_only else to_write(path, durable=durable)
-            super().__init__(path, writer, durable=durable, turns=None if self._is_read_only else path)
+            writer = self._opened(path, durable)
+            index = open_index(None if self._is_read_only else path)
+            turns = None if self._is_read_only else path
+            super().__init__(path, writer, index, durable=durable, turns=turns)
         self._past: PastStore | None = None
-        self._ahead = Ahead(self._read_ahead)
         self._held: Inode | None = HELD.take(path)
 
+    def _opened(self, path: Path, durable: bool) -> apsw.Connection:
+        """A connection that writes, or that reads where nothing can be written: on a full disk SQLite cannot even make
+        the files that it needs to write.
+        """
+        if self._is_read_only:
+            return read_only.opened(path)
+        try:
+            return to_write(path, durable=durable)
+        except (apsw.FullError, apsw.IOError):
+            if not path.is_file() or not path.stat().st_size:
+                raise
+            connection = read_only.opened(path)
+            self._is_read_only, self._why = True, read_only.NO_ROOM
+            return connection
+
     def close(self) -> None:
-        """See Store."""
-        self._ahead.stop()
+        """Close the store. Safe to call twice."""
+        self.index.close()
+        if self._past:
+            self._past.close()
         super().close()
         if self._held:
             HELD.let_go(self._held)
@@ -46,13 +73,15 @@ class SqliteStore(OpenedStore):
     def write(
         self, *, operation: str, actor: str, at: Moment, durable: bool = True, waits: bool = True
     ) -> SqliteWriter:
-        """See Store."""
+        """A write transaction, for a `with` block; refused where the file cannot be written."""
         if self._is_read_only:
-            raise read_only.refusal(self.location)
+            raise read_only.refusal(self.location, self._why)
         return super().write(operation=operation, actor=actor, at=at, durable=durable, waits=waits)
 
     def use_models(self, *names: str) -> None:
-        """See Store. Where nothing can be written, vectors of other models stay; they are not compared."""
+        """Compare vectors of these models only, each with its own; statements that have none become pending. Where
+        nothing can be written, vectors of other models stay; they are not compared.
+        """
         try:
             super().use_models(*names)
         except StoreUnusable:
@@ -60,44 +89,47 @@ class SqliteStore(OpenedStore):
                 raise
 
     def index_substrings(self) -> None:
-        """See OpenedStore. Where nothing can be written, what is not indexed is looked through."""
+        """Update the substring index; while others write, it stays behind. Where
+        nothing can be written, unindexed texts are scanned.
+        """
         if not self._is_read_only:
             super().index_substrings()
+
+    def read_all(self) -> SqliteReader:
+        """A reader of the newest committed state, for any scope."""
+        return SqliteReader(self, self._connection())
+
+    def connect(self) -> apsw.Connection:
+        """A new connection for reading."""
+        return self._connect()
 
     def _connect(self) -> apsw.Connection:
         return read_only.opened(self._path) if self._is_read_only else super()._connect()
 
-    def lexicon(
-        self, connection: apsw.Connection, *, is_question: bool, is_needed: bool = False
-    ) -> Lexicon | None:
-        """See OpenedStore. In a process that stays all words are read in the background, if there is room for them."""
-        lexicon = super().lexicon(connection, is_question=is_question, is_needed=is_needed)
-        if lexicon and lexicon.wants_words and self.is_asked_often:
-            self._ahead.start()
-        return lexicon
+    def keeps_words(self, *, is_question: bool, is_needed: bool = False) -> bool:
+        """Whether the index serves words; in a process that stays all of them are read in the background."""
+        are_kept = super().keeps_words(is_question=is_question, is_needed=is_needed)
+        has_words = self.index.has_words
+        if are_kept and self.is_asked_often and (self.index.wants_upkeep or not has_words):
+            self.index.warm_up(self._source, apsw.Error)
+        # Where it takes a second to load them, FTS5 serves until that is done in the background.
+        return are_kept and (has_words or is_needed or not self._is_huge)
 
-    def _read_ahead(self) -> Iterator[None]:
-        assert self._lexicon
-        return self._lexicon.read_ahead(self._connection())
+    @functools.cached_property
+    def _is_huge(self) -> bool:
+        return int(value(self._connection(), memories.NEWEST)) > LOADED_AT_ONCE
 
-    def at(self, sequence: int) -> Store:
-        """See Store. The last one asked for is kept, since whoever looks back tends to look again."""
-        from mnemic.storage.sqlite.past import PastStore
+    def _source(self) -> SqliteSource:
+        return SqliteSource(self._connection())
+
+    def at(self, position: Position) -> Store:
+        """The store as of *position*: readable like any other, never writable. The last one asked for is
+        kept, since a client that looks back tends to look again.
+        """
+        from mnemic.storage.sqlite.as_of import PastStore
 
         past = self._past
         with our_errors(self.location):
-            if past is None or not past.still_shows(self._connection(), sequence, self._used):
-                self._past = past = PastStore(self._path, sequence, self._used)
+            if past is None or not past.still_shows(self._connection(), position, self._used):
+                self._past = past = PastStore(self, position)
         return past
-
-    def elsewhere(self, path: Path) -> Asked:
-        """See Store."""
-        from mnemic.storage.sqlite.elsewhere import OtherStore
-
-        return OtherStore(path)
-
-    def in_memory(self) -> Scratch:
-        """See Store."""
-        from mnemic.storage.sqlite.elsewhere import MemoryStore
-
-        return MemoryStore()

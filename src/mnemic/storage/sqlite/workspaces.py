@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import apsw
 
-from mnemic.model.values import Moment
+from mnemic.model.time import Moment
 from mnemic.model.workspace import Member, Role, Workspace
 from mnemic.storage.sqlite.rows import rows
 

@@ -6,7 +6,6 @@ import functools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, count
 from operator import attrgetter
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -15,27 +14,33 @@ import apsw
 
 from mnemic.errors import Conflict
 from mnemic.model.access import Token
-from mnemic.model.graph import Direction, Edge
-from mnemic.model.hidden import is_hidden
-from mnemic.model.journal import Subject
-from mnemic.model.memory import NAMING, Draft, Memory, Statement, without_number
-from mnemic.model.search import Filter
-from mnemic.model.session import Session
-from mnemic.model.uids import random_uid
-from mnemic.model.values import DAY, Moment, State
+from mnemic.model.change import Subject
+from mnemic.model.enums import State
+from mnemic.model.filter import Filter
+from mnemic.model.graph import Edge, EdgeDraft, EdgePatch
+from mnemic.model.memory import Draft, Memory, MemoryPatch, Statement
+from mnemic.model.recall_entry import RecallEntry
+from mnemic.model.session import Session, SessionDraft, SessionPatch
+from mnemic.model.time import DAY, Moment
+from mnemic.model.version import Version
 from mnemic.model.workspace import Member, Role, Workspace
-from mnemic.storage import text
+from mnemic.storage import fingerprint
 from mnemic.storage.base import Passage
+from mnemic.storage.queries import unused_session_name
 from mnemic.storage.sqlite import (
-    companions,
+    claims,
+    cooccurrence,
     edges,
+    fts,
+    history,
     journal,
-    marks,
     memories,
+    minhash,
+    recall_log,
     sessions,
-    substrings,
     tokens,
-    words,
+    trigram,
+    versions,
     workspaces,
 )
 from mnemic.storage.sqlite.connection import busy, in_our_words, patient, translated
@@ -44,7 +49,7 @@ from mnemic.storage.sqlite.reader import SqliteReader
 from mnemic.storage.sqlite.rows import row, rows, value
 
 if TYPE_CHECKING:
-    from mnemic.storage.sqlite.opened import OpenedStore
+    from mnemic.storage.sqlite.database import OpenedStore
 
 ADD_STATEMENT = """
 INSERT INTO statement (memory_id, position, text, digest, since) VALUES (?, ?, ?, ?, ?)
@@ -55,11 +60,13 @@ UPDATE statement SET until = ? WHERE id = ?
 LAST_POSITION = """
 SELECT coalesce(max(position), 0) FROM statement WHERE memory_id = ? AND until IS NULL
 """
-RENEW_WHOLE = """
-UPDATE statement SET model_id = NULL, since = ? WHERE memory_id = ? AND position = 0
-"""
+# One that has no vector yet says nothing of the past, so it needs no end.
 DROP_WHOLE = """
-DELETE FROM statement WHERE memory_id = ? AND position = 0
+DELETE FROM statement WHERE memory_id = ? AND position = 0 AND until IS NULL AND id NOT IN (
+  SELECT statement_id FROM passage)
+"""
+END_WHOLE = """
+UPDATE statement SET until = ? WHERE memory_id = ? AND position = 0 AND until IS NULL
 """
 # A vector stands for a text under its title, summary and kind, by one model: others need a new one.
 EARLIER_TWIN = """
@@ -123,7 +130,7 @@ INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = ex
 """
 
 BEGINNING = f"""
-SELECT sequence, at, ({memories.FIRST_END}), EXISTS ({memories.NAMES}) FROM journal ORDER BY sequence DESC LIMIT 1
+SELECT sequence, at, ({memories.FIRST_END}) FROM journal ORDER BY sequence DESC LIMIT 1
 """
 
 FARTHEST = 1_000_000
@@ -135,22 +142,23 @@ JOURNALED_FIELDS = attrgetter(*JOURNALED)
 INDEXED = frozenset({"title", "summary", "tags", "namespace", "state"})
 EMPTY = Memory(id=0, uid="", namespace="", title="", created_at=0, updated_at=0)
 NO_FIELDS = dict(zip(memories.COLUMNS, ALL_FIELDS(EMPTY), strict=True))
-DRAFTED = tuple(name for name in Draft._fields if name not in ("texts", "created_at"))
+DRAFTED = tuple(name for name in Draft.__slots__ if name not in ("texts", "created_at"))
 DRAFTED_FIELDS = attrgetter(*DRAFTED)
+EDGE_DRAFTED = tuple(name for name in EdgeDraft.__slots__ if name not in ("id", "created_at"))
+EDGE_DRAFTED_FIELDS = attrgetter(*EDGE_DRAFTED)
 
 
 @dataclass(slots=True)
 class _Place:
     """A place in the journal: the number of the next change, of the first of this transaction, and their moment.
 
-    Also how the store stood at that place: when the first of the living ends, and whether there are mere names.
+    Also the earliest expiry of a living memory at that place.
     """
 
     next: int
     batch: int
     at: Moment
     first_end: Moment | None
-    has_names: bool
 
     @property
     def is_beginning(self) -> bool:
@@ -176,7 +184,7 @@ class SqliteWriter(SqliteReader):
         super().__init__(store, connection)
         self._durable = durable
         self._waits = waits
-        self._has_purged = False
+        self._purged: list[int] = []
         self._marks: list[tuple[int, int]] = []
         self._operation = operation
         self._actor = actor
@@ -228,18 +236,20 @@ class SqliteWriter(SqliteReader):
     def _commit(self) -> None:
         self._put_marks()
         self._connection.execute("COMMIT")
+        self._store.wake()
+        if self._purged:
+            self._store.index.erase(self._purged)
 
     def _leave(self) -> None:
         """Let the next writer in, with the settings as they were."""
         try:
-            if self._has_purged:
+            if self._purged:
                 self._empty_log()
         finally:
             self._store.writing.release()
 
     def _empty_log(self) -> None:
         """The log keeps the pages as they were; empty it now unless someone is still reading there or it cannot be."""
-        self._connection.pragma("secure_delete", False)
         self._connection.set_busy_handler(None)
         try:
             self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
@@ -257,9 +267,10 @@ class SqliteWriter(SqliteReader):
     @functools.cached_property
     def _place(self) -> _Place:
         """Where in the journal we stand, read when it is first needed."""
-        sequence, newest, first_end, has_names = row(self._connection, BEGINNING) or (0, 0, None, False)
-        # A clock set back must not let the journal's moments fall: as_of relies on their order.
-        return _Place(sequence + 1, sequence + 1, max(self._given_at, newest), first_end, bool(has_names))
+        sequence, newest, first_end = row(self._connection, BEGINNING) or (0, 0, None)
+        # A clock set back must not let the journal's moments fall: as_of relies on their order. What is stored has the
+        # time of the clock, so that a clock that was once a year ahead dates nothing else.
+        return _Place(sequence + 1, sequence + 1, max(self._given_at, newest), first_end)
 
     def _log(
         self, subject: Subject, number: int, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
@@ -278,23 +289,33 @@ class SqliteWriter(SqliteReader):
         self._connection.execute(journal.APPEND, entry)
         self._place.next += 1
 
+    @property
+    def batch(self) -> int | None:
+        """The number of the first change of this transaction; None without one."""
+        has_begun = "_place" in vars(self) and not self._place.is_beginning
+        return self._place.batch if has_begun else None
+
     def journal_as(self, *, operation: str, actor: str, at: Moment) -> None:
-        """See Writer."""
+        """Write what follows into the journal as a transaction of its own, for imported changes."""
         self._put_marks()
         self._operation, self._actor, self._given_at = operation, actor, at
         vars(self).pop("_place", None)
 
     # -- memories
 
-    def add(self, draft: Draft, *, uid: str) -> Memory:
-        """See Writer."""
-        created = self._place.at if draft.created_at is None else draft.created_at
+    def expect(self, memories: int) -> None:
+        """Nothing: numbers cost nothing here."""
+
+    def insert(self, draft: Draft, *, uid: str) -> Memory:
+        """A new living memory. Conflict if its name is taken."""
+        created = self._given_at if draft.created_at is None else draft.created_at
         fields = {**NO_FIELDS, **dict(zip(DRAFTED, DRAFTED_FIELDS(draft), strict=True))}
         fields |= {"uid": uid, "metadata": dict(draft.metadata), "created_at": created, "updated_at": created}
         return self._insert(fields, draft.texts)
 
-    def take_in(self, memory: Memory, *, is_checked: bool = False) -> Memory:
-        """See Writer."""
+    def import_memory(self, memory: Memory, *, is_checked: bool = False) -> Memory:
+        """Insert an imported memory with its uid, times, state and counters. Invalid if it breaks a limit."""
+        memory.check()
         fields = dict(zip(memories.COLUMNS, ALL_FIELDS(memory), strict=True))
         if memory.id and (self._is_far(memory.id) or memories.one(self._connection, memory.id)):
             fields["id"] = 0
@@ -315,12 +336,8 @@ class SqliteWriter(SqliteReader):
         """A new row with these *fields*, under the next number if that is 0."""
         encoded = memories.encode(fields)
         encoded["id"] = fields["id"] or None
-        try:
-            self._put_row(memories.INSERT, tuple(encoded.values()), fields["namespace"], fields["title"])
-        except Conflict:
-            if not self._make_way(Memory(**fields)):
-                raise
-            self._put_row(memories.INSERT, tuple(encoded.values()), fields["namespace"], fields["title"])
+        values = (*encoded.values(), self._place.next)
+        self._put_row(memories.INSERT, values, fields["namespace"], fields["name"])
         number = self._connection.last_insert_rowid()
         self._put_tags(number, fields["tags"])
         fields["id"] = number
@@ -328,113 +345,79 @@ class SqliteWriter(SqliteReader):
         if len(texts) != 1:
             self._renew_whole(kept)
         if kept.state is State.LIVING:
-            self._connection.execute(words.ADD, self._words_of(kept))
+            self._connection.execute(fts.ADD, self._words_of(kept))
         self._log(Subject.MEMORY, number, None, _born(fields, kept.statements))
-        self._take_over_links(kept)
         if kept.state is State.LIVING:
-            self._marks += marks.of(kept)
+            self._marks += minhash.of(kept)
         return kept
 
-    def _make_way(self, memory: Memory) -> bool:
-        """Give another title to what is hidden and bears the one that *memory* is to live under; whether it did."""
-        if memory.state is not State.LIVING or is_hidden(memory):
-            return False
-        bearer = next(iter(self._titled(memory.namespace, memory.title)), None)
-        if bearer is None or bearer.id == memory.id or not is_hidden(bearer):
-            return False
-        # Nobody has changed it: where stores are merged, its text must not pass for a newer one.
-        title = self.unused_title(bearer.namespace, without_number(bearer.title))
-        self.change(bearer, title=title, updated_at=bearer.updated_at)
-        return True
-
-    def _titled(self, namespace: str, title: str) -> list[Memory]:
-        return self.memories(self.ids_titled(title, (namespace,)))
-
-    def named(self, namespace: str, title: str) -> int:
-        """See Writer."""
-        known = [memory.id for memory in self._titled(namespace, title) if not is_hidden(memory)]
-        known = known or self.ids_titled(title, (namespace,), State.NAMED)
-        if known:
-            return known[0]
-        self._store.namespace_id(self._connection, namespace, create=True)
-        uid, now = random_uid(), self._place.at
-        name = {"uid": uid, "namespace": namespace, "title": title, "state": State.NAMED}
-        return self._insert({**NO_FIELDS, **name, "created_at": now, "updated_at": now}, ()).id
-
-    def _take_over_links(self, memory: Memory) -> None:
-        """The links that pointed to the name of *memory* before there was one point to it now, unless it is hidden.
-
-        If it is a mere name itself, there is one to take them over from later.
-        """
-        if memory.state is State.NAMED:
-            self._place.has_names = True
-        if memory.state is not State.LIVING or not self._place.has_names or is_hidden(memory):
-            return
-        for name in self.ids_titled(memory.title, (memory.namespace,), State.NAMED):
-            for edge in self.edges([name], Direction.BOTH):
-                ends = {"source_id": edge.source_id, "target_id": edge.target_id}
-                self.change_edge(edge, **{end: memory.id for end, number in ends.items() if number == name})
-
-    def change(self, memory: Memory, **fields: Any) -> Memory:
-        """See Writer."""
+    def update(self, memory: Memory, patch: MemoryPatch) -> Memory:
+        """*memory* with *patch* applied. Conflict if its name is taken."""
+        fields = patch.fields()
         texts = fields.pop("texts", None)
-        if fields.keys() & NAMING:
-            # First of all: the statements tell the number of the change they come with.
-            self._make_way(replace(memory, **fields))
+        is_used = not fields.keys().isdisjoint(USE)
         statements = memory.statements if texts is None else self._replace_body(memory, texts)
         changed = replace(memory, **fields, statements=statements)
         before, after = _differences(memory, changed)
+        if is_used:
+            self._set_use(changed)
         if not after:
-            return memory
+            return changed if is_used else memory
         if after.keys() - {"updated_at"} and "updated_at" not in fields:
-            changed = replace(changed, updated_at=self._place.at)
+            changed = replace(changed, updated_at=self._given_at)
             before, after = _differences(memory, changed)
         self._update(memory, changed, after)
         self._log(Subject.MEMORY, memory.id, before, after)
-        if after.keys() & (NAMING | {"kind"}):
-            self._take_over_links(changed)
         return changed
 
     def _update(self, memory: Memory, changed: Memory, after: Mapping[str, Any]) -> None:
+        space = self._store.namespace_id(self._connection, memory.namespace, create=True)
+        assert space is not None
+        history.keep_memory(self._connection, memory, frozenset(after), self._place.next, space)
         columns = [name for name in after if name != "statements"]
         # A body alone changes when the clock stands where the memory was last changed.
         if columns:
             encoded = memories.encode({name: getattr(changed, name) for name in columns})
             sql = f"UPDATE memory SET {', '.join(f'{name} = ?' for name in encoded)} WHERE id = ?"
-            self._put_row(sql, (*encoded.values(), memory.id), changed.namespace, changed.title)
+            self._put_row(sql, (*encoded.values(), memory.id), changed.namespace, changed.name)
         if "tags" in after:
             self._connection.execute(DROP_TAGS, (memory.id,))
             self._put_tags(memory.id, changed.tags)
-        if {"title", "summary", "kind"} & after.keys():
-            self._connection.execute(UNEMBED, (memory.id,))
         if {"title", "summary", "kind", "statements"} & after.keys():
             self._renew_whole(changed)
+        if {"title", "summary", "kind"} & after.keys():
+            self._connection.execute(UNEMBED, (memory.id,))
         if "statements" in after or INDEXED & after.keys():
             self._index(changed)
         if "statements" in after or "state" in after:
             self._mark_anew(memory, changed)
 
+    def _set_use(self, memory: Memory) -> None:
+        """Store the counters of use, which are not journaled."""
+        values = (memory.access_count, memory.accessed_at, memory.days_used, memory.id)
+        self._connection.execute(SET_USE, values)
+
     def _mark_anew(self, memory: Memory, changed: Memory) -> None:
         self._put_marks()
         if memory.state is State.LIVING:
-            marks.take_out(self._connection, memory)
+            minhash.take_out(self._connection, memory)
         if changed.state is State.LIVING:
-            self._marks += marks.of(changed)
+            self._marks += minhash.of(changed)
 
     def _put_marks(self) -> None:
         """Write the marks that wait: all together at the end, or when someone needs them."""
         if self._marks:
-            marks.put(self._connection, self._marks)
+            minhash.put(self._connection, self._marks)
             self._marks = []
 
-    def _put_row(self, sql: str, values: tuple[Any, ...], namespace: str, title: str) -> None:
-        """Write a row of `memory`; Conflict if its title is taken."""
+    def _put_row(self, sql: str, values: tuple[Any, ...], namespace: str, name: str | None) -> None:
+        """Write a row of `memory`; Conflict if its name is taken."""
         try:
             self._connection.execute(sql, values)
         except apsw.ConstraintError as error:
-            if "memory.title" not in str(error):
+            if "memory.name" not in str(error):
                 raise
-            raise Conflict(f"title: {title!r} is taken in namespace {namespace!r}") from None
+            raise Conflict(f"title: {name!r} is taken in namespace {namespace!r}") from None
 
     def _put_tags(self, number: int, tags: Sequence[str]) -> None:
         for tag in tags:
@@ -442,31 +425,29 @@ class SqliteWriter(SqliteReader):
 
     def _index(self, memory: Memory) -> None:
         if memory.state is State.LIVING:
-            self._connection.execute(words.PUT, self._words_of(memory))
+            self._connection.execute(fts.PUT, self._words_of(memory))
         else:
-            self._connection.execute(words.TAKE_OUT, (memory.id,))
+            self._connection.execute(fts.TAKE_OUT, (memory.id,))
 
     def _words_of(self, memory: Memory) -> tuple[Any, ...]:
         space = self._store.namespace_id(self._connection, memory.namespace, create=True)
         assert space is not None
-        return words.row_of(memory, space)
+        return fts.row_of(memory, space)
 
     def _add_statements(self, number: int, texts: Sequence[str], last: int) -> tuple[Statement, ...]:
         made = []
         for place, body in enumerate(texts, last + 1):
             self._connection.execute(
-                ADD_STATEMENT, (number, place, body, text.digest(body), self._place.next)
+                ADD_STATEMENT, (number, place, body, fingerprint.digest(body), self._place.next)
             )
             made.append(Statement(self._connection.last_insert_rowid(), body))
         return tuple(made)
 
     def _renew_whole(self, memory: Memory) -> None:
         """Let the vector of the whole of *memory* be made anew; one whose body is a single statement has none."""
-        if len(memory.statements) == 1 or memory.state is State.NAMED:
-            self._connection.execute(DROP_WHOLE, (memory.id,))
-            return
-        self._connection.execute(RENEW_WHOLE, (self._place.next, memory.id))
-        if not self._connection.changes():
+        self._connection.execute(DROP_WHOLE, (memory.id,))
+        self._connection.execute(END_WHOLE, (self._place.next, memory.id))
+        if len(memory.statements) != 1 and memory.state is not State.NAMED:
             self._connection.execute(ADD_STATEMENT, (memory.id, 0, "", 0, self._place.next))
 
     def _replace_body(self, memory: Memory, texts: Sequence[str]) -> tuple[Statement, ...]:
@@ -483,121 +464,86 @@ class SqliteWriter(SqliteReader):
         return kept + fresh
 
     def _reuse_vectors(self, number: int, statement: Statement) -> None:
-        """A text that stood in this memory before has its vectors already."""
+        """A text that this memory had before has its vectors already."""
         body = statement.text
         models = as_json(list(self._store.used_models))
-        values = {"memory": number, "digest": text.digest(body), "text": body, "models": models}
+        values = {"memory": number, "digest": fingerprint.digest(body), "text": body, "models": models}
         twin = row(self._connection, EARLIER_TWIN, values)
         if twin:
             ends = {"from": twin[0], "to": statement.id}
             self._connection.execute(COPY_PASSAGES, ends)
             self._connection.execute(COPY_MODEL, ends)
 
-    def touch(self, memory_ids: Sequence[int], now: Moment) -> dict[int, int]:
-        """See Writer."""
+    def count_use(self, memory_ids: Sequence[int], now: Moment) -> dict[int, int]:
+        """Count one use of each, as often as it is named; how many each has had by now. Not part of the journal."""
         uses = as_json(list(Counter(memory_ids).items()))
         return dict(rows(self._connection, TOUCH, {"uses": uses, "now": now, "day": DAY}))
 
-    def note_together(self, memory_ids: Sequence[int], now: Moment) -> None:
-        """See Writer."""
-        companions.note(self._connection, memory_ids, now)
+    def count_together(self, memory_ids: Sequence[int], now: Moment) -> None:
+        """Count once more, for every pair of these, that they were answered together. Not part of the journal."""
+        cooccurrence.note(self._connection, memory_ids, now)
 
-    def set_use(self, memory_id: int, access_count: int, accessed_at: Moment | None, days_used: int) -> None:
-        """See Writer."""
-        self._connection.execute(SET_USE, (access_count, accessed_at, days_used, memory_id))
+    def log_recalls(self, entries: Sequence[RecallEntry], *, since: Moment) -> None:
+        """Add *entries* to the recall log, and drop entries older than *since*. Not part of the journal."""
+        recall_log.append(self._connection, entries, since)
 
-    def set_together(self, one_id: int, other_id: int, count: int, last: Moment) -> None:
-        """See Writer."""
+    def put_companions(self, one_id: int, other_id: int, count: int, last: Moment) -> None:
+        """Store an imported cooccurrence count of two memories."""
         values = {"a": one_id, "b": other_id, "count": count, "last": last}
-        self._connection.execute(companions.SET, values)
+        self._connection.execute(cooccurrence.SET, values)
 
     def purge(self, memory_ids: Sequence[int]) -> int:
-        """See Writer."""
-        purged = 0
-        self._has_purged = True
+        """Delete these memories for good, and their text from the journal; a tombstone stays."""
+        purged, has_past = 0, False
+        self._purged += memory_ids
         self._put_marks()
-        self._connection.pragma("secure_delete", True)
         for number in memory_ids:
             memory = memories.one(self._connection, number)
             if memory is None:
                 continue
             self._connection.execute(journal.ERASE, {"id": number})
-            self._connection.execute(words.TAKE_OUT, (number,))
-            marks.take_out(self._connection, memory)
+            self._connection.execute(fts.TAKE_OUT, (number,))
+            has_past |= history.purge(self._connection, number)
+            minhash.take_out(self._connection, memory)
+            self._connection.execute(versions.DROP_VERSION, (Subject.MEMORY, number))
+            self._connection.execute(versions.PUT_ALIAS, (memory.uid, number))
             self._connection.execute(DELETE, (number,))
             self.tombstone(Subject.MEMORY, number)
             purged += 1
         if purged:
+            recall_log.drop_about(self._connection, memory_ids)
             # A row that is taken out leaves its words in the index until the index is merged.
-            self._connection.execute(words.MERGE)
-            substrings.take_out(self._connection, memory_ids)
+            self._connection.execute(fts.MERGE)
+            if has_past:
+                history.merge(self._connection)
+            trigram.take_out(self._connection, memory_ids)
         return purged
 
     def tombstone(self, subject: Subject, number: int) -> None:
-        """See Writer."""
+        """Write into the journal that something with this number was here and is gone."""
         self._log(subject, number, None, None)
 
     def overdue(self, now: Moment) -> list[int]:
-        """See Reader."""
+        """The living memories whose time was over at *now*."""
         first_end = self._place.first_end
         if self._place.is_beginning and (first_end is None or first_end > now):
             return []
         return super().overdue(now)
 
-    def alike(self, body: str, wanted: Filter, *, limit: int) -> list[int]:
-        """See Writer."""
+    def near_duplicates(self, body: str, wanted: Filter, *, limit: int) -> list[int]:
+        """Up to *limit* memories that may say nearly what *body* says. Most that do are found, and some that do not."""
         self._put_marks()
-        return marks.alike(self._connection, body, wanted, limit)
-
-    def unused_title(self, namespace: str, title: str) -> str:
-        """See Writer."""
-        if not self.ids_titled(title, (namespace,)):
-            return title
-        low, high = 1, 2
-        while self.ids_titled(f"{title} ({high})", (namespace,)):
-            low, high = high, 2 * high
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (
-                (middle, high) if self.ids_titled(f"{title} ({middle})", (namespace,)) else (low, middle)
-            )
-        return f"{title} ({high})"
+        return super().near_duplicates(body, wanted, limit=limit)
 
     # -- edges and sessions
 
-    def add_edge(
-        self,
-        source_id: int,
-        target_id: int,
-        type: str,
-        *,
-        weight: float = 1.0,
-        reason: str | None = None,
-        valid_from: Moment | None = None,
-        valid_to: Moment | None = None,
-        created_at: Moment | None = None,
-        state: State = State.LIVING,
-        quality: float | None = None,
-        id: int | None = None,
-        **ratings: Any,
-    ) -> Edge:
-        """See Writer."""
-        edge = Edge(
-            id=0,
-            source_id=source_id,
-            target_id=target_id,
-            type=type,
-            weight=weight,
-            reason=reason,
-            created_at=self._place.at if created_at is None else created_at,
-            valid_from=valid_from,
-            valid_to=valid_to,
-            state=state,
-            quality=quality,
-            **ratings,
-        )
+    def insert_edge(self, draft: EdgeDraft) -> Edge:
+        """A new link; both ends must exist. Conflict if the number of *draft* is taken."""
+        fields = dict(zip(EDGE_DRAFTED, EDGE_DRAFTED_FIELDS(draft), strict=True))
+        created = self._given_at if draft.created_at is None else draft.created_at
+        edge = Edge(**fields, id=0, created_at=created)
         values = [getattr(edge, name) for name in edges.COLUMNS]
-        self._connection.execute(edges.INSERT, [id, *values[1:]])
+        self._connection.execute(edges.INSERT, [draft.id, *values[1:], self._place.next])
         made = replace(edge, id=self._connection.last_insert_rowid())
         after = {
             name: value
@@ -607,52 +553,48 @@ class SqliteWriter(SqliteReader):
         self._log(Subject.EDGE, made.id, None, after)
         return made
 
-    def change_edge(self, edge: Edge, **fields: Any) -> Edge:
-        """See Writer."""
-        changed = replace(edge, **fields)
+    def update_edge(self, edge: Edge, patch: EdgePatch) -> Edge:
+        """*edge* with *patch* applied."""
+        fields = patch.fields()
         after = {name: value for name, value in fields.items() if getattr(edge, name) != value}
         if not after:
             return edge
+        history.keep(self._connection, Subject.EDGE, edge.id, self._place.next)
         assignments = ", ".join(f"{name} = ?" for name in after)
         self._connection.execute(f"UPDATE edge SET {assignments} WHERE id = ?", (*after.values(), edge.id))
         self._log(Subject.EDGE, edge.id, {name: getattr(edge, name) for name in after}, after)
-        return changed
+        return replace(edge, **fields)
 
-    def session(self, namespace: str, name: str, started_at: Moment | None = None) -> int:
-        """See Writer."""
-        known = row(self._connection, sessions.BY_NAME, (namespace, name))
-        if known:
-            return int(known[0])
-        return self.add_session(namespace, name=name, started_at=started_at).id
-
-    def unused_session_name(self, namespace: str, name: str) -> str:
-        """See Writer."""
-        numbered = (f"{name} ({number})" for number in count(2))
-        names = chain([name], numbered)
-        return next(one for one in names if not row(self._connection, sessions.BY_NAME, (namespace, one)))
-
-    def add_session(self, namespace: str, *, id: int | None = None, **fields: Any) -> Session:
-        """See Writer."""
-        number = id or int(value(self._connection, sessions.NEXT))
-        told = {name: one for name, one in fields.items() if one is not None}
-        if "name" not in told:
-            told["name"] = self.unused_session_name(namespace, f"Session {number}")
-        session = Session(**{"started_at": self._place.at, **told}, id=number, namespace=namespace)
+    def insert_session(self, draft: SessionDraft) -> Session:
+        """A new session. Conflict if the number or the name of *draft* is taken."""
+        number = draft.id or int(value(self._connection, sessions.NEXT))
+        session = Session(
+            id=number,
+            namespace=draft.namespace,
+            name=draft.name or unused_session_name(self, draft.namespace, f"Session {number}"),
+            started_at=self._given_at if draft.started_at is None else draft.started_at,
+            ended_at=draft.ended_at,
+            topic=draft.topic,
+            summary=draft.summary,
+            metadata=draft.metadata,
+        )
         encoded = sessions.encode({name: getattr(session, name) for name in sessions.COLUMNS})
         try:
-            self._connection.execute(sessions.INSERT, tuple(encoded.values()))
+            self._connection.execute(sessions.INSERT, (*encoded.values(), self._place.next))
         except apsw.ConstraintError:
             raise Conflict(f"session: {session.name!r} (number {number}) is taken") from None
         after = {name: one for name, one in _told(session).items() if one not in (None, {})}
         self._log(Subject.SESSION, number, None, after)
         return session
 
-    def change_session(self, session: Session, **fields: Any) -> Session:
-        """See Writer."""
+    def update_session(self, session: Session, patch: SessionPatch) -> Session:
+        """*session* with *patch* applied."""
+        fields = patch.fields()
         changed = replace(session, **fields)
         after = {name: one for name, one in _told(changed).items() if one != _told(session)[name]}
         if not after:
             return session
+        history.keep(self._connection, Subject.SESSION, session.id, self._place.next)
         encoded = sessions.encode(after)
         assignments = ", ".join(f"{name} = ?" for name in encoded)
         self._connection.execute(
@@ -662,40 +604,54 @@ class SqliteWriter(SqliteReader):
         return changed
 
     def add_workspace(self, name: str) -> Workspace:
-        """See Writer."""
+        """A new workspace without stores. Workspaces are not part of the journal."""
         return workspaces.add(self._connection, name, self._given_at)
 
     def add_member(self, workspace_id: int, path: str, role: Role, label: str) -> Member:
-        """See Writer."""
+        """A store put into a workspace."""
         return workspaces.add_member(self._connection, workspace_id, path, role, label, self._given_at)
 
     # -- settings and tokens
 
-    def set_standard(self, namespace: str, memory_id: int | None, parent: str | None) -> None:
-        """See Writer."""
+    def put_version(self, subject: Subject, number: int, version: Version) -> None:
+        """Keep the version of a memory, link or session."""
+        self._connection.execute(versions.PUT_VERSION, (subject, number, versions.encode(version)))
+
+    def put_alias(self, uid: str, memory_id: int) -> None:
+        """Let another uid stand for this memory."""
+        self._connection.execute(versions.PUT_ALIAS, (uid, memory_id))
+
+    def put_standard(self, namespace: str, memory_id: int | None, parent: str | None) -> None:
+        """Say which memory is the standard of a namespace and which one is its parent. Not part of the journal."""
         number = self._store.namespace_id(self._connection, namespace, create=True)
         self._connection.execute(SET_STANDARD, (memory_id, parent, number))
 
-    def set_setting(self, name: str, value: str) -> None:
-        """See Writer."""
+    def put_setting(self, name: str, value: str) -> None:
+        """Keep a short text for ourselves. It is not part of the journal."""
         self._connection.execute(SET_SETTING, (name, value))
 
-    def add_token(self, token: Token, token_hash: bytes) -> None:
-        """See Writer."""
-        spaces = None if token.grant.namespaces is None else as_json(token.grant.namespaces)
-        values = (token.name, token_hash, spaces, token.grant.can_write, token.created_at)
-        self._connection.execute(tokens.INSERT, values)
+    def put_token(self, token: Token, token_hash: bytes) -> None:
+        """Keep a token under its name, in place of an earlier one of that name. Not part of the journal."""
+        self._connection.execute(tokens.UPSERT, tokens.encode(token, token_hash))
 
-    def drop_token(self, name: str) -> bool:
-        """See Writer."""
+    def delete_token(self, name: str) -> bool:
+        """Delete the token called *name*; False if there is none."""
         self._connection.execute(tokens.DELETE, (name,))
         return self._connection.changes() > 0
 
     # -- passages
 
-    def put_passages(self, model: str, dimension: int, passages: Sequence[Passage]) -> int:
-        """See Writer."""
-        from mnemic.storage.sqlite.vectors import quantised
+    def claim(self, statement_ids: Sequence[int], owner: str, now: Moment) -> frozenset[int]:
+        """Those of these statements that still wait for vectors and now belong to *owner*."""
+        return claims.take(self._connection, statement_ids, owner, now)
+
+    def release(self, owner: str, now: Moment) -> None:
+        """Drop the claims of *owner*."""
+        claims.release(self._connection, owner, now)
+
+    def put_vectors(self, model: str, dimension: int, passages: Sequence[Passage]) -> int:
+        """Keep vectors for the statements they belong to; how many statements have theirs now."""
+        from mnemic.storage.quantisation import quantised
 
         model_id = self._store.model_id(self._connection, model, dimension)
         numbers = sorted({passage.statement_id for passage in passages})

@@ -6,20 +6,20 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from mnemic.dialects.ai_memory.archived import archived_entry
-from mnemic.dialects.ai_memory.naming import meant
+from mnemic.dialects.ai_memory.archive_entry import archived_entry
+from mnemic.dialects.ai_memory.ids import meant
 from mnemic.errors import NotFound
-from mnemic.formats.document import memory_entry
-from mnemic.model.values import State
+from mnemic.model.enums import State
+from mnemic.transfer.document_entry import memory_entry
 
 if TYPE_CHECKING:
     from mnemic.core.context import Context
+    from mnemic.model.filter import Hit
     from mnemic.model.memory import Memory
-    from mnemic.model.search import Hit
 
 
 class Missing(click.ClickException):
-    """There is no such memory. Told as ai-memory tells it, which scripts may look for."""
+    """No such memory, worded as ai-memory words it for scripts that match it."""
 
     def show(self, file: IO[Any] | None = None) -> None:
         """Print the sentence on standard error."""
@@ -27,7 +27,7 @@ class Missing(click.ClickException):
 
 
 def one(ctx: Context, id: str, *, state: State = State.LIVING, missing: str = "not found") -> Memory:
-    """The memory with this uid, beginning of one, or number; Missing if there is none."""
+    """The memory with this uid, uid prefix or number; Missing if there is none."""
     try:
         return meant(ctx, id, state=state, numbers=True)
     except NotFound:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from mnemic.surfaces.cli.lazy_group import LazyGroup
-from mnemic.surfaces.cli.session import global_options
+from mnemic.console.lazy_group import LazyGroup
+from mnemic.console.run import global_options
 
 _OWN = "mnemic.dialects.ai_memory.cli"
-_SHARED = "mnemic.surfaces.cli"
+_SHARED = "mnemic.cli.commands"
 
 TABLE = {
     "Memories": {
@@ -39,14 +39,14 @@ TABLE = {
         "archive": (f"{_OWN}.archive:archive", "List, restore, purge or count archived memories."),
         "export": (f"{_SHARED}.transfer:export", "Export all memories and links as JSON."),
         "import": (f"{_OWN}.transfer:import_", "Import memories and links from JSON."),
-        "sync": (f"{_SHARED}.syncing:sync", "Sync with another database."),
+        "sync": (f"{_SHARED}.sync:sync", "Sync with another database."),
         "mine": (f"{_OWN}.mine:mine", "Import conversations exported from Claude, ChatGPT or Slack."),
     },
     "Program": {
         "mcp": (f"{_OWN}.serve:mcp", "Serve ai-memory's MCP tools over standard input and output."),
-        "serve": (f"{_SHARED}.serving:serve", "Serve ai-memory's HTTP API."),
+        "serve": (f"{_SHARED}.serve:serve", "Serve ai-memory's HTTP API."),
         "completions": (f"{_SHARED}.completions:completions", "Print a shell completion script."),
-        "man": (f"{_SHARED}.manual:man", "Print the manual page."),
+        "man": (f"{_SHARED}.man:man", "Print the manual page."),
     },
 }
 

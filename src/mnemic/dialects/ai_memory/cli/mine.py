@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mnemic.surfaces.cli import output
-from mnemic.surfaces.cli.progress import progress
-from mnemic.surfaces.cli.session import Session, Verb, pass_session
-from mnemic.surfaces.cli.transfer import tell_errors
+from mnemic.console import output
+from mnemic.console.progress import progress
+from mnemic.console.run import Run, Verb, pass_run
 
 if TYPE_CHECKING:
-    from mnemic.core.moving.mining import Mined, Planned
+    from mnemic.transfer.conversations import Mined, Planned
 
 FORMATS = ("claude", "chatgpt", "slack")
 TIERS = ("short", "mid", "long")
@@ -37,42 +36,41 @@ TIERS = ("short", "mid", "long")
     help="Fewest messages of a conversation.",
 )
 @click.option("--dry-run", is_flag=True, help="Show what would be imported without doing it.")
-@pass_session
-def mine(session: Session, /, path: Path, form: str, namespace: str | None, tier: str, **given: Any) -> int:
+@pass_run
+def mine(run: Run, /, path: Path, form: str, namespace: str | None, tier: str, **given: Any) -> int:
     """Import the conversations of an export: a file, a folder or a zip.
 
     Each becomes one memory. What was imported before is known by its id and left as it is.
     """
-    from mnemic.core.moving import mining
-    from mnemic.dialects.ai_memory import rules
-    from mnemic.formats import conversations, exports
+    from mnemic.dialects.ai_memory import validation
+    from mnemic.transfer import conversation_export, conversations, export_folder
 
-    home = rules.namespace(namespace or session.flags.get("namespace") or f"{form}-export")
-    with exports.opened(path) as files:
-        found = list(conversations.read(conversations.Form(form), files))
-    with session.open() as app, progress("Mining") as told:
-        done = mining.mine(
+    home = validation.namespace(namespace or run.flags.get("namespace") or f"{form}-export")
+    with export_folder.opened(path) as files:
+        found = list(conversation_export.read(conversation_export.Form(form), files))
+    with run.open() as app, progress("Mining") as told:
+        done = conversations.mine(
             app.ctx,
             found,
             source=f"mine-{form}",
             namespace=home,
-            tier=rules.tier(tier),
+            tier=validation.tier(tier),
             progress=told,
             **given,
         )
     facts = {"namespace": home, "tier": tier}
-    (_propose if given["dry_run"] else _report)(session, done, facts)
-    tell_errors(session, done.errors)
+    (_propose if given["dry_run"] else _report)(run, done, facts)
+    output.tell_errors(run, done.errors)
     return 1 if done.errors and not done.planned and not done.skipped else 0
 
 
-def _report(session: Session, done: Mined, facts: dict[str, Any]) -> None:
+def _report(run: Run, done: Mined, facts: dict[str, Any]) -> None:
     counted = f"Imported {done.imported:,} of {done.total:,} conversations into {facts['namespace']}"
     skipped = f"; {done.skipped:,} were too short or known" if done.skipped else ""
-    output.tell(session, {**_numbers(done), **facts}, f"{counted}{skipped}.")
+    output.tell(run, {**_numbers(done), **facts}, f"{counted}{skipped}.")
 
 
-def _propose(session: Session, done: Mined, facts: dict[str, Any]) -> None:
+def _propose(run: Run, done: Mined, facts: dict[str, Any]) -> None:
     more = {
         "dry_run": True,
         "filtered": len(done.planned),
@@ -80,8 +78,8 @@ def _propose(session: Session, done: Mined, facts: dict[str, Any]) -> None:
         "memories": [_shown(plan) for plan in done.planned],
     }
     rows = [f"  {plan.note.title} ({plan.messages:,} messages)" for plan in done.planned]
-    told = f"Would import {len(done.planned):,} of {done.total:,} conversations into {facts['namespace']}"
-    output.tell(session, {**_numbers(done), **facts, **more}, f"{told}{':' if rows else '.'}", *rows)
+    sentence = f"Would import {len(done.planned):,} of {done.total:,} conversations into {facts['namespace']}"
+    output.tell(run, {**_numbers(done), **facts, **more}, f"{sentence}{':' if rows else '.'}", *rows)
 
 
 def _numbers(done: Mined) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The options that several commands about memories share, and what is asked with them."""
+"""Options shared by several memory commands, and the filter they build."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ from typing import Any, TypeVar
 
 import click
 
-from mnemic.dialects.ai_memory import rules
+from mnemic.console.values import from_json, must_be_text, read_stdin, split
+from mnemic.dialects.ai_memory import validation
 from mnemic.errors import Invalid
-from mnemic.model.search import Filter
-from mnemic.model.values import Moment, Tier
-from mnemic.surfaces.cli.reading import from_json, must_be_text, read_stdin, split
+from mnemic.model.enums import Tier
+from mnemic.model.filter import Filter
+from mnemic.model.time import Moment
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 MOST = 10_000
-"""So many memories are shown at once at most."""
+"""Maximum number of memories shown."""
 
 
-class Words(click.ParamType[str]):
+class WordList(click.ParamType[str]):
     """A text, which must be UTF-8."""
 
     name = "text"
@@ -31,14 +32,14 @@ class Words(click.ParamType[str]):
 
 
 class OneOf(click.Choice[str]):
-    """A closed set: offered for completion, while the vocabulary's own rule refuses what is not in it."""
+    """A closed set, offered for completion; ai-memory's own rule refuses other values."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """*value* as it is."""
         return value
 
 
-WORDS = Words()
+WORDS = WordList()
 TIER = OneOf([tier.value for tier in Tier])
 
 id_argument = click.argument("id", type=WORDS, metavar="ID")
@@ -75,12 +76,12 @@ def several(given: Sequence[str]) -> tuple[str, ...] | None:
 
 
 def narrowed(given: Mapping[str, Any], now: Moment) -> Filter:
-    """The filter that the options ask for, whatever the namespace."""
+    """The filter of the options, without the namespace."""
     return Filter(
         tags=_some(given, "tags"),
-        tier=rules.tier(given["tier"]) if given.get("tier") is not None else None,
-        since=rules.moment(given["since"], "since", now) if given.get("since") is not None else None,
-        until=rules.moment(given["until"], "until", now) if given.get("until") is not None else None,
+        tier=validation.tier(given["tier"]) if given.get("tier") is not None else None,
+        since=validation.moment(given["since"], "since", now) if given.get("since") is not None else None,
+        until=validation.moment(given["until"], "until", now) if given.get("until") is not None else None,
     )
 
 
@@ -92,7 +93,7 @@ def _some(given: Mapping[str, Any], name: str) -> tuple[str, ...] | None:
     return found
 
 
-def spoken(words: Sequence[str], field: str) -> str:
+def joined_words(words: Sequence[str], field: str) -> str:
     """Words that need no quotes as one text, which must not be empty."""
     text = " ".join(words)
     if not text.strip():
@@ -101,7 +102,7 @@ def spoken(words: Sequence[str], field: str) -> str:
 
 
 def body(text: str | None) -> str | None:
-    """The content as it was given; a dash stands for standard input."""
+    """The content as given; `-` reads standard input."""
     return read_stdin("content").rstrip("\n") if text == "-" else text
 
 

@@ -8,17 +8,26 @@ from typing import Any
 
 import click
 
-from mnemic.core import recall as recalling
+from mnemic.console import output
+from mnemic.console.run import Run, Verb, pass_run
 from mnemic.core.context import Context, wall_clock
+from mnemic.core.recall import Recollection
+from mnemic.dialects.ai_memory import recall as rules
 from mnemic.dialects.ai_memory.cli import options, views
 from mnemic.dialects.ai_memory.cli.entries import entry, hit_entry, one
-from mnemic.dialects.ai_memory.cli.options import WORDS, at_most, id_argument, in_namespace, narrowed, spoken
-from mnemic.dialects.ai_memory.links import links_and_ends
-from mnemic.formats.document import link_entry
-from mnemic.model.search import Filter, Query
-from mnemic.model.values import Features, Moment
-from mnemic.surfaces.cli import output
-from mnemic.surfaces.cli.session import Session, Verb, pass_session
+from mnemic.dialects.ai_memory.cli.options import (
+    WORDS,
+    at_most,
+    id_argument,
+    in_namespace,
+    joined_words,
+    narrowed,
+)
+from mnemic.dialects.ai_memory.link_list import links_and_ends
+from mnemic.model.enums import Features
+from mnemic.model.filter import Filter, Query
+from mnemic.model.time import Moment
+from mnemic.transfer.document_entry import link_entry
 
 RECALLED = 10
 SEARCHED = 20
@@ -40,24 +49,24 @@ _query = click.argument("query", nargs=-1, required=True, type=WORDS, metavar="W
     type=click.Choice([tier.value for tier in Features]),
     help="The feature tier to rank with; keyword needs no model. [default: semantic]",
 )
-@pass_session
-def recall(session: Session, /, context: tuple[str, ...], tier: str | None, **given: Any) -> None:
+@pass_run
+def recall(run: Run, /, context: tuple[str, ...], tier: str | None, **given: Any) -> None:
     """Recall memories relevant to a context, best first.
 
     \b
     Example:
       mnemic ai-memory recall "auth tokens" --namespace my-app --tags auth --since 2026-01-01
     """
-    text, now = spoken(context, "context"), wall_clock()
+    text, now = joined_words(context, "context"), wall_clock()
     wanted = narrowed(given, now)
-    with session.open(reads=True, tier=tier) as app:
+    with run.open(reads=True, tier=tier) as app:
         narrow = _within(app.ctx, wanted, given["namespace"], now)
         query = Query(text=text, limit=given["limit"], now=now, filter=narrow)
-        found = recalling.tiered(app.ctx, query)
-    tell_recalled(session, found, now)
+        found = rules.tiered(app.ctx, query)
+    show_recalled(run, found, now)
 
 
-def tell_recalled(session: Session, found: recalling.Recollection, now: Moment) -> None:
+def show_recalled(run: Run, found: Recollection, now: Moment) -> None:
     """Show what was recalled."""
     facts: dict[str, Any] = {
         "memories": [hit_entry(hit) for hit in found.hits],
@@ -66,7 +75,7 @@ def tell_recalled(session: Session, found: recalling.Recollection, now: Moment) 
     }
     if found.pending:
         facts["pending"] = found.pending
-    output.present(session, facts, views.recalled(found, now))
+    output.present(run, facts, views.recalled(found, now))
 
 
 def _within(ctx: Context, wanted: Filter, namespace: str | None, now: Moment) -> Filter:
@@ -82,21 +91,21 @@ def _within(ctx: Context, wanted: Filter, namespace: str | None, now: Moment) ->
 @options.since
 @options.until
 @options.with_tags
-@pass_session
-def search(session: Session, /, query: tuple[str, ...], **given: Any) -> None:
+@pass_run
+def search(run: Run, /, query: tuple[str, ...], **given: Any) -> None:
     """Search memories that contain all of these words, best first."""
-    text, now = spoken(query, "query"), wall_clock()
+    text, now = joined_words(query, "query"), wall_clock()
     wanted = narrowed(given, now)
-    with session.open(reads=True) as app:
+    with run.open(reads=True) as app:
         narrow = _within(app.ctx, wanted, given["namespace"], now)
-        tell_searched(session, app.ctx, Query(text=text, limit=given["limit"], now=now, filter=narrow))
+        show_searched(run, app.ctx, Query(text=text, limit=given["limit"], now=now, filter=narrow))
 
 
-def tell_searched(session: Session, ctx: Context, query: Query) -> None:
-    """Search and show what is found."""
-    hits = recalling.search(ctx, query)
+def show_searched(run: Run, ctx: Context, query: Query) -> None:
+    """Search and print the results."""
+    hits = rules.search(ctx, query)
     facts = {"results": [hit_entry(hit) for hit in hits], "count": len(hits), "query": query.text}
-    output.present(session, facts, views.searched(hits, query.now))
+    output.present(run, facts, views.searched(hits, query.now))
 
 
 @click.command("list", cls=Verb)
@@ -107,50 +116,50 @@ def tell_searched(session: Session, ctx: Context, query: Query) -> None:
 @options.since
 @options.until
 @options.with_tags
-@pass_session
-def list_(session: Session, /, limit: int, offset: int, **given: Any) -> None:
+@pass_run
+def list_(run: Run, /, limit: int, offset: int, **given: Any) -> None:
     """List memories by priority, then by last update."""
     now = wall_clock()
     wanted = narrowed(given, now)
-    with session.open(reads=True) as app:
-        tell_listed(session, app.ctx, _within(app.ctx, wanted, given["namespace"], now), limit, offset)
+    with run.open(reads=True) as app:
+        show_listed(run, app.ctx, _within(app.ctx, wanted, given["namespace"], now), limit, offset)
 
 
-def tell_listed(session: Session, ctx: Context, wanted: Filter, limit: int, offset: int = 0) -> None:
+def show_listed(run: Run, ctx: Context, wanted: Filter, limit: int, offset: int = 0) -> None:
     """List what passes *wanted*."""
-    found = recalling.listing(ctx, wanted, limit=limit, offset=offset)
+    found = rules.listing(ctx, wanted, limit=limit, offset=offset)
     facts = {"memories": [entry(memory) for memory in found], "count": len(found)}
-    output.present(session, facts, views.listed(found, ctx.now()))
+    output.present(run, facts, views.listed(found, ctx.now()))
 
 
 @click.command(cls=Verb)
 @id_argument
-@pass_session
-def get(session: Session, id: str) -> None:
+@pass_run
+def get(run: Run, id: str) -> None:
     """Show a memory and its links."""
-    with session.open(reads=True) as app:
-        tell_memory(session, app.ctx, id)
+    with run.open(reads=True) as app:
+        show_memory(run, app.ctx, id)
 
 
-def tell_memory(session: Session, ctx: Context, id: str) -> None:
+def show_memory(run: Run, ctx: Context, id: str) -> None:
     """Show one memory whole."""
     memory = one(ctx, id)
     edges, ends = links_and_ends(ctx, memory)
     facts = {"memory": entry(memory), "links": [link_entry(edge, ends) for edge in edges]}
-    output.present(session, facts, views.whole(memory, edges, ends, ctx.now()))
+    output.present(run, facts, views.whole(memory, edges, ends, ctx.now()))
 
 
 @click.command(cls=Verb)
-@pass_session
-def stats(session: Session) -> None:
+@pass_run
+def stats(run: Run) -> None:
     """Show statistics: totals, tiers, namespaces, links, size."""
-    with session.open(reads=True) as app:
-        tell_stats(session, app.ctx)
+    with run.open(reads=True) as app:
+        show_stats(run, app.ctx)
 
 
-def tell_stats(session: Session, ctx: Context) -> None:
+def show_stats(run: Run, ctx: Context) -> None:
     """Show the statistics of the whole store."""
-    from mnemic.core.overview import overview
+    from mnemic.core.stats import overview
 
     seen = overview(ctx)
     facts = {
@@ -166,7 +175,7 @@ def tell_stats(session: Session, ctx: Context) -> None:
         "changes": seen.changes,
         "db_size_bytes": seen.size_bytes,
     }
-    output.present(session, facts, views.counted(seen))
+    output.present(run, facts, views.counted(seen))
 
 
 def _counted(by_namespace: Mapping[str, int]) -> list[dict[str, Any]]:
@@ -174,16 +183,16 @@ def _counted(by_namespace: Mapping[str, int]) -> list[dict[str, Any]]:
 
 
 @click.command(cls=Verb)
-@pass_session
-def namespaces(session: Session) -> None:
+@pass_run
+def namespaces(run: Run) -> None:
     """List namespaces with their memory counts."""
-    with session.open(reads=True) as app:
-        tell_namespaces(session, app.ctx)
+    with run.open(reads=True) as app:
+        show_namespaces(run, app.ctx)
 
 
-def tell_namespaces(session: Session, ctx: Context) -> None:
+def show_namespaces(run: Run, ctx: Context) -> None:
     """Show the namespaces."""
-    from mnemic.core.overview import overview
+    from mnemic.core.stats import overview
 
     found = overview(ctx).by_namespace
-    output.present(session, {"namespaces": _counted(found)}, views.spaces(found))
+    output.present(run, {"namespaces": _counted(found)}, views.spaces(found))

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import click
 
-from mnemic.surfaces.cli.session import Session, Verb, pass_session, tier_option
+from mnemic.console.run import Verb, tier_option
 
 
 @click.command(cls=Verb, params=[tier_option()])
-@pass_session
-def mcp(session: Session) -> None:
+@click.pass_context
+def mcp(ctx: click.Context) -> None:
     """Serve ai-memory's MCP tools over standard input and output."""
-    from mnemic.surfaces.cli.serving import serve_stdio
-
-    serve_stdio(session, "ai-memory")
+    program = ctx.find_root().command
+    assert isinstance(program, click.Group)
+    server = program.get_command(ctx, "mcp")
+    assert server is not None
+    ctx.invoke(server, dialect="ai-memory")

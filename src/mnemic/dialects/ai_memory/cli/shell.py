@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mnemic.core import recall as recalling
-from mnemic.core.overview import overview
+from mnemic.console import output
+from mnemic.console.line_editor import lines
+from mnemic.console.run import Run, Verb, pass_run
+from mnemic.console.terminal import faint, name, table
+from mnemic.console.values import must_be_text
+from mnemic.core.stats import overview
+from mnemic.dialects.ai_memory import recall as rules
 from mnemic.dialects.ai_memory.cli import query
-from mnemic.dialects.ai_memory.cli.store import tell_deleted
+from mnemic.dialects.ai_memory.cli.store import show_deleted
 from mnemic.errors import Invalid, MnemicError
-from mnemic.model.search import Filter, Query
-from mnemic.surfaces.cli import output
-from mnemic.surfaces.cli.line_editor import lines
-from mnemic.surfaces.cli.reading import must_be_text
-from mnemic.surfaces.cli.session import Session, Verb, pass_session
-from mnemic.surfaces.cli.text import faint, name, table
+from mnemic.model.filter import Filter, Query
 
 if TYPE_CHECKING:
     from mnemic.core.context import Context
@@ -51,11 +51,11 @@ SHORTER = {
 
 
 @click.command(cls=Verb)
-@pass_session
-def shell(session: Session) -> None:
+@pass_run
+def shell(run: Run) -> None:
     """Browse and manage memories interactively, one command a line; `help` lists them."""
-    with session.open() as app:
-        talk = Shell(session, app.ctx)
+    with run.open() as app:
+        talk = Shell(run, app.ctx)
         for line in lines(PROMPT, talk.completions):
             if not talk.obeys(line):
                 break
@@ -64,17 +64,17 @@ def shell(session: Session) -> None:
 class Shell:
     """A conversation over one open store."""
 
-    def __init__(self, session: Session, ctx: Context):
-        self.session = session
+    def __init__(self, run: Run, ctx: Context):
+        self.session = run
         self.ctx = ctx
         self.verbs: dict[str, Callable[[str], None]] = {
             "recall": self.recall,
             "search": self.search,
             "list": self.show_list,
-            "get": lambda rest: query.tell_memory(session, ctx, _needed(rest, "get ID")),
-            "stats": lambda _: query.tell_stats(session, ctx),
-            "namespaces": lambda _: query.tell_namespaces(session, ctx),
-            "delete": lambda rest: tell_deleted(session, ctx, _needed(rest, "delete ID")),
+            "get": lambda rest: query.show_memory(run, ctx, _needed(rest, "get ID")),
+            "stats": lambda _: query.show_stats(run, ctx),
+            "namespaces": lambda _: query.show_namespaces(run, ctx),
+            "delete": lambda rest: show_deleted(run, ctx, _needed(rest, "delete ID")),
             "help": lambda _: output.lines(_help()),
         }
 
@@ -97,20 +97,20 @@ class Shell:
         return True
 
     def recall(self, rest: str) -> None:
-        """Show what is known about something."""
-        asked = self._query(_needed(rest, "recall CONTEXT"), query.RECALLED)
-        query.tell_recalled(self.session, recalling.tiered(self.ctx, asked), asked.now)
+        """Print memories about a topic."""
+        query_ = self._query(_needed(rest, "recall CONTEXT"), query.RECALLED)
+        query.show_recalled(self.session, rules.tiered(self.ctx, query_), query_.now)
 
     def search(self, rest: str) -> None:
         """Show what holds all of some words."""
-        query.tell_searched(
+        query.show_searched(
             self.session, self.ctx, self._query(_needed(rest, "search WORDS"), query.SEARCHED)
         )
 
     def show_list(self, rest: str) -> None:
         """Show the memories of a namespace, or of all."""
         wanted = Filter(namespaces=self.ctx.scope(rest or None), alive_at=self.ctx.now())
-        query.tell_listed(self.session, self.ctx, wanted, LISTED)
+        query.show_listed(self.session, self.ctx, wanted, LISTED)
 
     def _query(self, text: str, limit: int) -> Query:
         now = self.ctx.now()
@@ -119,7 +119,7 @@ class Shell:
         )
 
     def completions(self, begun: str, before: str) -> list[str]:
-        """How the word that *begun* starts may go on, after what stands *before* it."""
+        """Completions of *begun*, given the words *before* it."""
         first, *more = before.split() or [""]
         if not first:
             return [verb for verb in (*self.verbs, "quit") if verb.startswith(begun)]

@@ -8,17 +8,17 @@ from typing import Any
 
 import click
 
-from mnemic.core import memories, storing
+from mnemic.console import output
+from mnemic.console.run import ACTOR, Run, Verb, pass_run
+from mnemic.console.terminal import INDENT, doubtful, good, name, safe
+from mnemic.core import memories, upsert
 from mnemic.core.context import GLOBAL, Context, wall_clock
-from mnemic.core.storing import Stored
-from mnemic.dialects.ai_memory import rules
+from mnemic.core.upsert import Stored
+from mnemic.dialects.ai_memory import validation
 from mnemic.dialects.ai_memory.cli import options
 from mnemic.dialects.ai_memory.cli.entries import entry, one
 from mnemic.dialects.ai_memory.cli.options import WORDS, id_argument
 from mnemic.dialects.ai_memory.cli.views import short, tier_label
-from mnemic.surfaces.cli import output
-from mnemic.surfaces.cli.session import ACTOR, Session, Verb, pass_session
-from mnemic.surfaces.cli.text import INDENT, doubtful, good, name, safe
 
 DELETED = "delete"
 """The reason the store gives for a memory that was deleted by its id."""
@@ -41,12 +41,12 @@ _metadata = click.option("--metadata", type=WORDS, metavar="JSON", help="Metadat
 @_tags
 @_priority
 @_confidence
-@click.option("-S", "--source", type=options.OneOf(rules.SOURCES), help="Source. [default: cli]")
+@click.option("-S", "--source", type=options.OneOf(validation.SOURCES), help="Source. [default: cli]")
 @click.option("--expires-at", type=WORDS, metavar="TIME", help="When it expires, as 2026-04-15T00:00:00Z.")
 @click.option("--ttl-secs", type=int, metavar="N", help="Seconds until it expires; overrides the tier.")
 @_metadata
-@pass_session
-def store(session: Session, /, **given: Any) -> None:
+@pass_run
+def store(run: Run, /, **given: Any) -> None:
     """Store a memory, or update the one with the same title in the namespace.
 
     Without --namespace it is the last part of the git remote `origin`, else the folder's name.
@@ -56,12 +56,12 @@ def store(session: Session, /, **given: Any) -> None:
       mnemic ai-memory store -T "Deploy day" -c "We deploy on Fridays." --tags deploy --tier long
       git log -1 | mnemic ai-memory store -T "Last commit" -c - --ttl-secs 3600
     """
-    if given["namespace"] is None and not session.settings().namespace:
+    if given["namespace"] is None and not run.settings().namespace:
         given["namespace"] = _namespace_here()
-    note = rules.note(_fields(given), wall_clock(), default_source=ACTOR)
-    with session.open() as app:
-        kept = storing.store(app.ctx, note)
-    output.present(session, _stored_facts(kept), _stored(kept))
+    note = validation.note(_fields(given), wall_clock(), default_source=ACTOR)
+    with run.open() as app:
+        kept = upsert.store(app.ctx, note)
+    output.present(run, _stored_facts(kept), _stored(kept))
 
 
 def _namespace_here() -> str:
@@ -111,43 +111,41 @@ def _stored(kept: Stored) -> Iterator[str]:
 @click.option("--confidence", type=float, metavar="X", help="New confidence, 0 to 1.")
 @click.option("--expires-at", type=WORDS, metavar="TIME", help='When it expires; "" means never.')
 @_metadata
-@pass_session
-def update(session: Session, /, id: str, **given: Any) -> None:
+@pass_run
+def update(run: Run, /, id: str, **given: Any) -> None:
     """Update fields of a memory; fields that are not given stay."""
     if all(value in (None, ()) for value in given.values()):
         raise click.UsageError("Nothing to change: give --title, --content, --tags or another field.")
-    revision = rules.revision(_fields(given), wall_clock())
-    with session.open() as app:
-        memory = storing.update(app.ctx, one(app.ctx, id).id, revision)
+    revision = validation.revision(_fields(given), wall_clock())
+    with run.open() as app:
+        memory = upsert.update(app.ctx, one(app.ctx, id).id, revision)
     shown = entry(memory)
-    output.tell(
-        session, {"updated": True, **shown, "memory": shown}, f"{good('updated:')} {name(memory.uid)}"
-    )
+    output.tell(run, {"updated": True, **shown, "memory": shown}, f"{good('updated:')} {name(memory.uid)}")
 
 
 @click.command(cls=Verb)
 @id_argument
-@pass_session
-def promote(session: Session, id: str) -> None:
+@pass_run
+def promote(run: Run, id: str) -> None:
     """Promote a memory to long-term and clear its expiry."""
-    with session.open() as app:
+    with run.open() as app:
         memory = memories.promote(app.ctx, one(app.ctx, id).id)
     facts = {"promoted": True, "id": memory.uid, "number": memory.id, "tier": str(memory.tier)}
-    output.tell(session, facts, f"{good('promoted to long-term:')} {name(memory.uid)}")
+    output.tell(run, facts, f"{good('promoted to long-term:')} {name(memory.uid)}")
 
 
 @click.command(cls=Verb)
 @id_argument
-@pass_session
-def delete(session: Session, id: str) -> None:
+@pass_run
+def delete(run: Run, id: str) -> None:
     """Delete a memory (`mnemic restore` brings it back)."""
-    with session.open() as app:
-        tell_deleted(session, app.ctx, id)
+    with run.open() as app:
+        show_deleted(run, app.ctx, id)
 
 
-def tell_deleted(session: Session, ctx: Context, id: str) -> None:
-    """Delete the memory and say so."""
+def show_deleted(run: Run, ctx: Context, id: str) -> None:
+    """Delete the memory and print a confirmation."""
     memory = one(ctx, id)
     memories.forget(ctx, [memory.id], reason=DELETED)
     facts = {"deleted": True, "id": memory.uid, "number": memory.id}
-    output.tell(session, facts, f"{good('deleted:')} {name(memory.uid)}")
+    output.tell(run, facts, f"{good('deleted:')} {name(memory.uid)}")

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import click
 
-from mnemic.surfaces.cli import output
-from mnemic.surfaces.cli.session import Session, Verb, pass_session
-from mnemic.surfaces.cli.transfer import taken_in, tell_errors
+from mnemic.console import output
+from mnemic.console.progress import progress
+from mnemic.console.run import Run, Verb, pass_run
+from mnemic.console.values import binary_input
+from mnemic.transfer import formats
 
 
 @click.command("import", cls=Verb)
@@ -18,8 +20,8 @@ from mnemic.surfaces.cli.transfer import taken_in, tell_errors
     default="-",
     metavar="[FILE]",
 )
-@pass_session
-def import_(session: Session, file: Path) -> int:
+@pass_run
+def import_(run: Run, file: Path) -> int:
     """Import memories and links from FILE or standard input.
 
     Memories that are already known count as imported; invalid ones are skipped and reported.
@@ -28,9 +30,23 @@ def import_(session: Session, file: Path) -> int:
     Example:
       mnemic ai-memory import < backup.json
     """
-    done = taken_in(session, file)
+    from mnemic.dialects.ai_memory import validation
+
+    with binary_input(file) as stream:
+        first = formats.first_line(stream)
+        formats.refuse_database(file.name, first)
+        with run.open() as app, progress("Importing") as told:
+            done = formats.take_in(
+                app.ctx,
+                first,
+                stream,
+                formats.looks_like(first),
+                told,
+                check=validation.entry,
+                check_link=validation.link,
+            )
     total = done.imported + done.skipped
     facts = {"imported": total, "known": done.skipped, "errors": list(done.errors)}
-    output.tell(session, facts, f"Imported {total:,}.")
-    tell_errors(session, done.errors)
+    output.tell(run, facts, f"Imported {total:,}.")
+    output.tell_errors(run, done.errors)
     return 1 if done.errors and not total else 0

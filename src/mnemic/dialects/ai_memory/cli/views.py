@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from mnemic.model.graph import Edge
-from mnemic.model.memory import Memory
-from mnemic.model.search import Hit
-from mnemic.model.values import Moment, Tier
-from mnemic.surfaces.cli.text import (
+from mnemic.console.terminal import (
     INDENT,
     age,
     bad,
@@ -29,10 +25,15 @@ from mnemic.surfaces.cli.text import (
     table,
     width,
 )
+from mnemic.model.enums import Tier
+from mnemic.model.filter import Hit
+from mnemic.model.graph import Edge
+from mnemic.model.memory import Memory
+from mnemic.model.time import Moment
 
 if TYPE_CHECKING:
-    from mnemic.core.overview import Overview
     from mnemic.core.recall import Recollection
+    from mnemic.core.stats import Overview
 
 COLOURS = {Tier.SHORT: bad, Tier.MID: doubtful, Tier.LONG: good}
 SHORT_ID = 8
@@ -75,7 +76,7 @@ def recalled(found: Recollection, now: Moment) -> Iterator[str]:
     yield faint(f"{len(found.hits):,} memory(ies) recalled [{found.mode}]")
     if found.pending:
         waiting = count(found.pending, "memory has", "memories have")
-        yield doubtful(f"{waiting} no vectors yet and were searched by words only.")
+        yield doubtful(f"{waiting} no vectors yet, so only words are searched.")
 
 
 def one_hit(rank: int, hit: Hit, full: float, now: Moment) -> Iterator[str]:
@@ -88,7 +89,7 @@ def one_hit(rank: int, hit: Hit, full: float, now: Moment) -> Iterator[str]:
 
 
 def below(memory: Memory, now: Moment) -> Iterator[str]:
-    """What stands below a title: an excerpt unless the title says it all, and where it comes from."""
+    """Lines below a title: an excerpt unless the title says it all, and the origin."""
     if not says_the_same(memory.title, memory.content):
         yield from (INDENT + line for line in excerpt(memory.content, 3, width() - 6))
     yield INDENT + origin(memory, now)
@@ -109,17 +110,17 @@ def listed(memories: Sequence[Memory], now: Moment) -> Iterator[str]:
     return rows(memories, now, "listed")
 
 
-def rows(memories: Sequence[Memory], now: Moment, told: str) -> Iterator[str]:
+def rows(memories: Sequence[Memory], now: Moment, heading: str) -> Iterator[str]:
     """Memories, each with an excerpt and where it comes from, and how many there are."""
     for memory in memories:
         yield bold("".join(excerpt(memory.title, 1, width() - 2)))
         yield from below(memory, now)
         yield ""
-    yield faint(f"{len(memories):,} memory(ies) {told}")
+    yield faint(f"{len(memories):,} memory(ies) {heading}")
 
 
 def archived(memories: Sequence[Memory], now: Moment) -> Iterator[str]:
-    """What is in the archive, with when and why it came there."""
+    """Archived memories with time and reason."""
     for memory in memories:
         when = age(memory.state_at, now) if memory.state_at is not None else ""
         why = faint(safe(f"{when} {memory.state_reason or ''}".strip()))
@@ -172,7 +173,7 @@ def remarks(edge: Edge) -> str:
 
 def counted(seen: Overview) -> Iterator[str]:
     """The store in numbers, as a small table."""
-    told = [
+    lines = [
         ("memories", f"{seen.total:,}"),
         ("by namespace", spread(seen.by_namespace)),
         ("by tier", spread(seen.by_tier)),
@@ -185,7 +186,7 @@ def counted(seen: Overview) -> Iterator[str]:
         ("without vectors", f"{seen.pending:,}"),
         ("size", size(seen.size_bytes)),
     ]
-    yield from table([[faint(label), value] for label, value in told if value])
+    yield from table([[faint(label), value] for label, value in lines if value])
 
 
 def spread(counts: Mapping[str, int]) -> str:

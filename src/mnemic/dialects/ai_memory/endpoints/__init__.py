@@ -1,8 +1,8 @@
-"""What ai-memory offers over HTTP: twenty-four addresses whose requests and answers are not those of its tools.
+"""ai-memory's HTTP API: 24 endpoints whose requests and replies differ from its tools.
 
-Health, which belongs to the daemon whatever it speaks, is the surface's own.
+The health endpoint belongs to the daemon itself.
 """
 
-from mnemic.dialects.ai_memory.endpoints import finding, leaving, memories, moving, relating
+from mnemic.dialects.ai_memory.endpoints import archive, links, memories, search, transfer
 
-__all__ = ["finding", "leaving", "memories", "moving", "relating"]
+__all__ = ["archive", "links", "memories", "search", "transfer"]

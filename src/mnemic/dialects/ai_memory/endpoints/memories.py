@@ -7,16 +7,17 @@ from typing import Annotated, Any
 
 from typing_extensions import TypedDict
 
-from mnemic.core import storing
+from mnemic.core import upsert
 from mnemic.core.context import Context
 from mnemic.core.memories import Note, forget, promote
-from mnemic.dialects.ai_memory import rules
-from mnemic.dialects.ai_memory.endpoints.shapes import (
-    Asked,
+from mnemic.dialects.ai_memory import validation
+from mnemic.dialects.ai_memory.dialect import AI_MEMORY
+from mnemic.dialects.ai_memory.endpoints.types import (
     Confidence,
+    EndpointRequest,
+    IdRequest,
     MemoryEntry,
     Metadata,
-    One,
     OpenedMemory,
     Priority,
     Seconds,
@@ -28,9 +29,8 @@ from mnemic.dialects.ai_memory.endpoints.shapes import (
     shown,
     shown_links,
 )
-from mnemic.dialects.ai_memory.naming import meant
-from mnemic.dialects.ai_memory.vocabulary import AI_MEMORY
-from mnemic.dialects.operation import Example, WholeBody
+from mnemic.dialects.ai_memory.ids import meant
+from mnemic.dialects.framework import Example, WholeBody
 from mnemic.errors import Denied, Invalid
 
 MOST_AT_ONCE = 1_000
@@ -38,7 +38,7 @@ SOURCE = "api"
 MISSING = "not found"
 
 
-class CreateRequest(Asked):
+class CreateRequest(EndpointRequest):
     """A memory to be. A title and a content are required."""
 
     title: Text = None
@@ -71,8 +71,8 @@ class Created(TypedDict):
     examples=[Example("", {"title": "Project uses Axum", "content": "The HTTP server is built with Axum."})],
 )
 def create_memory(ctx: Context, request: CreateRequest) -> Created:
-    """Store a memory; one that bears its title in its namespace is brought up to date instead."""
-    stored = storing.store(ctx, rules.note(dict(request), ctx.now(), default_source=SOURCE))
+    """Store a memory; if its title is taken in its namespace, that memory is updated."""
+    stored = upsert.store(ctx, validation.note(dict(request), ctx.now(), default_source=SOURCE))
     return {
         "id": stored.memory.uid,
         "tier": stored.memory.tier,
@@ -82,7 +82,7 @@ def create_memory(ctx: Context, request: CreateRequest) -> Created:
     }
 
 
-class BulkRequest(Asked):
+class BulkRequest(EndpointRequest):
     """Memories to be."""
 
     memories: Annotated[list[Any], WholeBody()]
@@ -98,11 +98,11 @@ class BulkCreated(TypedDict):
 
 @AI_MEMORY.endpoint("POST /memories/bulk", title="Create many memories")
 def create_memories(ctx: Context, request: BulkRequest) -> BulkCreated:
-    """Store up to 1000 memories in one transaction. What is not valid is reported and left out."""
+    """Store up to 1000 memories in one transaction. Invalid ones are reported and skipped."""
     if len(request.memories) > MOST_AT_ONCE:
         raise Invalid(f"bulk operations limited to {MOST_AT_ONCE} items")
     read = list(_notes(ctx, request.memories))
-    stored = storing.store_all(ctx, [note for note in read if isinstance(note, Note)])
+    stored = upsert.store_all(ctx, [note for note in read if isinstance(note, Note)])
     ids = [one.memory.uid for one in stored]
     return {"created": len(ids), "ids": ids, "errors": [note for note in read if isinstance(note, str)]}
 
@@ -121,20 +121,20 @@ def _notes(ctx: Context, items: list[Any]) -> Iterator[Note | str]:
 def _note(ctx: Context, item: Any, now: int) -> Note:
     if not isinstance(item, dict):
         raise Invalid("must be a JSON object")
-    note = rules.note(item, now, default_source=SOURCE)
+    note = validation.note(item, now, default_source=SOURCE)
     ctx.home(note.namespace)
     return note
 
 
 @AI_MEMORY.endpoint("GET /memories/{id}", title="Read a memory")
-def get_memory(ctx: Context, request: One) -> OpenedMemory:
+def get_memory(ctx: Context, request: IdRequest) -> OpenedMemory:
     """A memory with its links."""
     memory = meant(ctx, request.id, missing=MISSING)
     entry = shown(memory)
     return {**entry, "memory": entry, "links": shown_links(ctx, memory)}
 
 
-class UpdateRequest(One):
+class UpdateRequest(IdRequest):
     """Changes to a memory; an empty `expires_at` takes its end away."""
 
     title: Text = None
@@ -152,7 +152,7 @@ class UpdateRequest(One):
 def update_memory(ctx: Context, request: UpdateRequest) -> MemoryEntry:
     """Change the given fields of a memory and no others. A tier is never lowered."""
     memory = meant(ctx, request.id, missing=MISSING)
-    return shown(storing.update(ctx, memory.id, rules.revision(dict(request), ctx.now())))
+    return shown(upsert.update(ctx, memory.id, validation.revision(dict(request), ctx.now())))
 
 
 class Deleted(TypedDict):
@@ -162,7 +162,7 @@ class Deleted(TypedDict):
 
 
 @AI_MEMORY.endpoint("DELETE /memories/{id}", title="Delete a memory")
-def delete_memory(ctx: Context, request: One) -> Deleted:
+def delete_memory(ctx: Context, request: IdRequest) -> Deleted:
     """Delete a memory and its links."""
     forget(ctx, [meant(ctx, request.id, missing=MISSING).id], reason="deleted")
     return {"deleted": True}
@@ -177,7 +177,7 @@ class Promoted(TypedDict):
 
 
 @AI_MEMORY.endpoint("POST /memories/{id}/promote", title="Promote a memory")
-def promote_memory(ctx: Context, request: One) -> Promoted:
+def promote_memory(ctx: Context, request: IdRequest) -> Promoted:
     """Make a memory long, without an end."""
     memory = promote(ctx, meant(ctx, request.id, missing=MISSING).id)
     return {"promoted": True, "id": memory.uid, "tier": memory.tier}

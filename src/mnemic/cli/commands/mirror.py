@@ -1,0 +1,90 @@
+"""`mnemic mirror`: a folder of Markdown notes and the memories of a namespace, kept equal while it runs."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from mnemic.cli.commands.transfer import conflict_lines
+from mnemic.console import output
+from mnemic.console.progress import progress
+from mnemic.console.run import Run, Verb, pass_run
+
+if TYPE_CHECKING:
+    from mnemic.transfer.folder_state import MirrorReport
+
+LOOK_SECONDS = 1.0
+SHARE = 30
+"""A pass over a large folder takes no more than a thirtieth of the time."""
+
+
+@click.command(cls=Verb)
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False), required=False)
+@click.option("--claude-code", is_flag=True, help="Mirror the memory folder of Claude Code for this project.")
+@click.option("--once", is_flag=True, help="Make both sides equal and end.")
+@pass_run
+def mirror(run: Run, folder: Path | None, claude_code: bool, once: bool) -> int:
+    """Keep FOLDER, such as an Obsidian vault, and the memories of the namespace equal, in both directions.
+
+    Edits, renames and deletions on either side arrive on the other within seconds. A deleted memory moves its file to
+    .trash; a deleted file deletes its memory, which can be restored. Where both sides changed the same text, the later
+    version stays and the other is kept beside it as a copy. Runs until it is interrupted.
+    """
+    if (folder is None) != claude_code:
+        raise click.UsageError("Name either a folder or --claude-code.")
+    from mnemic.transfer.claude_code import memory_folder
+    from mnemic.transfer.folder_mirror import FolderMirror
+
+    place = folder or memory_folder(run.folder or Path.cwd(), os.environ)
+    with run.open_native() as app:
+        kept = FolderMirror(place, app.ctx.namespace)
+        began = time.monotonic()
+        with progress("Mirroring") as told:
+            total = kept.sync(app.ctx, told)
+        _tell(run, total)
+        if once:
+            return 1 if total.errors else 0
+        try:
+            while True:
+                time.sleep(max(LOOK_SECONDS, min(SHARE * (time.monotonic() - began), 30.0)))
+                began = time.monotonic()
+                done = kept.sync(app.ctx)
+                if done.changes or done.errors or done.conflicts:
+                    _tell(run, done)
+                    total.add(done)
+        except KeyboardInterrupt:
+            output.tell(run, _facts(total), f"Stopped. In all: {_sentence(total)}")
+    return 0
+
+
+def _tell(run: Run, done: MirrorReport) -> None:
+    output.tell(run, _facts(done), *_lines(done))
+    output.tell_errors(run, done.errors)
+
+
+def _facts(done: MirrorReport) -> dict[str, object]:
+    from mnemic.transfer.wire import conflict_entry
+
+    return {
+        "files_written": done.written,
+        "files_removed": done.removed,
+        "memories_changed": done.changed,
+        "memories_deleted": done.deleted,
+        "conflicts": [conflict_entry(clash) for clash in done.conflicts],
+        "errors": done.errors,
+    }
+
+
+def _lines(done: MirrorReport) -> Iterator[str]:
+    yield _sentence(done)
+    yield from conflict_lines(done.conflicts)
+
+
+def _sentence(done: MirrorReport) -> str:
+    files = f"{done.written:,} files written, {done.removed:,} removed"
+    return f"{files}; {done.changed:,} memories changed, {done.deleted:,} deleted."

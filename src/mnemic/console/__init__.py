@@ -1,0 +1,1 @@
+"""What a command needs of a terminal: flags of a run, input, progress, output and exit codes. Knows no command."""

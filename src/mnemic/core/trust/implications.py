@@ -1,0 +1,119 @@
+"""Implications of a memory that its words do not state: what was closed no longer runs, who succeeds comes later."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from mnemic.core.trust.lexicon import Lexicon
+from mnemic.core.trust.propositions import Clause
+from mnemic.core.trust.terms import Term, TermKind
+
+if TYPE_CHECKING:
+    from mnemic.core.trust.comparison import Pair
+
+
+def is_end(one: str, other: str, words: Lexicon) -> bool:
+    """Whether one of two words says that something exists or works, the other that it ended."""
+    return (words.is_one(one, "being") and words.is_one(other, "ending")) or (
+        words.is_one(one, "ending") and words.is_one(other, "being")
+    )
+
+
+def is_about_the_same(fact: Clause, pairs: Sequence[Pair], words: Lexicon) -> bool:
+    """Whether the claim names all that the memory's clause is about, so that what ended is what the claim names.
+
+    "The board closed the office" does not say that the board is gone.
+    """
+    if "future" in fact.marks:
+        return False
+    used = {pair.known.place for pair in pairs if pair.known is not None and pair.is_own}
+    return all(
+        term.place in used
+        or term.before
+        or term.kind in (TermKind.VALUE, TermKind.LIGHT)
+        or any(words.is_one(term.key, role) for role in ("ending", "times"))
+        or _completes_name(term, fact, used)
+        or _is_kana(term)
+        for term in fact.terms
+    )
+
+
+def _completes_name(term: Term, fact: Clause, used: set[int]) -> bool:
+    return term.kind is TermKind.NAME and any(place in used for place in (term.place - 1, term.place + 1))
+
+
+def _is_kana(term: Term) -> bool:
+    """Whether it is what is left of a Japanese verb's ending."""
+    return len(term.key) <= 2 and all("\u3041" <= char <= "\u309f" for char in term.key)
+
+
+def tells_an_end(fact: Clause, words: Lexicon) -> bool:
+    """Whether it tells the end of something."""
+    return not fact.is_denied and any(words.is_one(term.key, "ending") for term in fact.terms)
+
+
+def ends_unsaid(claim: Clause, fact: Clause, pairs: Sequence[Pair], words: Lexicon) -> bool:
+    """Whether a claim without a predicate ("there is no office any more") meets a memory of an end."""
+    if not claim.marks & {"no more", "still"} or any(_is_firm(pair) and not pair.is_met for pair in pairs):
+        return False
+    used = {pair.known.place for pair in pairs if pair.known is not None and pair.is_own}
+    ends = [term for term in fact.terms if term.place not in used and words.is_one(term.key, "ending")]
+    return bool(ends) and bool(used) and is_about_the_same(fact, pairs, words)
+
+
+def _is_firm(pair: Pair) -> bool:
+    return pair.term.kind is not TermKind.LIGHT
+
+
+def succession_agrees(claim: Clause, fact: Clause, pairs: Sequence[Pair], words: Lexicon) -> bool | None:
+    """Whether a claim of "before" or "after" agrees with who succeeded whom; None if the memory does not say."""
+    verb = next((term for term in fact.terms if words.is_one(term.key, "succession")), None)
+    turn = _turn(claim, words)
+    told = claim.marks & {"before", "after"}
+    if verb is None or turn is None or len(told) != 1:
+        return None
+    names = [pair for pair in pairs if pair.term.kind is TermKind.NAME and pair.known is not None]
+    behind = {pair.term.place for pair in names if _is_next(pair.term.place, turn, claim)}
+    later = {pair.known.place > verb.place for pair in names if pair.term.place in behind and pair.known}
+    earlier = {
+        pair.known.place > verb.place for pair in names if pair.term.place not in behind and pair.known
+    }
+    if len(later) != 1 or len(earlier) != 1 or later == earlier:
+        return None
+    succeeds_first = not verb.is_passive
+    return (later == {not succeeds_first}) == (told == {"before"})
+
+
+def _turn(claim: Clause, words: Lexicon) -> int | None:
+    """The place of "before" or "after"."""
+    return next(
+        (
+            at
+            for at, word in enumerate(claim.order)
+            if words.is_one(word, "before") or words.is_one(word, "after")
+        ),
+        None,
+    )
+
+
+def _is_next(place: int, turn: int, claim: Clause) -> bool:
+    """Whether a name follows "before" with nothing but function words and other names between."""
+    between = (term for term in claim.terms if turn < term.place < place)
+    return place > turn and all(term.kind is TermKind.NAME for term in between)
+
+
+def binds(claim: Clause, fact: Clause, pairs: Sequence[Pair], words: Lexicon) -> bool:
+    """Whether "nobody may enter without gloves" gives what the claim says: gloves are mandatory."""
+    is_bound = "obliged" in claim.marks or any(words.is_one(pair.term.key, "binding") for pair in pairs)
+    if claim.is_denied or not is_bound or not fact.is_denied or "future" in fact.marks:
+        return False
+    needed = [
+        pair for pair in pairs if pair.known and pair.is_own and words.is_one(pair.known.before, "without")
+    ]
+    return bool(needed) and all(
+        pair.is_met
+        or not _is_firm(pair)
+        or any(words.is_one(pair.term.key, role) for role in ("binding", "having"))
+        for pair in pairs
+    )

@@ -1,0 +1,1 @@
+"""The local daemon: one process per database that holds store, index and model for all clients of one user."""

@@ -1,0 +1,85 @@
+"""Getting memories out again by their names: open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+from mnemic.core import memories
+from mnemic.core.context import Context
+from mnemic.dialects.framework import Example, Positional, Shape
+from mnemic.dialects.native.as_of import AsOf, at
+from mnemic.dialects.native.dialect import MNEMIC
+from mnemic.dialects.native.types import (
+    LinkShape,
+    MemoryShape,
+    Namespace,
+    Reference,
+    Request,
+    described,
+    shown,
+    shown_link,
+    unlisted,
+)
+
+if TYPE_CHECKING:
+    from mnemic.model.graph import Edge
+    from mnemic.model.memory import Memory
+
+MOST_LINKS = 50
+"""Links shown with a memory; thousands would crowd a model's context."""
+
+
+class OpenRequest(Request):
+    """Which memories to read."""
+
+    ids: Annotated[
+        list[Reference],
+        described("Their ids, uids or titles", min_length=1, max_length=100),
+        Positional("MEMORY"),
+    ]
+    namespace: Annotated[
+        Namespace | None, unlisted("Where titles are looked up (default: this project and global)")
+    ] = None
+    as_of: Annotated[AsOf, described("At that moment (default: now)")] = None
+
+
+class OpenedShape(MemoryShape):
+    """A memory with its links."""
+
+    links: list[LinkShape] | None = None
+    links_left: int | None = None
+    """How many more there are than are shown; `explore` shows more of them."""
+
+
+class OpenReply(Shape):
+    """The memories, in the order asked for."""
+
+    memories: list[OpenedShape]
+    count: int
+
+
+@MNEMIC.operation(
+    title="Open",
+    read_only=True,
+    idempotent=True,
+    cli="open",
+    about="Show memories in full, with their links.",
+    examples=[Example("", {"ids": ["12", "Deploys"]})],
+)
+def open_(ctx: Context, request: OpenRequest) -> OpenReply:
+    """Read memories in full, with all fields and links, when you know their ids or titles."""
+    ctx = at(ctx, request.as_of)
+    opened = memories.open_all(ctx, request.ids, request.namespace)
+    return OpenReply(memories=[_opened(memory, edges) for memory, edges in opened], count=len(opened))
+
+
+def _opened(memory: Memory, edges: Sequence[Edge]) -> OpenedShape:
+    """A memory with its links, of very many the strongest and newest."""
+    strongest = sorted(edges, key=lambda edge: (-edge.weight, -edge.id))[:MOST_LINKS]
+    return OpenedShape.model_construct(
+        None,
+        **dict(shown(memory)),
+        links=[shown_link(edge) for edge in sorted(strongest, key=lambda edge: edge.id)] or None,
+        links_left=len(edges) - len(strongest) or None,
+    )

@@ -1,0 +1,44 @@
+"""Fingerprints of texts: digests that equal texts share, marks that nearly equal ones share."""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import lru_cache
+from operator import xor
+from zlib import crc32
+
+from mnemic.storage.tokenizer import WORD_BYTES, words
+
+MARKS = 3
+LONG, ENOUGH_LONG = 6, 6
+"""A word of so many bytes tells more than a shorter one; a text that has so many of them is told by these alone."""
+
+
+@lru_cache(maxsize=16)  # asked for the comparison, then for the row
+def marks(text: str) -> tuple[int, ...]:
+    """A few numbers that two texts are likely to share if they have most words in common.
+
+    They are the least of the hashes of all pairs of neighbouring long words; in a text with few of those, of all words
+    but the shortest. A single word is in too many texts, and so is a pair of short ones: among the texts of LoCoMo,
+    SciFact and BEAM, of those with 0.7 to 0.8 of their words in common 84 in 100 find each other by them, above that
+    94; with all words that were 79 and 89.
+    """
+    plain = text.encode().translate(WORD_BYTES) if text.isascii() else " ".join(words(text)).encode()
+    found = plain.split()
+    telling = [word for word in found if len(word) >= LONG]
+    if len(telling) < ENOUGH_LONG:
+        telling = [word for word in found if len(word) > 2] or found
+    hashes = list(map(crc32, telling))
+    pairs = set(map(xor, hashes, hashes[1:]))
+    pairs.discard(0)  # a word that stands twice
+    return tuple(sorted(pairs or set(hashes))[:MARKS])
+
+
+@lru_cache(maxsize=64)  # of a batch, asked for all and then for each row
+def digest(text: str) -> int:
+    """64-bit signed hash of a text, ignoring case, spacing and Unicode form."""
+    import hashlib  # 3 ms, which a process that only reads can do without
+
+    form = text.lower() if str.isascii(text) else unicodedata.normalize("NFKC", text).casefold()
+    plain = " ".join(form.split())
+    return int.from_bytes(hashlib.blake2b(plain.encode(), digest_size=8).digest(), signed=True)

@@ -1,0 +1,357 @@
+"""Connections to a server: a bounded pool, sessions that statements run in, and the driver's errors as ours."""
+
+from __future__ import annotations
+
+import functools
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import FunctionType, GeneratorType
+from typing import Any, Protocol, TypeVar
+
+import orjson
+import psycopg
+from psycopg import errors
+from psycopg.conninfo import conninfo_to_dict
+
+from mnemic.errors import Busy, Cancelled, Conflict, Invalid, MnemicError, StoreUnusable, Unavailable
+from mnemic.storage.cancellation import is_cancelled
+from mnemic.storage.postgres.inserts import Inserts, statement
+from mnemic.storage.postgres.pooler import ServerConnection
+from mnemic.storage.postgres.schema import SCHEMA
+
+T = TypeVar("T")
+Row = tuple[Any, ...]
+Values = Sequence[Any] | Mapping[str, Any]
+
+MOST_CONNECTIONS = 16
+"""So many connections one process keeps; whoever needs one more waits."""
+POOL_SECONDS = 30.0
+CONNECT_SECONDS = 5
+STATEMENT_SECONDS = 60
+PATIENCE_SECONDS = 60.0
+"""So long a lost server is waited for: a standby is promoted within that."""
+STEP_SECONDS = (0.05, 0.25)
+IDLE_SECONDS = 300.0
+SETTINGS = {
+    "search_path": SCHEMA,
+    "plan_cache_mode": "force_custom_plan",
+    "jit": "off",
+    "statement_timeout": f"{STATEMENT_SECONDS}s",
+    "idle_in_transaction_session_timeout": f"{2 * STATEMENT_SECONDS}s",
+    "timezone": "UTC",
+}
+LOST = (
+    errors.AdminShutdown,
+    errors.CrashShutdown,
+    errors.CannotConnectNow,
+    errors.ReadOnlySqlTransaction,
+    errors.IdleInTransactionSessionTimeout,
+)
+"""A server that goes down, or one that is no primary any more: another try finds the one that took over."""
+AGAIN = (errors.SerializationFailure, errors.DeadlockDetected)
+
+
+class Executor(Protocol):
+    """Runs statements, each in its own transaction or all in one."""
+
+    def run(self, sql: str, values: Values = ()) -> list[Row]:
+        """The rows of the answer; none for a statement that gives none."""
+
+    def changed(self, sql: str, values: Values = ()) -> int:
+        """How many rows the statement changed."""
+
+
+class Pool:
+    """Connections to one database, taken and given back, made when they are needed. Safe between threads."""
+
+    def __init__(self, url: str, most: int = MOST_CONNECTIONS):
+        self._url = url
+        self.has_choice = "," in str(conninfo_to_dict(url).get("host", ""))
+        """Whether the address names several servers, of which another may take over."""
+        self._free = threading.BoundedSemaphore(most)
+        self._idle: list[tuple[float, ServerConnection]] = []
+        self._lock = threading.Lock()
+        self.is_closed = False
+
+    @contextmanager
+    def taken(self) -> Iterator[ServerConnection]:
+        """A connection outside any transaction. One that is left inside of one, or broken, is not used again."""
+        if self.is_closed:
+            raise closed()
+        if not self._free.acquire(timeout=POOL_SECONDS):
+            raise busy()
+        try:
+            connection = self._idle_one() or connected(self._url)
+            try:
+                yield connection
+            finally:
+                self._give_back(connection)
+        finally:
+            self._free.release()
+
+    def _idle_one(self) -> ServerConnection | None:
+        with self._lock:
+            while self._idle:
+                since, connection = self._idle.pop()
+                if time.monotonic() - since < IDLE_SECONDS:
+                    return connection
+                connection.close()
+        return None
+
+    def _give_back(self, connection: ServerConnection) -> None:
+        is_idle = connection.info.transaction_status is psycopg.pq.TransactionStatus.IDLE
+        with self._lock:
+            if is_idle and not self.is_closed:
+                self._idle.append((time.monotonic(), connection))
+                return
+        connection.close()
+
+    def forget(self) -> None:
+        """Close the connections nobody uses: the server they lead to has gone."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for _, connection in idle:
+            connection.close()
+
+    def close(self) -> None:
+        """Close them all; those in use when they are given back."""
+        self.is_closed = True
+        self.forget()
+
+
+def connected(url: str) -> ServerConnection:
+    """A new connection, set up as our statements need it."""
+    connection = ServerConnection.connect(
+        url, autocommit=True, prepare_threshold=3, connect_timeout=CONNECT_SECONDS, application_name="mnemic"
+    )
+    try:
+        return connection.settle(SETTINGS)
+    except BaseException:
+        connection.close()
+        raise
+
+
+class Held:
+    """A session over one connection, mostly inside a transaction.
+
+    What gives no answer can wait: it is sent ahead of the next statement that does, with one wait for both.
+    """
+
+    def __init__(self, connection: ServerConnection):
+        self.connection = connection
+        self._waiting: list[tuple[str, Values]] = []
+        self._inserts = Inserts()
+
+    def run(self, sql: str, values: Values = ()) -> list[Row]:
+        """The rows of the answer."""
+        cursor = self._execute(sql, values)
+        return cursor.fetchall() if cursor.description else []
+
+    def changed(self, sql: str, values: Values = ()) -> int:
+        """How many rows the statement changed."""
+        return self._execute(sql, values).rowcount
+
+    def later(self, sql: str, values: Values = ()) -> None:
+        """Run a statement whose answer nobody wants, before any other that follows."""
+        self._waiting.append((sql, values))
+
+    def insert(self, table: str, row: Mapping[str, Any]) -> None:
+        """Insert a row, together with others, before any statement that follows."""
+        self._inserts.add(table, row)
+
+    def _execute(self, sql: str, values: Values) -> psycopg.Cursor[Row]:
+        if not self._waiting and not self._inserts.are_waiting:
+            return self.connection.execute(sql, values)
+        with self.connection.pipeline():
+            for one in (*self._taken(), (sql, values)):
+                cursor = self.connection.execute(*one)
+        return cursor
+
+    def _taken(self) -> list[tuple[str, Values]]:
+        """What waits, in order; the rows in one statement, since none of them is read or changed by it."""
+        taken, self._waiting = self._waiting, []
+        if rows := self._inserts.take():
+            values = {table: orjson.dumps(some, default=dict).decode() for table, some in rows.items()}
+            taken.append((statement(tuple(rows)), values))
+        return taken
+
+
+class Pooled:
+    """A session that takes a connection for each statement. Reads are tried again while the server is away."""
+
+    def __init__(self, pool: Pool):
+        self._pool = pool
+
+    def run(self, sql: str, values: Values = ()) -> list[Row]:
+        """The rows of the answer."""
+
+        def ask() -> list[Row]:
+            with self._pool.taken() as connection:
+                return Held(connection).run(sql, values)
+
+        return patiently(self._pool, ask)
+
+    def changed(self, sql: str, values: Values = ()) -> int:
+        """How many rows the statement changed. It is not tried again."""
+        with self._pool.taken() as connection:
+            return Held(connection).changed(sql, values)
+
+
+def patiently(pool: Pool, work: Callable[[], T]) -> T:
+    """What *work* gives, tried again while the server is away or wants it to be: for what may be done twice."""
+    began = time.monotonic()
+    while True:
+        try:
+            return work()
+        except psycopg.Error as error:
+            is_standby = isinstance(error, errors.ReadOnlySqlTransaction) and not pool.has_choice
+            if is_standby or not is_passing(error) or time.monotonic() - began > PATIENCE_SECONDS:
+                raise
+            if not isinstance(error, AGAIN):
+                pool.forget()
+                if is_cancelled():
+                    raise cancelled() from None
+            time.sleep(
+                random.uniform(*STEP_SECONDS) if not isinstance(error, AGAIN) else random.random() / 100
+            )
+
+
+def is_passing(error: psycopg.Error) -> bool:
+    """Whether another try may succeed: the connection was lost, or two transactions were in each other's way."""
+    if isinstance(error, (*LOST, *AGAIN)):
+        return True
+    # A connection that breaks has no code. One that was never made says why: a wrong password stays wrong.
+    return type(error) is psycopg.OperationalError and error.sqlstate is None and not _is_refusal(str(error))
+
+
+def _is_refusal(message: str) -> bool:
+    wrong = ("authentication failed", "does not exist", "could not translate host", "no password supplied")
+    return any(one in message for one in wrong)
+
+
+@contextmanager
+def our_errors(where: str) -> Iterator[None]:
+    """Raise our errors for the driver's, naming the database as *where*."""
+    try:
+        yield
+    except psycopg.Error as error:
+        raise ours(error, where) from None
+
+
+def ours(error: psycopg.Error, where: str) -> Exception:
+    """Our error for the driver's, naming the database as *where*; any other error stays as it is."""
+    match error:
+        case errors.UniqueViolation() | errors.CheckViolation() | errors.NotNullViolation():
+            return Conflict("That is there already, or it points at something that is not.")
+        case errors.QueryCanceled():
+            return Busy(
+                f"{where}: a statement took longer than {STATEMENT_SECONDS} s. Nothing was written; try again."
+            )
+        case errors.LockNotAvailable() | errors.SerializationFailure() | errors.DeadlockDetected():
+            return busy()
+        case errors.InsufficientPrivilege():
+            return StoreUnusable(
+                f"{where}: this role lacks a right: {first_line(error)}. Grant it, or use another role."
+            )
+        case errors.ReadOnlySqlTransaction():
+            return StoreUnusable(f"{where} is a standby that can only be read. Name the primary with --db.")
+        case errors.DiskFull() | errors.OutOfMemory():
+            return StoreUnusable(f"{where}: the server is out of room. The last change was not kept.")
+        case errors.UndefinedTable() | errors.InvalidSchemaName():
+            return StoreUnusable(
+                f"{where}: a table of the memory is missing. Restore a backup of the database."
+            )
+        case psycopg.DataError() if "NUL" in str(error) or "\\u0000" in str(error):
+            return Invalid("text: contains a NUL character, which cannot be stored")
+        case psycopg.OperationalError():
+            return unreachable(error, where)
+    return error
+
+
+def unreachable(error: psycopg.Error, where: str) -> MnemicError:
+    """Why a server cannot be used, in one sentence that says what to do."""
+    message = str(error)
+    if "authentication failed" in message or "no password supplied" in message:
+        return StoreUnusable(
+            f"{where}: the server refuses this user or password. Check the URL given with --db."
+        )
+    if "database" in message and "does not exist" in message:
+        return StoreUnusable(f"{where}: there is no such database on the server. Create it with `createdb`.")
+    if "role" in message and "does not exist" in message:
+        return StoreUnusable(f"{where}: there is no such user on the server. Create it with `createuser`.")
+    return Unavailable(
+        f"{where}: the server does not answer. Check the address given with --db and that it runs."
+    )
+
+
+def first_line(error: psycopg.Error) -> str:
+    """What the server said, without its details."""
+    return error.diag.message_primary or str(error).splitlines()[0]
+
+
+def location(url: str) -> str:
+    """The server and database of *url*, without a password."""
+    try:
+        parts = conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        raise Invalid(
+            "db: not a PostgreSQL address; write postgresql://user@host:5432/database", "db"
+        ) from None
+    hosts = str(parts.get("host") or "localhost")
+    host = "localhost" if hosts.startswith("/") else hosts
+    return f"{host}/{parts.get('dbname') or parts.get('user') or ''}"
+
+
+def address_name(url: str) -> str:
+    """What tells the database at *url* from others: an address without user and password."""
+    location(url)
+    parts = conninfo_to_dict(url)
+    database = parts.get("dbname") or parts.get("user") or ""
+    return f"postgresql://{parts.get('host') or 'localhost'}:{parts.get('port') or 5432}/{database}"
+
+
+def busy() -> MnemicError:
+    """The refusal of a write while somebody else is writing."""
+    return Busy("The memory is busy: another process kept it locked. Nothing was written; try again.")
+
+
+def cancelled() -> MnemicError:
+    """What ends the work for a caller who has left."""
+    return Cancelled("The caller left before the answer. Nothing was written.")
+
+
+def closed() -> MnemicError:
+    """The error for calls on a closed store."""
+    return StoreUnusable("The memory has been closed.")
+
+
+def in_our_words(reader: type[T]) -> type[T]:
+    """*reader* with every public method raising our errors for the driver's, and Cancelled if its caller has left."""
+    for name, method in list(vars(reader).items()):
+        if isinstance(method, FunctionType) and not name.startswith("_"):
+            setattr(reader, name, _translated(method))
+    return reader
+
+
+def _translated(method: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(method)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if is_cancelled():
+            raise cancelled()
+        try:
+            answer = method(self, *args, **kwargs)
+        except psycopg.Error as error:
+            if self.may_retry(error):
+                raise
+            raise ours(error, self._store.location) from None
+        return _walk(self, answer) if isinstance(answer, GeneratorType) else answer
+
+    return call
+
+
+def _walk(reader: Any, answer: Iterator[Any]) -> Iterator[Any]:
+    with our_errors(reader._store.location):
+        yield from answer

@@ -1,0 +1,190 @@
+"""Rows of `edge`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from mnemic.model.filter import ALL_STATES, LIVING_ONLY, EdgeFilter, Filter
+from mnemic.model.graph import Direction, Edge
+from mnemic.storage.postgres.connection import Executor, Row
+from mnemic.storage.postgres.memories import STATES, where
+from mnemic.storage.postgres.rows import column, rows
+
+S = TypeVar("S", bound=tuple[Any, ...])
+
+COLUMNS = (
+    "id",
+    "source_id",
+    "target_id",
+    "type",
+    "weight",
+    "reason",
+    "created_at",
+    "valid_from",
+    "valid_to",
+    "state",
+    "updated_at",
+    "quality",
+    "rating",
+    "rating_count",
+)
+EXPRESSIONS = {name: f"e.{name}" for name in COLUMNS} | {"source": "s.title", "target": "t.title"}
+"""What a field of a shape is read from."""
+
+INSERT = f"""
+INSERT INTO edge (namespace_id, {", ".join(COLUMNS)}, since) VALUES ({", ".join(["%s"] * (len(COLUMNS) + 2))})
+"""
+NEXT = """
+SELECT nextval('edge_number')
+"""
+# A number from elsewhere may lie beyond those that were drawn.
+DRAWN = """
+SELECT setval('edge_number', greatest(%(id)s, (SELECT last_value FROM edge_number)))
+"""
+# The namespace of the source, if both ends are there and the number is free.
+ENDS = """
+SELECT s.namespace_id, (SELECT 1 FROM edge e WHERE e.id = %(id)s) IS NULL
+FROM memory s, memory t WHERE s.id = %(source_id)s AND t.id = %(target_id)s
+"""
+SELECT = """
+SELECT {columns} FROM edge e {ends} WHERE {conditions} ORDER BY e.id LIMIT %(limit)s
+"""
+WITH_ENDS = "JOIN memory s ON s.id = e.source_id JOIN memory t ON t.id = e.target_id"
+COUNT = """
+SELECT e.type, count(*) FROM edge e {ends} WHERE {conditions} GROUP BY e.type
+"""
+UNLINKED = """
+SELECT m.id FROM memory m WHERE {conditions} AND {lacking} ORDER BY m.id
+"""
+LACKING = """
+NOT EXISTS (
+  SELECT 1 FROM edge e JOIN memory o ON o.id = e.{other}
+  WHERE e.{own} = m.id AND e.state = 'living' AND e.valid_to IS NULL {types}
+    AND o.state IN ('living', 'named', 'superseded'))
+"""
+AT = {
+    Direction.OUT: "e.source_id = ANY(%(at)s::bigint[])",
+    Direction.IN: "e.target_id = ANY(%(at)s::bigint[])",
+    Direction.BOTH: "(e.source_id = ANY(%(at)s::bigint[]) OR e.target_id = ANY(%(at)s::bigint[]))",
+}
+LISTS = {
+    "ids": "e.id = ANY(%(ids)s::bigint[])",
+    "sources": "e.source_id = ANY(%(sources)s::bigint[])",
+    "targets": "e.target_id = ANY(%(targets)s::bigint[])",
+    "types": "e.type = ANY(%(types)s::text[])",
+}
+_OF_MEMORY = re.compile(r"\bm\.")
+_PARAMETER = re.compile(r"%\((\w+)\)s")
+
+
+def decode(row: Row) -> Edge:
+    """A row of COLUMNS as an Edge."""
+    return Edge(
+        id=row[0],
+        source_id=row[1],
+        target_id=row[2],
+        type=row[3],
+        weight=row[4],
+        reason=row[5],
+        created_at=row[6],
+        valid_from=row[7],
+        valid_to=row[8],
+        state=STATES[row[9]],
+        updated_at=row[10],
+        quality=row[11],
+        rating=row[12],
+        rating_count=row[13],
+    )
+
+
+def select(db: Executor, wanted: EdgeFilter, after: int, limit: int | None) -> list[Edge]:
+    """The edges that pass *wanted*, by number."""
+    return [decode(row) for row in _found(db, wanted, COLUMNS, after, limit)]
+
+
+def look(db: Executor, wanted: EdgeFilter, shape: type[S], after: int, limit: int | None) -> list[S]:
+    """The same as rows of *shape*."""
+    fields: tuple[str, ...] = shape._fields  # type: ignore[attr-defined]
+    make: Callable[[Row], S] = shape._make  # type: ignore[attr-defined]
+    return list(map(make, _found(db, wanted, fields, after, limit)))
+
+
+def _found(
+    db: Executor, wanted: EdgeFilter, fields: Sequence[str], after: int, limit: int | None
+) -> list[Row]:
+    needs_ends = wanted.ends is not None or wanted.near is not None or "source" in fields
+    conditions, values = _conditions(wanted)
+    if after:
+        conditions.append("e.id > %(after)s")
+        values["after"] = after
+    sql = SELECT.format(
+        columns=", ".join(EXPRESSIONS[name] for name in fields),
+        ends=WITH_ENDS if needs_ends else "",
+        conditions=" AND ".join(conditions),
+    )
+    return rows(db, sql, {**values, "limit": limit})
+
+
+def _conditions(wanted: EdgeFilter) -> tuple[list[str], dict[str, Any]]:
+    """The conditions for the fields of *wanted* that are set, over `edge e`, and their parameters."""
+    conditions, values = _state(wanted)
+    for name, condition in LISTS.items():
+        if (given := getattr(wanted, name)) is not None:
+            conditions.append(condition)
+            values[name] = list(given)
+    if wanted.at is not None:
+        conditions.append(AT[wanted.direction])
+        values["at"] = list(wanted.at)
+    if wanted.is_current:
+        conditions.append("e.valid_to IS NULL")
+    if wanted.created_at is not None:
+        conditions.append("e.created_at = %(created_at)s")
+        values["created_at"] = wanted.created_at
+    if wanted.ends is not None:
+        conditions += _both_ends(wanted.ends, values)
+    if wanted.near is not None:
+        conditions.append(f"({' OR '.join(_both_ends(wanted.near, values, prefix='near_'))})")
+    return conditions, values
+
+
+def _state(wanted: EdgeFilter) -> tuple[list[str], dict[str, Any]]:
+    if wanted.states == LIVING_ONLY:
+        return ["e.state = 'living'"], {}
+    if wanted.states == ALL_STATES:
+        return ["TRUE"], {}
+    return ["e.state = ANY(%(states)s::text[])"], {"states": [str(state) for state in sorted(wanted.states)]}
+
+
+def _both_ends(wanted: Filter, values: dict[str, Any], prefix: str = "end_") -> list[str]:
+    """The conditions under which the source `s` and the target `t` pass *wanted*."""
+    conditions, given = where(wanted)
+    values |= {prefix + name: value for name, value in given.items()}
+    named = _PARAMETER.sub(rf"%({prefix}\1)s", conditions)
+    return [_OF_MEMORY.sub(end, named) for end in ("s.", "t.")]
+
+
+def tally(db: Executor, wanted: EdgeFilter) -> dict[str, int]:
+    """How many edges of each type pass *wanted*."""
+    joined = wanted.ends is not None or wanted.near is not None
+    conditions, values = _conditions(wanted)
+    sql = COUNT.format(ends=WITH_ENDS if joined else "", conditions=" AND ".join(conditions))
+    return dict(rows(db, sql, values))
+
+
+def unlinked(db: Executor, wanted: Filter, direction: Direction, types: Sequence[str] | None) -> list[int]:
+    """The memories that pass and have no current edge in this direction, of these types or of any."""
+    conditions, values = where(wanted)
+    only = "AND e.type = ANY(%(types)s::text[])" if types else ""
+    lacking = [
+        LACKING.format(own=own, other=other, types=only)
+        for way, own, other in (
+            (Direction.OUT, "source_id", "target_id"),
+            (Direction.IN, "target_id", "source_id"),
+        )
+        if direction in (way, Direction.BOTH)
+    ]
+    if types:
+        values["types"] = list(types)
+    return column(db, UNLINKED.format(conditions=conditions, lacking=" AND ".join(lacking)), values)

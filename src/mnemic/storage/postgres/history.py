@@ -1,0 +1,71 @@
+"""Rows as they were before they changed: `memory_past`, `edge_past`, `session_past`, and their words.
+
+A row is valid from change `since` until just before change `until`. The tables of the present hold the newest version
+alone, so only what has changed costs room, and the present is searched as if there were no past.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mnemic.model.change import Subject
+from mnemic.model.enums import State
+from mnemic.model.memory import Memory
+from mnemic.storage.postgres import edges, memories, sessions
+from mnemic.storage.postgres.connection import Executor
+from mnemic.storage.postgres.rows import value
+
+INDEXED = frozenset({"title", "summary", "tags", "namespace", "state", "statements"})
+"""The fields whose change moves a memory's old words into the index of the past."""
+COLUMNS: Mapping[Subject, str] = {
+    Subject.MEMORY: ", ".join(memories.STORED),
+    Subject.EDGE: ", ".join(("namespace_id", *edges.COLUMNS)),
+    Subject.SESSION: ", ".join(sessions.STORED),
+}
+# `worded` is where the words began that end with this version; NULL if the next version has the same words.
+KEEP_MEMORY = f"""
+INSERT INTO memory_past (since, until, worded, {COLUMNS[Subject.MEMORY]})
+SELECT since, %(until)s, CASE WHEN %(is_reworded)s THEN coalesce((
+    SELECT max(p.until) FROM memory_past p WHERE p.id = %(id)s AND p.worded IS NOT NULL), 0) END,
+    {COLUMNS[Subject.MEMORY]}
+FROM memory WHERE id = %(id)s RETURNING version
+"""
+KEEP = """
+INSERT INTO {table}_past (since, until, {columns}) SELECT since, %(until)s, {columns} FROM {table} WHERE id = %(id)s
+"""
+SET_SINCE = """
+UPDATE {table} SET since = %(until)s WHERE id = %(id)s
+"""
+KEEP_WORDS = """
+INSERT INTO words_past (version, namespace_id, memory_id, length, tokens, times, places)
+SELECT %(version)s, namespace_id, memory_id, length, tokens, times, places FROM words WHERE memory_id = %(id)s
+"""
+PURGE = (
+    "DELETE FROM memory_past WHERE id = %(id)s",
+    "DELETE FROM words_past WHERE memory_id = %(id)s",
+    """DELETE FROM edge_past WHERE source_id = %(id)s OR target_id = %(id)s
+   OR id IN (SELECT id FROM edge WHERE source_id = %(id)s OR target_id = %(id)s)""",
+)
+
+
+def keep_memory(db: Executor, memory: Memory, changed: frozenset[str], until: int) -> None:
+    """Keep *memory* as it is before the change with number *until*, which changes these fields."""
+    is_reworded = bool(changed & INDEXED)
+    values = {"id": memory.id, "until": until, "is_reworded": is_reworded}
+    version = value(db, KEEP_MEMORY, values)
+    if is_reworded and memory.state is State.LIVING:
+        db.run(KEEP_WORDS, {"version": version, "id": memory.id})
+    db.run(SET_SINCE.format(table="memory"), values)
+
+
+def keep(db: Executor, subject: Subject, number: int, until: int) -> None:
+    """Keep a link or a session as it is before the change with number *until*."""
+    values = {"id": number, "until": until}
+    db.run(KEEP.format(table=subject, columns=COLUMNS[subject]), values)
+    db.run(SET_SINCE.format(table=subject), values)
+
+
+def purge(db: Executor, memory_id: int) -> None:
+    """Erase what was kept of a memory and of its links."""
+    for statement in PURGE:
+        db.run(statement, {"id": memory_id})

@@ -1,0 +1,65 @@
+"""Rows of `memory` in the shape a caller asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, TypeVar
+
+import orjson
+
+from mnemic.model.uids import spelled
+from mnemic.storage.postgres import memories
+from mnemic.storage.postgres.connection import Executor, Row
+from mnemic.storage.postgres.rows import rows
+
+S = TypeVar("S", bound=tuple[Any, ...])
+
+SELECT = """
+SELECT {columns} FROM memory m WHERE {{conditions}} {{order}}
+"""
+BODY = """FROM statement s
+  WHERE s.namespace_id = m.namespace_id AND s.memory_id = m.id AND s.until IS NULL AND s.position > 0"""
+LINKS = "SELECT count(*) FROM edge e WHERE e.{end} = m.id AND e.state = 'living'"
+EXPRESSIONS = memories.EXPRESSIONS | {
+    "content": f"(SELECT coalesce(string_agg(s.text, chr(10) ORDER BY s.position), '') {BODY})",
+    "texts": f"(SELECT coalesce(array_agg(s.text ORDER BY s.position), ARRAY[]::text[]) {BODY})",
+    "origins": f"(SELECT coalesce(array_agg(ARRAY[s.id, s.since]), ARRAY[]::bigint[]) {BODY})",
+    "statements": f"(SELECT count(*) {BODY})",
+    "has_grown": f"(SELECT coalesce(min(s.since) < max(s.since), FALSE) {BODY})",
+    "links": f"({LINKS.format(end='source_id')}) + ({LINKS.format(end='target_id')})",
+    "size_bytes": f"octet_length(m.title) + coalesce((SELECT sum(octet_length(s.text)) {BODY}), 0)::bigint",
+    "is_living": "m.state = 'living'",
+}
+"""What a field of a shape is read from."""
+DECODERS: dict[str, Callable[[Any], Any]] = {
+    "uid": spelled,
+    "tags": lambda text: tuple(orjson.loads(text)) if text else (),
+    "metadata": lambda text: orjson.loads(text) if text else {},
+    "origins": lambda pairs: tuple(map(tuple, pairs)),
+}
+
+
+def look(db: Executor, conditions: str, values: dict[str, Any], shape: type[S], order: str = "") -> list[S]:
+    """The memories under *conditions* as rows of *shape*."""
+    sql, decoders, make = _plan(shape)
+    found = rows(db, sql.format(conditions=conditions, order=order), values)
+    if decoders:
+        found = [_decoded(row, decoders) for row in found]
+    return list(map(make, found))
+
+
+@lru_cache(maxsize=128)
+def _plan(shape: type[S]) -> tuple[str, tuple[tuple[int, Callable[[Any], Any]], ...], Callable[[Row], S]]:
+    """The statement for a shape, what to decode at which place, and its constructor."""
+    fields: tuple[str, ...] = shape._fields  # type: ignore[attr-defined]
+    make: Callable[[Row], S] = shape._make  # type: ignore[attr-defined]
+    decoders = tuple((place, DECODERS[name]) for place, name in enumerate(fields) if name in DECODERS)
+    return SELECT.format(columns=", ".join(EXPRESSIONS[name] for name in fields)), decoders, make
+
+
+def _decoded(row: Row, decoders: tuple[tuple[int, Callable[[Any], Any]], ...]) -> Row:
+    values = list(row)
+    for place, decode in decoders:
+        values[place] = decode(values[place])
+    return tuple(values)

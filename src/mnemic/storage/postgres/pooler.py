@@ -1,0 +1,70 @@
+"""Connections that may lead through a pooler, as pgbouncer in transaction mode: each transaction on another session.
+
+What is set for a session, or prepared in it, is then gone with the next transaction. So the settings are part of each
+transaction, a single statement has a transaction of its own, and nothing is prepared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Self
+
+import psycopg
+from psycopg import pq
+
+SESSION = """
+SELECT pg_backend_pid()
+"""
+
+
+class ServerConnection(psycopg.Connection[tuple[Any, ...]]):
+    """A connection whose statements run under our settings, whoever the session belongs to."""
+
+    _local: str | None = None
+    """What sets the settings for a transaction; None if the session is ours and has them."""
+
+    def settle(self, settings: Mapping[str, str]) -> Self:
+        """Set up the session, or each transaction if the session is a pooler's."""
+        # A pooler tells its clients a number of its own for the session.
+        [[session]] = super().execute(SESSION).fetchall()
+        if session == self.info.backend_pid:
+            super().execute(_assignments(settings, is_local=False))
+        else:
+            self.prepare_threshold = None
+            self._local = _assignments(settings, is_local=True)
+        return self
+
+    @property
+    def is_pooled(self) -> bool:
+        """Whether the session is a pooler's."""
+        return self._local is not None
+
+    def execute(self, query: Any, params: Any = None, **how: Any) -> psycopg.Cursor[tuple[Any, ...]]:
+        """Run a statement; BEGIN begins a transaction under our settings."""
+        if self._local is None:
+            return super().execute(query, params, **how)
+        if isinstance(query, str) and query.lstrip().startswith("BEGIN"):
+            begun = super().execute(query, params, **how)
+            super().execute(self._local)
+            return begun
+        if self.info.transaction_status is not pq.TransactionStatus.IDLE:
+            return super().execute(query, params, **how)
+        with self.transaction():
+            return super().execute(query, params, **how)
+
+    @contextmanager
+    def transaction(self, *names: Any, **how: Any) -> Iterator[psycopg.Transaction]:
+        """A transaction, or a savepoint inside of one, under our settings."""
+        with super().transaction(*names, **how) as begun:
+            if self._local is not None:
+                super().execute(self._local)
+            yield begun
+
+
+def _assignments(settings: Mapping[str, str], *, is_local: bool) -> str:
+    """The statement that makes *settings*: one, since a pipeline takes no more at once."""
+    local = "true" if is_local else "false"
+    return "SELECT " + ", ".join(
+        f"set_config('{name}', '{value}', {local})" for name, value in settings.items()
+    )

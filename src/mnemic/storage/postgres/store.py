@@ -1,0 +1,377 @@
+"""The store we keep in a PostgreSQL database, and itself in the past."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import psycopg
+
+from mnemic.errors import Denied, StoreUnusable
+from mnemic.model.access import EVERYTHING, Scope
+from mnemic.model.change import Position
+from mnemic.model.time import Moment
+from mnemic.storage.base import Progress, Reader, Store, Writer
+from mnemic.storage.index import OpenIndex
+from mnemic.storage.postgres import integrity, journal, pgvector, upkeep
+from mnemic.storage.postgres.capacity import INDEX_BYTES, Capacity
+from mnemic.storage.postgres.connection import (
+    Executor,
+    Held,
+    Pool,
+    Pooled,
+    Row,
+    closed,
+    location,
+    our_errors,
+    patiently,
+)
+from mnemic.storage.postgres.index_source import BEGIN
+from mnemic.storage.postgres.migrations import migrate, refuse_unfinished_copy
+from mnemic.storage.postgres.notifications import Announcer, Listener
+from mnemic.storage.postgres.reader import PostgresReader
+from mnemic.storage.postgres.rows import row, rows, value
+from mnemic.storage.postgres.terms import KnownTerms
+from mnemic.storage.postgres.writer import PostgresWriter
+from mnemic.storage.scoped import scoped_reader, scoped_writer
+from mnemic.storage.tables import RowSource
+
+if TYPE_CHECKING:
+    from mnemic.storage.postgres.as_of import PastStore
+
+T = TypeVar("T")
+
+POLL_SECONDS = 1.0
+"""How often one who waits for a change looks for those that no notification told of."""
+
+NAMESPACES = """
+SELECT name, id FROM namespace
+"""
+ADD_NAMESPACE = """
+INSERT INTO namespace (name) VALUES (%s) ON CONFLICT (name) DO NOTHING
+"""
+NAMESPACE_ID = """
+SELECT id FROM namespace WHERE name = %s
+"""
+MODELS = """
+SELECT name, id, dimension FROM model ORDER BY id
+"""
+ADD_MODEL = """
+INSERT INTO model (name, dimension) VALUES (%s, %s) ON CONFLICT (name) DO NOTHING
+"""
+MODEL_ID = """
+SELECT id FROM model WHERE name = %s
+"""
+FOREIGN_VECTORS = """
+SELECT 1 FROM model d
+WHERE d.name != ALL(%(names)s::text[])
+  AND EXISTS (SELECT 1 FROM statement s WHERE s.model_id = d.id AND s.until IS NULL)
+LIMIT 1
+"""
+UNEMBED_FOREIGN = """
+UPDATE statement SET model_id = NULL
+WHERE until IS NULL AND model_id IN (SELECT id FROM model WHERE name != ALL(%(names)s::text[]))
+"""
+IS_STANDBY = """
+SELECT pg_is_in_recovery()
+"""
+STATUS = """
+SELECT pg_xact_status(%s::text::xid8)
+"""
+WAS_WRITTEN = """
+SELECT 1 FROM journal WHERE sequence = %s AND xid = %s::text::xid8
+"""
+
+
+class OpenedStore:
+    """What the present and the past of a store share."""
+
+    capacity: Capacity
+
+    def __init__(self, pool: Pool, where: str, open_index: OpenIndex):
+        self._pool = pool
+        self.open_index = open_index
+        self._location = where
+        self._used: tuple[str, ...] = ()
+        self._spaces: dict[str, int] = {}
+        self._models: dict[str, tuple[int, int]] = {}
+        self.terms = KnownTerms()
+        self._lock = threading.Lock()
+        self.index = open_index(None)
+
+    @property
+    def location(self) -> str:
+        """Where it lives, as a person would name it."""
+        return self._location
+
+    @property
+    def used_models(self) -> tuple[str, ...]:
+        """The names of the models whose vectors are compared."""
+        return self._used
+
+    @contextmanager
+    def held(self) -> Iterator[Held]:
+        """A connection kept for the block."""
+        with self._pool.taken() as connection:
+            yield Held(connection)
+
+    # -- what readers and writers share
+
+    def namespace_id(self, db: Executor, name: str, *, create: bool = False) -> int:
+        """The id of a namespace, made if it is not there."""
+        known = self._spaces.get(name)
+        if known is not None:
+            return known
+        db.run(ADD_NAMESPACE, (name,))
+        return int(value(db, NAMESPACE_ID, (name,)))
+
+    def namespace_ids(self, db: Executor, names: Sequence[str] | None) -> list[int]:
+        """The ids of these namespaces, or of all; unknown ones fall away."""
+        if names is None or any(name not in self._spaces for name in names):
+            found: dict[str, int] = dict(rows(db, NAMESPACES))
+            if not isinstance(db, Held):  # what a transaction has made may be taken back
+                self._spaces |= found
+        else:
+            found = self._spaces
+        return list(found.values()) if names is None else [found[name] for name in names if name in found]
+
+    def model_id(self, db: Executor, name: str, dimension: int) -> int:
+        """The number of a model, known from now on if it was not."""
+        if name in self._models:
+            return self._models[name][0]
+        db.run(ADD_MODEL, (name, dimension))
+        return int(value(db, MODEL_ID, (name,)))
+
+    def known_model(self, db: Executor, name: str) -> tuple[int, int] | None:
+        """The id and dimension of a current model; None while it has no vectors."""
+        return self.known_models(db).get(name)
+
+    def known_models(self, db: Executor) -> dict[str, tuple[int, int]]:
+        """The id and dimension of each current model with vectors, by its name."""
+        found = self._models
+        if any(name not in found for name in self._used):
+            found = {name: (number, dimension) for name, number, dimension in rows(db, MODELS)}
+            if not isinstance(db, Held):
+                self._models = found
+        return {name: model for name, model in found.items() if name in self._used}
+
+
+class PostgresStore(OpenedStore):
+    """The Store of the PostgreSQL engine."""
+
+    def __init__(
+        self, url: str, open_index: OpenIndex, *, durable: bool = True, index_bytes: int = INDEX_BYTES
+    ):
+        where = location(url)
+        super().__init__(Pool(url), where, open_index)
+        self._durable = durable
+        self._past: PastStore | None = None
+        self._committed = threading.Condition()
+        self._commits = 0
+        self._announcer = Announcer(self._pool)
+        self._listener = Listener(url, self._wake)
+        try:
+            with our_errors(where), self._pool.taken() as connection:
+                migrate(connection, where)
+                refuse_unfinished_copy(connection, where)
+                self.capacity = Capacity(index_bytes, pgvector.probe(connection))
+        except BaseException:
+            self.close()
+            raise
+
+    def read(self, scope: Scope = EVERYTHING) -> Reader:
+        """A view of the newest committed state, limited to *scope*."""
+        if self._pool.is_closed:
+            raise closed()
+        return scoped_reader(self.read_all(), scope)
+
+    def read_all(self) -> PostgresReader:
+        """A reader of the newest committed state, for any scope."""
+        return PostgresReader(self, Pooled(self._pool))
+
+    @contextmanager
+    def snapshot(self, scope: Scope = EVERYTHING) -> Iterator[Reader]:
+        """A reader that sees one moment."""
+        with self._look_over() as db:
+            yield scoped_reader(PostgresReader(self, db), scope)
+
+    def change(
+        self,
+        scope: Scope,
+        operation: str,
+        actor: str,
+        at: Moment,
+        work: Callable[[Writer], T],
+        *,
+        durable: bool = True,
+        waits: bool = True,
+    ) -> T:
+        """Run *work* in one transaction under the locks of the namespaces *scope* is about, again where that helps."""
+
+        def begun(db: Held) -> T:
+            writer = PostgresWriter(self, db, operation, actor, at)
+            if not (durable and self._durable):
+                db.later("SET LOCAL synchronous_commit = off")
+            writer.lock(scope.asked, waits=waits)
+            result = work(scoped_writer(writer, scope))
+            self._commit(db, writer)
+            return result
+
+        with our_errors(self.location):
+            return patiently(self._pool, lambda: self._transaction(begun))
+
+    def _transaction(self, begun: Callable[[Held], T]) -> T:
+        with self._pool.taken() as connection:
+            db = Held(connection)
+            db.later("BEGIN")
+            try:
+                return begun(db)
+            finally:
+                _roll_back(connection)
+
+    def _commit(self, db: Held, writer: PostgresWriter) -> None:
+        """Commit, and find out whether it was if the connection is lost meanwhile."""
+        xid = writer.transaction
+        try:
+            db.run("COMMIT")
+        except psycopg.OperationalError:
+            if not patiently(self._pool, lambda: self._was_committed(xid, writer)):
+                raise
+        self._spaces |= writer.made_spaces
+        writer.know_terms()
+        if writer.batches:
+            self._wake()
+            self._announcer.announce()
+
+    def _was_committed(self, xid: str, writer: PostgresWriter) -> bool:
+        """Whether the transaction that was lost at its end is there. What it wrote tells it from another server's."""
+        db = Pooled(self._pool)
+        if writer.batches:
+            return row(db, WAS_WRITTEN, (writer.batches[0], xid)) is not None
+        return bool(value(db, STATUS, (xid,)) == "committed")
+
+    def newest(self) -> Position:
+        """The position of the newest settled change."""
+        with our_errors(self.location):
+            return journal.newest(Pooled(self._pool))
+
+    def wait(self, after: Position, seconds: float) -> Position:
+        """Wait for a settled change after *after*, at most so long; notifications tell of what others commit."""
+        until = time.monotonic() + seconds
+        known, newest = self._commits, self.newest()
+        while newest <= after and (left := until - time.monotonic()) > 0:
+            self._listener.start()
+            known = self._await_commit(known, min(left, POLL_SECONDS))
+            if self._pool.is_closed:
+                break
+            newest = self.newest()
+        return newest
+
+    def _await_commit(self, known: int, seconds: float) -> int:
+        """How many commits are known of by now, once that is another number than *known*; wait at most so long."""
+        with self._committed:
+            self._committed.wait_for(lambda: self._commits != known, seconds)
+            return self._commits
+
+    def _wake(self) -> None:
+        """Wake those who wait for a change."""
+        with self._committed:
+            self._commits += 1
+            self._committed.notify_all()
+
+    def position_at(self, moment: Moment) -> Position:
+        """The position of the newest change made at or before *moment*."""
+        with our_errors(self.location):
+            return journal.position_at(Pooled(self._pool), moment)
+
+    def at(self, position: Position) -> Store:
+        """The store as of *position*: readable like any other, never writable."""
+        from mnemic.storage.postgres.as_of import PastStore
+
+        past = self._past
+        with our_errors(self.location):
+            if past is None or not past.still_shows(position, self._used):
+                self._past = past = PastStore(self, self._pool, position)
+        return past
+
+    def use_models(self, *names: str) -> None:
+        """Compare vectors of these models only, each with its own; statements that have none become pending."""
+        self._used = names
+        values = {"names": list(names)}
+        with our_errors(self.location):
+            db = Pooled(self._pool)
+            if row(db, FOREIGN_VECTORS, values) and not value(db, IS_STANDBY):
+                db.changed(UNEMBED_FOREIGN, values)
+
+    def backup(self, target: Path, progress: Progress | None = None) -> None:
+        """Denied: a server has its own ways."""
+        raise Denied(
+            "A PostgreSQL database is backed up with `pg_dump`, or copied to a file with `mnemic copy`."
+        )
+
+    def probe(self) -> None:
+        """Read the newest memory and find it by its words; StoreUnusable if that fails."""
+        with self._look_over() as db:
+            if not integrity.probe(db):
+                raise StoreUnusable("The index of words is damaged. `mnemic doctor` says what to do.")
+
+    def check(self) -> list[str]:
+        """Faults between tables and indexes; empty if there are none."""
+        with self._look_over() as db:
+            return integrity.check(db)
+
+    def lack(self) -> str | None:
+        """What the server lacks, in a sentence; None if it lacks nothing."""
+        return self.capacity.capability.lack
+
+    def upkeep(self) -> None:
+        """Refresh the statistics and build the vector indexes that search by the server relies on."""
+        with our_errors(self.location), self.held() as db:
+            upkeep.run(db, self.capacity.capability.schema)
+            if self.capacity.knn(db) is not None:
+                self.index = self.open_index(
+                    None
+                )  # what was loaded while the store was smaller is not used any more
+
+    @contextmanager
+    def row_source(self) -> Iterator[RowSource]:
+        """Its rows at this moment, for a copy."""
+        from mnemic.storage.postgres.table_rows import rows_now
+
+        with self._pool.taken() as connection, rows_now(connection, self.location) as found:
+            yield found
+
+    @contextmanager
+    def _look_over(self) -> Iterator[Held]:
+        """A connection that sees one moment."""
+        with our_errors(self.location), self.held() as db:
+            db.run(BEGIN)
+            try:
+                yield db
+            finally:
+                _roll_back(db.connection)
+
+    def close(self) -> None:
+        """Close the store. Safe to call twice."""
+        self._announcer.close()
+        self._listener.close()
+        self._pool.close()
+        self._wake()
+
+
+def _roll_back(connection: psycopg.Connection[Row]) -> None:
+    """End a transaction that was not committed; a connection that is lost has none."""
+    if connection.info.transaction_status is not psycopg.pq.TransactionStatus.IDLE and not connection.broken:
+        try:
+            connection.execute("ROLLBACK")
+        except psycopg.Error:
+            connection.close()
+
+
+def denied() -> Denied:
+    """The refusal to change the past."""
+    return Denied("The past cannot be changed: leave as_of out to write.")

@@ -1,0 +1,350 @@
+"""The JSON document of an export: memories and links in one object, as ai-memory writes and reads it.
+
+What ai-memory has no word for travels under further names, and only where there is something to say.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import uuid
+from codecs import BOM_UTF8
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import orjson
+
+from mnemic.errors import Invalid
+from mnemic.model.enums import State, Tier
+from mnemic.model.graph import Edge
+from mnemic.model.memory import Memory, Statement, body_of
+from mnemic.model.session import Session
+from mnemic.model.time import Moment, iso, parse_moment
+
+RELATIONS = ("related_to", "supersedes", "contradicts", "derived_from")
+"""The links that ai-memory knows."""
+NO_SOURCE = "api"
+"""What ai-memory takes for the source of a memory that names none."""
+ORIGINAL_ID = "original_id"
+"""Where the metadata of a memory keeps the id it came with, if that was no UUID."""
+MANY = 2**53
+CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+"""Characters that ai-memory takes in no text: all that control something, but for tabs and the ends of lines."""
+LEFT = (
+    (State.ARCHIVED, "archived_at", "archive_reason"),
+    (State.FORGOTTEN, "forgotten_at", "forget_reason"),
+)
+"""How an entry says that a memory is no longer in use, since when and why."""
+
+_LONG_NUMBER = re.compile(rb"\d{19}")
+_PLAIN_NAME = re.compile(r"[^\s/\\]+")
+_PLAIN_SIZE = 65_536
+_PLAIN_TITLE = 512
+_PLAIN_NAMESPACE = 128
+_PLAIN_TAGS = 50
+
+
+def loaded(data: bytes) -> Any:
+    """The JSON value in *data*, or Invalid."""
+    data = data.removeprefix(BOM_UTF8)
+    try:
+        # orjson turns an integer of more than 64 bits into a float without a word.
+        return json.loads(data) if _LONG_NUMBER.search(data) else orjson.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise Invalid(f"file: not valid JSON: {str(error)[:200]}", "file") from None
+
+
+def entry_of(memory: Memory, sessions: Mapping[int, Session]) -> dict[str, Any]:
+    """A memory with all that the document says of it."""
+    return {**memory_entry(memory), **_more(memory, sessions)}
+
+
+def entry_of_link(edge: Edge, ends: Mapping[int, Memory]) -> dict[str, Any]:
+    """A link between *ends* with all that the document says of it."""
+    return {**link_entry(edge, ends), **_more_of_link(edge)}
+
+
+def session_entries(
+    held: Iterable[tuple[str, int]], sessions: Mapping[int, Session]
+) -> Iterator[dict[str, Any]]:
+    """These sessions as entries, each in the namespace of its memories."""
+    for namespace, number in sorted(held):
+        session = sessions[number]
+        said = {
+            "ended_at": None if session.ended_at is None else iso(session.ended_at),
+            "topic": session.topic,
+            "summary": session.summary,
+        }
+        if any(said.values()):
+            key = {"namespace": namespace, "name": session.name, "started_at": iso(session.started_at)}
+            yield key | {name: value for name, value in said.items() if value is not None}
+
+
+def session_of(entry: Mapping[str, Any], now: Moment) -> Session:
+    """The session of an entry, or Invalid."""
+    told = {name: value for name, value in entry.items() if value is not None}
+    name, started_at = text(told, "name"), moment(told, "started_at", now)
+    if not name or started_at is None:
+        raise Invalid("name, started_at: both are needed", "name")
+    return Session(
+        id=0,
+        namespace=text(told, "namespace"),
+        name=name,
+        started_at=started_at,
+        ended_at=moment(told, "ended_at", now),
+        topic=text(told, "topic") or None,
+        summary=text(told, "summary") or None,
+    )
+
+
+def memory_entry(memory: Memory) -> dict[str, Any]:
+    """The entry of a memory; unset fields are left out."""
+    entry: dict[str, Any] = {
+        "id": memory.uid,
+        "tier": str(memory.tier),
+        "namespace": memory.namespace,
+        "title": memory.title,
+        "content": memory.content,
+        "tags": list(memory.tags),
+        "priority": memory.priority,
+        "confidence": memory.confidence,
+        "source": memory.source or NO_SOURCE,
+        "access_count": memory.access_count,
+        "created_at": iso(memory.created_at),
+        "updated_at": iso(memory.updated_at),
+        "metadata": dict(memory.metadata),
+        "kind": memory.kind,
+    }
+    if memory.accessed_at is not None:
+        entry["last_accessed_at"] = iso(memory.accessed_at)
+    if memory.expires_at is not None:
+        entry["expires_at"] = iso(memory.expires_at)
+    return entry
+
+
+def _more(memory: Memory, sessions: Mapping[int, Session]) -> dict[str, Any]:
+    """What an entry says beyond ai-memory's words, so that nothing is lost on the way.
+
+    With `statements` it is marked as ours: it has several or none, or breaks a limit that only ai-memory has.
+    """
+    more: dict[str, Any] = {
+        name: value
+        for name in ("summary", "quality", "rating")
+        if (value := getattr(memory, name)) is not None
+    }
+    more |= {name: value for name in ("rating_count", "days_used") if (value := getattr(memory, name))}
+    more |= {
+        name: iso(moment)
+        for name in ("valid_from", "valid_to")
+        if (moment := getattr(memory, name)) is not None
+    }
+    if memory.name is None:
+        more["has_name"] = False
+    if memory.source is None:
+        more["has_source"] = False
+    if memory.session_id is not None:
+        session = sessions[memory.session_id]
+        more |= {"session": session.name, "session_started_at": iso(session.started_at)}
+    if not _is_plain(memory):
+        more["statements"] = memory.texts
+    return more
+
+
+def _is_plain(memory: Memory) -> bool:
+    """Whether ai-memory could have written *memory* itself."""
+    texts = (memory.title, memory.content, *memory.tags)
+    return (
+        len(memory.statements) == 1
+        and _PLAIN_NAME.fullmatch(memory.namespace) is not None
+        and all(text.strip() and not CONTROL.search(text) for text in texts)
+        and _fits(memory.title, _PLAIN_TITLE)
+        and _fits(memory.namespace, _PLAIN_NAMESPACE)
+        and len(memory.tags) <= _PLAIN_TAGS
+        and _fits(memory.content, _PLAIN_SIZE)
+    )
+
+
+def _fits(text: str, most: int) -> bool:
+    """Whether *text* is within the byte limit."""
+    return len(text) * 4 <= most or len(text.encode()) <= most
+
+
+def link_entry(edge: Edge, memories: Mapping[int, Memory]) -> dict[str, Any]:
+    """A link in the document."""
+    return {
+        "source_id": memories[edge.source_id].uid,
+        "target_id": memories[edge.target_id].uid,
+        "relation": edge.type,
+        "created_at": iso(edge.created_at),
+    }
+
+
+def _more_of_link(edge: Edge) -> dict[str, Any]:
+    more: dict[str, Any] = {} if edge.weight == 1.0 else {"weight": edge.weight}
+    if edge.reason is not None:
+        more["reason"] = edge.reason
+    if edge.valid_from is not None:
+        more["valid_from"] = iso(edge.valid_from)
+    if edge.rating_count or edge.quality is not None:
+        figures = {name: getattr(edge, name) for name in ("quality", "rating", "rating_count")}
+        more |= {name: value for name, value in figures.items() if value is not None}
+    return more
+
+
+def uid_of(id: str) -> str:
+    """The uid of the memory that has *id* in a document: the same, or one derived from an id that is no UUID."""
+    try:
+        return str(uuid.UUID(id))
+    except ValueError:
+        return str(uuid.uuid5(uuid.NAMESPACE_OID, id))
+
+
+def memory_of(entry: Mapping[str, Any], now: Moment) -> Memory:
+    """The memory of an entry, or Invalid. Its uid, title and namespace are empty where it has none."""
+    told = {name: value for name, value in entry.items() if value is not None}
+    id, source = key_of(told), text(told, "source")
+    uid = uid_of(id) if id else ""
+    metadata = told.get("metadata", {})
+    if not isinstance(metadata, dict):
+        raise Invalid("metadata: must be an object", "metadata")
+    created = moment(told, "created_at", now)
+    return Memory(
+        id=0,
+        uid=uid,
+        namespace=text(told, "namespace"),
+        title=text(told, "title"),
+        kind=text(told, "kind", "note"),
+        summary=text(told, "summary") or None,
+        tags=tuple(dict.fromkeys(_texts(told, "tags"))),
+        priority=_whole(told, "priority", 5, 1, 10),
+        confidence=_number(told, "confidence", 1.0, 0, 1),
+        quality=_number(told, "quality", 0, 0, 10) if "quality" in told else None,
+        rating=_number(told, "rating", 0, -MANY, MANY) if "rating" in told else None,
+        rating_count=_whole(told, "rating_count", 0, 0, MANY),
+        tier=_tier(told),
+        source=None if told.get("has_source") is False else source or None,
+        metadata={**metadata, ORIGINAL_ID: id} if id and not _is_uuid(id) else metadata,
+        created_at=now if created is None else created,
+        updated_at=next((at for at in (moment(told, "updated_at", now), created) if at is not None), now),
+        accessed_at=moment(told, "last_accessed_at", now),
+        access_count=_whole(told, "access_count", 0, 0, MANY),
+        days_used=_whole(told, "days_used", 0, 0, MANY),
+        expires_at=moment(told, "expires_at", now),
+        valid_from=moment(told, "valid_from", now),
+        valid_to=moment(told, "valid_to", now),
+        statements=tuple(Statement(0, said) for said in _statements(told)),
+        **_state(told, now),
+    )
+
+
+def _is_uuid(id: str) -> bool:
+    try:
+        uuid.UUID(id)
+    except ValueError:
+        return False
+    return True
+
+
+def key_of(told: Mapping[str, Any], name: str = "id") -> str:
+    """The id that an entry gives under *name*; empty if it gives none."""
+    id = told.get(name, "")
+    return str(id) if isinstance(id, int) and not isinstance(id, bool) else text(told, name)
+
+
+def _statements(told: Mapping[str, Any]) -> list[str]:
+    """The body: its statements if they are given and match the content."""
+    content = text(told, "content")
+    if "statements" in told:
+        statements = _texts(told, "statements")
+        if "\n".join(statements) == content:
+            return statements
+    if not content.strip():
+        raise Invalid("content: must be a text that is not empty", "content")
+    return list(body_of(content))
+
+
+def _state(told: Mapping[str, Any], now: Moment) -> dict[str, Any]:
+    for state, at, reason in LEFT:
+        left_at = moment(told, at, now)
+        if left_at is not None:
+            return {"state": state, "state_at": left_at, "state_reason": text(told, reason) or None}
+    return {}
+
+
+def _tier(told: Mapping[str, Any]) -> Tier:
+    try:
+        return Tier(told.get("tier", Tier.MID))
+    except ValueError:
+        raise Invalid(f"tier: must be short, mid or long, not {str(told['tier'])[:40]!r}", "tier") from None
+
+
+def text(told: Mapping[str, Any], name: str, default: str = "") -> str:
+    """The text under *name*, or Invalid if it is something else."""
+    value = told.get(name, default)
+    if not isinstance(value, str):
+        raise Invalid(f"{name}: must be a text", name)
+    _encodable(value, name)
+    return value
+
+
+def _texts(told: Mapping[str, Any], name: str) -> list[str]:
+    values = told.get(name, [])
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise Invalid(f"{name}: must be a list of texts", name)
+    for value in values:
+        _encodable(value, name)
+    return values
+
+
+def _encodable(value: str, name: str) -> None:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise Invalid(f"{name}: is not valid Unicode", name) from None
+
+
+def _whole(told: Mapping[str, Any], name: str, default: int, low: int, high: int) -> int:
+    value = told.get(name, default)
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise Invalid(f"{name}: must be a whole number from {low} to {high}", name)
+    return value
+
+
+def _number(told: Mapping[str, Any], name: str, default: float, low: float, high: float) -> float:
+    value = told.get(name, default)
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not is_number or not math.isfinite(value) or not low <= value <= high:
+        raise Invalid(f"{name}: must be a number from {low} to {high}", name)
+    return float(value)
+
+
+def edge_of(link: Mapping[str, Any], now: Moment) -> Edge:
+    """The fields of a link without its ends, which are given by id."""
+    told = {name: value for name, value in link.items() if value is not None}
+    created = moment(told, "created_at", now)
+    return Edge(
+        id=0,
+        source_id=0,
+        target_id=0,
+        type=text(told, "relation") or "related_to",
+        weight=_number(told, "weight", 1.0, -MANY, MANY),
+        reason=text(told, "reason") or None,
+        created_at=now if created is None else created,
+        valid_from=moment(told, "valid_from", now),
+        valid_to=moment(told, "valid_to", now),
+        updated_at=moment(told, "updated_at", now),
+        quality=_number(told, "quality", 0, 0, 10) if "quality" in told else None,
+        rating=_number(told, "rating", 0, -MANY, MANY) if "rating" in told else None,
+        rating_count=_whole(told, "rating_count", 0, 0, MANY),
+    )
+
+
+def moment(entry: Mapping[str, Any], name: str, now: Moment) -> Moment | None:
+    """The moment an entry gives under *name*, or None."""
+    given = entry.get(name)
+    if given is None:
+        return None
+    if not isinstance(given, str):
+        raise Invalid(f"{name}: must be a text", name)
+    return parse_moment(given, name, now)

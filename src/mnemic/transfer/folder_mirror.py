@@ -1,0 +1,158 @@
+"""A folder of Markdown notes kept equal to the memories of a namespace, or of all of them.
+
+Each note that we write is one memory, known by the uid in its front matter. A note of someone else's becomes one
+memory, or one for each section, and is known by its place. The store keeps a digest of every file as it was when both
+sides last agreed, and at which change that was. So an edit is told from a lack of one: the last common state of a
+memory is the present one with the later changes of its journal taken back.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import orjson
+
+from mnemic.core.context import Context
+from mnemic.core.copies import Copy, note_copy
+from mnemic.errors import Invalid
+from mnemic.model.access import Scope
+from mnemic.model.change import Position
+from mnemic.storage.base import Progress, Writer
+from mnemic.transfer.folder_reader import FolderReader
+from mnemic.transfer.folder_state import (
+    FileState,
+    MirrorReport,
+    MirrorState,
+    Part,
+)
+from mnemic.transfer.folder_writer import FolderWriter
+from mnemic.transfer.markdown import ENDINGS, PASSED_OVER
+
+MARKER = ".mnemic-mirror"
+"""The file that says that a folder is a mirror, and which. Without it no deletion is carried over."""
+SETTING = "mirror folder "
+"""How the setting begins that holds what a mirror knows."""
+
+
+class FolderMirror(MirrorState):
+    """A folder of notes, kept equal to what *ctx* sees of one namespace, or of all."""
+
+    _id = ""
+
+    def sync(self, ctx: Context, progress: Progress | None = None) -> MirrorReport:
+        """Take over what changed in the files, then write what changed in the store."""
+        self._open(ctx)
+        found = dict(self._scan())
+        touched = [name for name, told in found.items() if self._is_touched(name, told)]
+        gone = self.files.keys() - found.keys()
+        if not touched and not gone and ctx.store.newest() == self.position:
+            return MirrorReport()
+        report = MirrorReport()
+        read = FolderReader(self, ctx, found, progress, report).run(touched, gone)
+        self.keep(ctx, FolderWriter(self, ctx, found, progress, report).show(read))
+        return report
+
+    def _is_touched(self, name: str, told: tuple[int, int]) -> bool:
+        state = self.files.get(name)
+        if state is None:
+            return self.unreadable.get(name) != told[0]
+        return (state.mtime, state.size) != told and self.unreadable.get(name) != told[0]
+
+    def _open(self, ctx: Context) -> None:
+        """Find out which mirror this is. A folder that is not the one that was mirrored is no reason to delete."""
+        marker = self.path / MARKER
+        if self._id and not marker.is_file():
+            raise Invalid(f"{self.path} is no longer the mirrored folder: its file {MARKER} is missing.")
+        if self._id:
+            return
+        if self.path.exists() and not self.path.is_dir():
+            raise Invalid(f"{self.path} is no folder.", "folder")
+        self.path.mkdir(parents=True, exist_ok=True)
+        if not marker.is_file():
+            marker.write_text(uuid.uuid4().hex + "\n", encoding="utf-8")
+        self._id = marker.read_text(encoding="utf-8").strip()[:64]
+        note_copy(ctx, Copy("folder", _storable(self.path), self.namespace))
+        kept = orjson.loads(ctx.store.read().setting(self._key) or "{}")
+        self.position = Position.parse(kept["position"]) if kept else None
+        for name, entry in kept.get("files", {}).items():
+            parts = [Part(**part) for part in entry.pop("parts")]
+            self.files[name] = FileState(**entry, parts=parts)
+
+    @property
+    def _key(self) -> str:
+        return f"{SETTING}{self._id} {self.namespace or ''}"
+
+    def keep(self, ctx: Context, position: Position) -> None:
+        """Remember what both sides agree on."""
+        self.position = position
+        content = {
+            "position": str(position),
+            "files": self.files,
+        }
+
+        def work(tx: Writer) -> None:
+            tx.put_setting(self._key, orjson.dumps(content).decode())
+
+        ctx.store.change(Scope(asked=()), "mirror", ctx.actor, ctx.now(), work, durable=False)
+
+    def _scan(self) -> Iterator[tuple[str, tuple[int, int]]]:
+        """The notes of the folder by their path below it, with time and size; links lead nowhere."""
+        waiting = [""]
+        while waiting:
+            folder = waiting.pop()
+            with os.scandir(self.path / folder) as entries:
+                for entry in entries:
+                    name = f"{folder}{entry.name}"
+                    if entry.name.startswith(".") or entry.is_symlink() or not _is_text(name):
+                        continue
+                    if entry.is_dir():
+                        waiting += [] if entry.name in PASSED_OVER else [f"{name}/"]
+                    elif entry.name.lower().endswith(ENDINGS):
+                        told = entry.stat()
+                        yield name, (told.st_mtime_ns, told.st_size)
+
+
+def export_notes(
+    ctx: Context, folder: Path, namespace: str | None, progress: Progress | None = None
+) -> MirrorReport:
+    """Write a note for each living memory of a namespace, or of all, into a folder that is new or empty."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise Invalid(
+            f"{folder} is not empty. Name a new folder; `mnemic mirror` keeps an existing one in step.",
+            "folder",
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    report = MirrorReport()
+    FolderWriter(MirrorState(folder, namespace), ctx, {}, progress, report).show(set())
+    return report
+
+
+def moved(settings: dict[str, str], translate: Callable[[Position], Position]) -> dict[str, str]:
+    """*settings* for a copy of the store, in which a position is what *translate* makes of it."""
+    return {
+        name: _moved(kept, translate) if name.startswith(SETTING) else kept for name, kept in settings.items()
+    }
+
+
+def _moved(kept: str, translate: Callable[[Position], Position]) -> str:
+    content = orjson.loads(kept)
+    for state in (content, *content["files"].values()):
+        for key in ("position", "at"):
+            if state.get(key):
+                state[key] = str(translate(Position.parse(state[key])))
+    return orjson.dumps(content).decode()
+
+
+def _is_text(name: str) -> bool:
+    try:
+        return bool(name.encode())
+    except UnicodeEncodeError:
+        return False
+
+
+def _storable(path: Path) -> str:
+    """A path as a store can keep it, which takes UTF-8 alone."""
+    return os.fsencode(path).decode(errors="backslashreplace")

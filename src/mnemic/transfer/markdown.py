@@ -1,0 +1,272 @@
+"""What notes in Markdown say: a memory for each file, or for each section of one that has several."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mnemic.errors import Invalid
+from mnemic.model.time import iso
+from mnemic.transfer import markdown_note
+from mnemic.transfer.markdown_note import Page, Pointer, Section
+from mnemic.transfer.pieces import Cargo, Piece
+from mnemic.transfer.records import FlawRecord
+
+SOURCE = "markdown"
+ENDINGS = (".md", ".markdown")
+PASSED_OVER = frozenset({".git", "node_modules", ".obsidian", ".trash"})
+"""Folders whose notes are not one's own."""
+RELATED = "related_to"
+PATH = " › "
+"""Stands between the headings of a path."""
+TITLES, TAGS = ("title", "name"), ("tags", "tag")
+SUMMARIES, KINDS = ("summary", "description"), ("kind", "type")
+INDEX = "MEMORY.md"
+"""What Claude Code calls the list of the notes in its memory folder."""
+INDEX_LINE = re.compile(r"\s*[-*] \[[^\]]*\]\(([^)]+\.md)\)")
+
+
+def is_index(page: Page) -> bool:
+    """Whether a note only lists others, as the one does in which Claude Code keeps the contents of its folder."""
+    lines = [line for section in page.sections for line in section.text.split("\n") if line.strip()]
+    return bool(lines) and all(map(INDEX_LINE.match, lines))
+
+
+@dataclass(frozen=True, slots=True)
+class _Note:
+    """A section as a memory to be."""
+
+    key: str
+    title: str
+    page: str
+    namespace: str
+    text: str
+    written_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file that could be read."""
+
+    path: Path
+    namespace: str
+    page: Page
+    written_at: str
+
+
+def cargo_of(path: Path, namespace: str) -> Cargo:
+    """The notes of a file or a folder, for *namespace*."""
+    return cargo_of_files(_below(path) if path.is_dir() else [path], namespace)
+
+
+def cargo_of_files(paths: Iterable[Path], namespace: str) -> Cargo:
+    """The same of these files."""
+    cargo = Cargo()
+    notes: list[_Note] = []
+    seen: Counter[str] = Counter()
+    for file in _files(paths, namespace, cargo.flaws):
+        if file.path.name == INDEX and is_index(file.page):
+            continue
+        for section in file.page.sections:
+            if _is_empty(section, file, cargo.flaws):
+                continue
+            note, piece = _piece(file, section, seen)
+            notes.append(note)
+            cargo.pieces.append(piece)
+    _link(cargo, notes)
+    return cargo
+
+
+def _files(paths: Iterable[Path], namespace: str, flaws: list[FlawRecord]) -> Iterator[_File]:
+    for found in paths:
+        try:
+            text = found.read_bytes().decode("utf-8-sig")
+        except UnicodeDecodeError:
+            flaws.append(FlawRecord(found.name, "is no text in UTF-8"))
+            continue
+        except OSError as error:
+            flaws.append(FlawRecord(found.name, f"cannot be read: {error.strerror}"))
+            continue
+        if "\0" in text:
+            flaws.append(FlawRecord(found.name, "is no text"))
+            continue
+        if not _is_text(found.name):
+            shown = os.fsencode(found.name).decode(errors="backslashreplace")
+            flaws.append(FlawRecord(shown, "its name is no text in UTF-8"))
+            continue
+        page = markdown_note.read(text)
+        if page.fault:
+            flaws.append(FlawRecord(found.name, f"{page.fault}; the front matter is kept as text"))
+        yield _File(found, namespace, page, iso(found.stat().st_mtime_ns // 1_000))
+
+
+def _is_text(name: str) -> bool:
+    try:
+        return bool(name.encode())
+    except UnicodeEncodeError:
+        return False
+
+
+def _below(folder: Path) -> list[Path]:
+    found = [
+        path
+        for path in sorted(folder.rglob("*"))
+        if path.suffix.lower() in ENDINGS
+        and PASSED_OVER.isdisjoint(path.relative_to(folder).parts[:-1])
+        and path.is_file()
+    ]
+    if not found:
+        raise Invalid(f"There is no Markdown file in {folder.name or folder}.", "file")
+    return found
+
+
+def _is_empty(section: Section, file: _File, flaws: list[FlawRecord]) -> bool:
+    """Whether there is nothing to remember. A heading without text is kept in the metadata of those below it."""
+    if section.text:
+        return False
+    is_above = any(one.above == section.heading for one in file.page.sections if one.above)
+    if not is_above:
+        what = f"nothing below {section.heading!r}" if section.heading else "there is nothing in it"
+        flaws.append(FlawRecord(file.path.name, what))
+    return True
+
+
+def _piece(file: _File, section: Section, seen: Counter[str]) -> tuple[_Note, Piece]:
+    facts, is_only = file.page.facts, len(file.page.sections) == 1
+    given = next((title for name in TITLES if (title := _title(facts.get(name)))), "")
+    chosen = (given, section.heading) if is_only else (section.heading, given)
+    heading = next((name for name in chosen if name), file.path.stem)
+    title = heading if is_only else PATH.join(_path(file, section, given))
+    identity = section_identity(file.path, section.heading)
+    key = f"{file.namespace}\n{identity}"
+    seen[key] += 1
+    identity, key = f"{identity}\n{seen[key]}", f"{key}\n{seen[key]}"
+    entry = {
+        "title": title,
+        "namespace": file.namespace,
+        "content": section.text,
+        **_described(facts),
+        "tags": list(dict.fromkeys(_tags(facts))),
+        "tier": "long",
+        "source": SOURCE,
+        "metadata": _metadata(file, section),
+        "created_at": file.written_at,
+        "updated_at": file.written_at,
+    }
+    note = _Note(key, heading, file.path.stem, file.namespace, section.text, file.written_at)
+    return note, Piece(key=key, entry=entry, label=f"{file.path.name}: {title}", identity=identity)
+
+
+def section_identity(path: Path, heading: str | None) -> str:
+    """What tells the sections under *heading* of the file at *path* from others: its folder counts, not those above.
+
+    Several services may each have an adr/0001.md of their own.
+    """
+    folder = os.fsencode(path.resolve().parent.name).decode(errors="replace")
+    return f"{SOURCE} {folder}/{path.name}\n{heading or ''}"
+
+
+def _path(file: _File, section: Section, given: str) -> list[str]:
+    """The heading path of a section: the title of its page, the heading above it and its own.
+
+    Twelve records of decisions have twelve sections called "Decision", which only this tells apart.
+    """
+    page = given or (file.path.stem if section.above is None else "")
+    names = (page, section.above, section.heading)
+    return list(dict.fromkeys(name for name in names if name))
+
+
+def _described(facts: Mapping[str, Any]) -> dict[str, str]:
+    """The summary and the kind, under the names that Obsidian and Claude Code give them too."""
+    nested = facts.get("metadata")
+    type = nested.get("type") if isinstance(nested, dict) else None
+    summary = next((text for name in SUMMARIES if (text := _title(facts.get(name)))), "")
+    kind = next((text for name in KINDS if (text := _title(facts.get(name)))), _title(type))
+    return {name: text for name, text in (("summary", summary), ("kind", kind)) if text}
+
+
+def _title(given: Any) -> str:
+    return " ".join(given.split()) if isinstance(given, str) else ""
+
+
+def _tags(facts: dict[str, Any]) -> Iterator[str]:
+    for name in TAGS:
+        given = facts.get(name, [])
+        items = given.replace(",", " ").split() if isinstance(given, str) else _texts(given)
+        yield from (item.strip().lstrip("#") for item in items if item.strip("# \n"))
+
+
+def _texts(given: Any) -> Iterator[str]:
+    """The texts in a list and in the lists below it."""
+    for item in given if isinstance(given, list) else ():
+        if isinstance(item, str):
+            yield item
+        else:
+            yield from _texts(item)
+
+
+def _is_list_of_tags(given: Any) -> bool:
+    return isinstance(given, str) or (isinstance(given, list) and all(map(_is_list_of_tags, given)))
+
+
+def _metadata(file: _File, section: Section) -> dict[str, Any]:
+    """What else is said of the note. Tags that are no texts cannot become tags, so they are kept here."""
+    facts = {
+        name: value
+        for name, value in file.page.facts.items()
+        if name not in TAGS or not _is_list_of_tags(value)
+    }
+    headings = [name for name in (section.above, section.heading) if name]
+    path = {"headings": headings} if headings else {}
+    return {**facts, **path, "file": file.path.name}
+
+
+def _link(cargo: Cargo, notes: Sequence[_Note]) -> None:
+    """Link each note with those it points to; one that is not there becomes a name that links can point to."""
+    index = _Index(notes)
+    for note in notes:
+        for pointer in markdown_note.pointers(note.text):
+            target = index.found(pointer, note)
+            if target is None:
+                name = pointer.page or pointer.heading
+                target = f"name {note.namespace}\n{name}"
+                cargo.names[target] = (note.namespace, name)
+            if target != note.key:
+                cargo.links.append(_pointing(note, target))
+
+
+def _pointing(note: _Note, target: str) -> dict[str, str]:
+    """The link from *note*; one that was ended here is known again by the moment it was written at."""
+    return {
+        "source_id": note.key,
+        "target_id": target,
+        "relation": RELATED,
+        "created_at": note.written_at,
+    }
+
+
+class _Index:
+    """The notes by the names under which others link to them, ignoring case."""
+
+    def __init__(self, notes: Iterable[_Note]):
+        self._known: dict[tuple[str, ...], list[_Note]] = {}
+        for note in notes:
+            for name in ((note.page,), (note.page, note.title), ("", note.title)):
+                self._known.setdefault(tuple(part.casefold() for part in name), []).append(note)
+
+    def found(self, pointer: Pointer, at: _Note) -> str | None:
+        """The key of the note that *pointer* means, of the same namespace if there are several."""
+        page = pointer.page or at.page
+        names: list[tuple[str, ...]] = [(page, pointer.heading)] if pointer.heading else []
+        names += [(page,), ("", page)] if pointer.page else [("", pointer.heading)]
+        for name in names:
+            known = self._known.get(tuple(part.casefold() for part in name), [])
+            near = [note for note in known if note.namespace == at.namespace]
+            if known:
+                return (near or known)[0].key
+        return None

@@ -1,0 +1,161 @@
+"""What another system keeps, read and ready to be taken in: memories, links, names and how often they were used."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from mnemic.core.context import Context
+from mnemic.core.reflections import ABOUT
+from mnemic.errors import Denied, Invalid
+from mnemic.model.graph import Edge
+from mnemic.model.time import Moment
+from mnemic.transfer import document_entry
+from mnemic.transfer.document import link_of, record_of
+from mnemic.transfer.records import (
+    End,
+    FlawRecord,
+    LinkKey,
+    LinkRecord,
+    MemoryRecord,
+    PairRecord,
+    Record,
+    TargetRecord,
+    Told,
+)
+from mnemic.transfer.system_files import RecordSource
+
+FAMILY = uuid.UUID("0c5f6d5e-0f0c-4a86-9a3f-1f6b8f6a2c41")
+"""Makes the uids of what has no id: the same thing has the same one whenever it comes into the same namespace."""
+ORIGINAL_TARGET = "original_target_id"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """A memory of another system: what the JSON document would say of it, and how it is spoken of there."""
+
+    key: str
+    entry: Mapping[str, Any]
+    label: str
+    identity: str | None = None
+    """What makes it the same when it comes again; None if that is its id or, for want of one, its title."""
+    adds: bool = False
+    """Whether its statements join those that are known."""
+    target: str | None = None
+    """What it is a thought about: its number here goes into the metadata."""
+    about: tuple[str, ...] = ()
+    """The memories it is a thought about, by their keys."""
+
+
+@dataclass(slots=True)
+class Cargo:
+    """Everything one system keeps. The keys of pieces and names are what links and pairs know them by."""
+
+    pieces: list[Piece] = field(default_factory=list)
+    links: list[Mapping[str, Any]] = field(default_factory=list)
+    """As in the JSON document; `key` is what a piece may have as its target."""
+    names: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Namespace and title of what links point to and is no piece; an empty namespace is the caller's."""
+    together: list[tuple[str, str, int, Moment]] = field(default_factory=list)
+    """Pairs that were answered together: how often, and when last."""
+    flaws: list[FlawRecord] = field(default_factory=list)
+    """What cannot be taken along, each with its reason."""
+
+
+def cargo_source(ctx: Context, cargo: Cargo) -> RecordSource:
+    """Everything as records, for the importer."""
+    return RecordSource(records_of(ctx, cargo), len(cargo.pieces))
+
+
+def records_of(ctx: Context, cargo: Cargo) -> Iterator[Record]:
+    """Everything as records; what cannot be read becomes a flaw."""
+    yield from cargo.flaws
+    ends = _Ends(ctx, cargo)
+    for piece in cargo.pieces:
+        try:
+            yield _record(ctx, piece, ends)
+        except (Invalid, Denied) as error:
+            yield FlawRecord(piece.label, str(error))
+    for index, link in enumerate(cargo.links):
+        try:
+            source, target = ends.end(link["source_id"]), ends.end(link["target_id"])
+            yield link_of(ctx, f"links.{index}", link, source, target)
+        except (Invalid, Denied) as error:
+            yield FlawRecord(f"links.{index}", str(error))
+    yield from _abouts(ctx, cargo.pieces, ends)
+    for one, other, count, last in cargo.together:
+        if one in ends and other in ends:
+            yield PairRecord(f"pair {one} {other}", ends.end(one), ends.end(other), count, last)
+
+
+class _Ends:
+    """What keys of a cargo stand for, among the memories that come and those that are known."""
+
+    def __init__(self, ctx: Context, cargo: Cargo):
+        self._ends = {
+            key: End(namespace=ctx.home(namespace or None), name=name)
+            for key, (namespace, name) in cargo.names.items()
+        }
+        for piece in cargo.pieces:
+            with suppress(Denied, Invalid):
+                self._ends[piece.key] = _end(ctx, piece)
+        self._links: dict[str, LinkKey] = {}
+        for link in cargo.links:
+            with suppress(Invalid):
+                if "key" in link:
+                    ends = self.end(link["source_id"]), self.end(link["target_id"])
+                    self._links[link["key"]] = link_of(ctx, "", link, *ends).key
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._ends
+
+    def end(self, key: Any) -> End:
+        """The memory that *key* stands for; one that does not come may be known by it."""
+        return self._ends.get(key) or End(document_entry.uid_of(str(key)), name=str(key))
+
+    def target(self, key: str | None) -> End | LinkKey | None:
+        """The memory or link that *key* stands for, if that comes too."""
+        return None if key is None else self._ends.get(key) or self._links.get(key)
+
+
+def _end(ctx: Context, piece: Piece) -> End:
+    home = ctx.home(piece.entry.get("namespace") or None)
+    if uid := _uid(piece, home):
+        return End(uid, name=piece.key)
+    return End(namespace=home, name=str(piece.entry["title"]))
+
+
+def _uid(piece: Piece, home: str) -> str:
+    """The uid of a piece, or nothing if it is known by its name alone."""
+    if piece.identity is not None:
+        return str(uuid.uuid5(FAMILY, f"{home}\n{piece.identity}"))
+    key = document_entry.key_of(piece.entry) if piece.entry.get("id") is not None else ""
+    return document_entry.uid_of(key) if key else ""
+
+
+def _record(ctx: Context, piece: Piece, ends: _Ends) -> MemoryRecord:
+    entry = dict(piece.entry)
+    if ends.target(piece.target):
+        told = entry["metadata"].items()
+        entry["metadata"] = {name: value for name, value in told if name != ORIGINAL_TARGET}
+    if piece.identity is not None:
+        entry["id"] = _uid(piece, ctx.home(entry.get("namespace") or None))
+    return record_of(ctx, piece.label, entry, has_name=piece.identity is None, adds=piece.adds)
+
+
+def _abouts(ctx: Context, pieces: Iterable[Piece], ends: _Ends) -> Iterator[Record]:
+    """The links from thoughts to what they are about, and which of these is their target; either may be missing."""
+    targets = []
+    for piece in pieces:
+        source = ends.end(piece.key)
+        for key in piece.about:
+            if key in ends:
+                edge = Edge(id=0, source_id=0, target_id=0, type=ABOUT, created_at=ctx.now())
+                link = LinkKey(source, ends.end(key), ABOUT, edge.created_at)
+                yield LinkRecord(piece.label, edge, link, told=Told(frozenset()))
+        if target := ends.target(piece.target):
+            targets.append(TargetRecord(piece.label, source.uid, target))
+    yield from targets

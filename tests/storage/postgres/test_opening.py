@@ -1,0 +1,95 @@
+"""Opening a server's database: what is wrong with it is said in one sentence."""
+
+from __future__ import annotations
+
+import secrets
+
+import psycopg
+import pytest
+from postgres_server import shared_server
+from support import a_draft, put
+
+from mnemic.errors import Invalid, MnemicError, StoreUnusable, Unavailable
+from mnemic.index.index import open_index
+from mnemic.model.change import BEGINNING
+from mnemic.storage.postgres.store import PostgresStore
+
+pytestmark = pytest.mark.only_on("postgres")
+
+
+def opened(address: str) -> PostgresStore:
+    return PostgresStore(address, open_index)
+
+
+@pytest.fixture
+def url(engine):
+    """A database with nothing in it."""
+    name = f"opening_{secrets.token_hex(6)}"
+    yield shared_server().create(name)
+    shared_server().drop(name)
+
+
+def refusal(address: str, kind: type[MnemicError]) -> str:
+    with pytest.raises(kind) as caught:
+        opened(address)
+    return str(caught.value)
+
+
+def test_a_wrong_address_user_database_or_server_is_named(engine):
+    server = shared_server()
+    assert "not a PostgreSQL address" in refusal("postgresql://a b@@:x/::", Invalid)
+    assert "no such database" in refusal(server.url("nowhere"), StoreUnusable)
+    assert "no such user" in refusal(server.url("postgres", user="stranger"), StoreUnusable)
+    assert "does not answer" in refusal("postgresql://someone:secret@127.0.0.1:1/x", Unavailable)
+
+
+def test_a_password_is_never_told(engine):
+    assert "secret" not in refusal("postgresql://someone:secret@127.0.0.1:1/x", Unavailable)
+
+
+def test_a_role_without_rights_is_told_which_it_lacks(url):
+    with psycopg.connect(url, autocommit=True) as owner:
+        owner.execute("DROP ROLE IF EXISTS poor")
+        owner.execute("CREATE ROLE poor LOGIN")
+    told = refusal(url.replace("postgres@", "poor@", 1), StoreUnusable)
+    assert "lacks a right" in told and "permission denied" in told
+
+
+def test_a_newer_format_is_refused_and_left_alone(url):
+    opened(url).close()
+    with psycopg.connect(url, autocommit=True) as owner:
+        owner.execute("UPDATE mnemic.meta SET value = '99' WHERE key = 'format'")
+    assert "newer Mnemic (format 99" in refusal(url, StoreUnusable)
+
+
+def test_many_open_a_new_database_at_once(url):
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(6) as threads:
+        stores = list(threads.map(opened, [url] * 6))
+    put(stores[0], a_draft("a heron"))
+    assert all(len(list(store.read().journal())) == 1 for store in stores)
+    for store in stores:
+        store.close()
+
+
+def test_what_was_restored_from_another_server_is_settled(url):
+    first = opened(url)
+    put(first, a_draft("a heron"))
+    first.close()
+    with psycopg.connect(url, autocommit=True) as owner:
+        owner.execute("UPDATE mnemic.journal SET xid = '99999999999'")
+    store = opened(url)
+    assert [change.subject_id for change in store.read().changes(BEGINNING)] == [1]
+    put(store, a_draft("another"))
+    assert [change.subject_id for change in store.read().changes(BEGINNING)] == [1, 2]
+    store.close()
+
+
+def test_a_text_with_a_nul_is_refused_and_nothing_is_kept(fresh):
+    store = fresh()
+    with pytest.raises(Invalid, match="NUL"):
+        put(store, a_draft("a\0b"))
+    with pytest.raises(Invalid, match="NUL"):
+        put(store, a_draft("a", metadata={"key": ["\0"]}))
+    assert list(store.read().journal()) == []

@@ -1,0 +1,102 @@
+"""What a write costs: few statements, few answers waited for, and nothing lost by what is left out."""
+
+from __future__ import annotations
+
+import psycopg
+import pytest
+from support import Uids, a_draft, kept, put, write
+
+from mnemic.core.memories import Note, remember
+from mnemic.errors import Invalid
+from mnemic.model.filter import Filter
+from mnemic.storage.postgres.connection import Held
+
+pytestmark = pytest.mark.only_on("postgres")
+
+
+class Sent:
+    """The statements that are sent, and how often an answer is waited for."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch):
+        self.statements: list[str] = []
+        self.waits = 0
+        execute, answered = psycopg.Connection.execute, Held._execute
+
+        def counted(connection, query, *given, **how):
+            self.statements.append(query)
+            return execute(connection, query, *given, **how)
+
+        def waited(held, *given):
+            self.waits += 1
+            return answered(held, *given)
+
+        monkeypatch.setattr(psycopg.Connection, "execute", counted)
+        monkeypatch.setattr(Held, "_execute", waited)
+
+
+def notes(count: int) -> list[Note]:
+    return [Note(text=f"Heron number {number} stands in the reeds") for number in range(count)]
+
+
+def test_a_write_is_eight_statements_and_five_round_trips(ctx, monkeypatch):
+    kept(ctx, "A swallow in the barn")
+    ctx.store._announcer.close()
+    sent = Sent(monkeypatch)
+    remember(ctx, [Note(text="A heron in the reeds")])
+    assert len(sent.statements) <= 8 and sent.waits <= 5
+    assert sent.statements[0] == "BEGIN" and sent.statements[-1] == "COMMIT"
+
+
+def test_a_batch_costs_no_more_statements_than_a_write(ctx, monkeypatch):
+    kept(ctx, "A swallow in the barn")
+    ctx.store._announcer.close()
+    sent = Sent(monkeypatch)
+    assert len(remember(ctx, notes(50)).kept) == 50
+    assert len(sent.statements) <= 8 and sent.waits <= 5
+
+
+def test_the_numbers_of_a_batch_have_no_gap(ctx):
+    remember(ctx, notes(30))
+    last = kept(ctx, "A swallow in the barn")
+    assert last.id == 31 and last.statements[0].id == 31
+    assert [change.sequence for change in ctx.read().journal()] == list(range(1, 32))
+    assert ctx.read().select(Filter(), limit=100) and len(ctx.read().select(Filter())) == 31
+
+
+def test_a_transaction_reads_what_it_has_inserted(store):
+    uid = Uids()
+
+    def work(tx):
+        one = tx.insert(a_draft("A heron", tags=("bird",)), uid=uid())
+        other = tx.insert(a_draft("A pond"), uid=uid())
+        return tx.get([one.id, other.id]) == [one, other] and tx.batch
+
+    assert write(store, work) == 1
+
+
+def test_a_word_is_in_the_vocabulary_again_after_another_process_purged_it(fresh):
+    store, other = fresh(), fresh()
+    [heron] = put(store, a_draft("A heron"))
+    assert store.read().spellings("herom", 1, None) == ["heron"]
+    write(other, lambda tx: tx.purge([heron.id]))
+    assert other.read().spellings("herom", 1, None) == []
+    put(store, a_draft("Another heron"))
+    assert other.read().spellings("herom", 1, None) == ["heron"]
+
+
+def test_a_word_of_a_change_that_failed_is_not_taken_for_known(store):
+    def failing(tx):
+        tx.insert(a_draft("A heron"), uid=Uids()())
+        tx.get([1])
+        raise Invalid("no")
+
+    with pytest.raises(Invalid):
+        write(store, failing)
+    put(store, a_draft("A heron"))
+    assert store.read().spellings("herom", 1, None) == ["heron"]
+
+
+def test_a_nul_character_is_refused_and_nothing_is_kept(store):
+    with pytest.raises(Invalid, match="NUL"):
+        put(store, a_draft("A heron"), a_draft("A \0 pond", title="A pond"))
+    assert store.read().select(Filter()) == []
