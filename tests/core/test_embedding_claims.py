@@ -35,6 +35,14 @@ def test_what_somebody_has_claimed_is_embedded_by_nobody_else(ctx, clock):
     assert embed_pending(ctx, 10) == 1
 
 
+def test_a_claim_of_a_clock_that_is_a_little_ahead_holds(ctx, clock):
+    kept(ctx, "the heron stands in the pond")
+    clock.advance(seconds=2)
+    claim_all(ctx)
+    clock.advance(seconds=-2)
+    assert claim_all(ctx, "a third") == frozenset() and embed_pending(ctx, 10) == 0
+
+
 def test_a_claim_of_a_clock_that_was_set_back_does_not_hold(ctx, clock):
     kept(ctx, "the heron stands in the pond")
     clock.advance(hours=5)

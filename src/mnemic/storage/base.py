@@ -41,6 +41,9 @@ BACKLOG_LOOKED_AT = 1_000
 """Of a longer queue a recall looks at the newest so many: at all of 100,000 takes 45 ms."""
 CLAIM_LIFETIME = MINUTE
 """So long a statement stays claimed by a process that does not drop its claim, since it was killed or hangs."""
+CLAIM_HORIZON = 2 * CLAIM_LIFETIME
+"""A claim that would last longer was made by a clock that has been set back. Clocks of two machines differ a little,
+and a process may read its own, then wait for a lock while another claims."""
 
 
 class NotLocked(Exception):

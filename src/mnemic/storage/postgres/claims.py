@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mnemic.model.time import Moment
-from mnemic.storage.base import CLAIM_LIFETIME
+from mnemic.storage.base import CLAIM_HORIZON, CLAIM_LIFETIME
 from mnemic.storage.postgres.connection import Executor
 from mnemic.storage.postgres.rows import column
 
-# In force until it expires. One that would last longer than any can was made by a clock that has been set back.
-IN_FORCE = f"claim.expires_at BETWEEN %(now)s + 1 AND %(now)s + {CLAIM_LIFETIME}"
+IN_FORCE = f"claim.expires_at BETWEEN %(now)s + 1 AND %(now)s + {CLAIM_HORIZON}"
 UNCLAIMED = f"""
 s.id NOT IN (SELECT statement_id FROM claim WHERE {IN_FORCE})
 """

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 import apsw
 
 from mnemic.model.time import Moment
-from mnemic.storage.base import CLAIM_LIFETIME
+from mnemic.storage.base import CLAIM_HORIZON, CLAIM_LIFETIME
 from mnemic.storage.sqlite.memories import as_json
 from mnemic.storage.sqlite.rows import column
 
-# In force until it expires. One that would last longer than any can was made by a clock that has been set back.
-IN_FORCE = f"expires_at BETWEEN :now + 1 AND :now + {CLAIM_LIFETIME}"
+IN_FORCE = f"expires_at BETWEEN :now + 1 AND :now + {CLAIM_HORIZON}"
 UNCLAIMED = f"""
 s.id NOT IN (SELECT statement_id FROM claim WHERE {IN_FORCE})
 """
