@@ -22,6 +22,7 @@ from mnemic.core.trust.lexicon import (
     are_opposite,
     entry,
     is_agent_of,
+    is_negated_form,
     is_verb,
     lexicon,
     mean_the_same,
@@ -132,9 +133,11 @@ def _paired(
     for term in claim.terms:
         pairs.append(_pair(term, fact, context, words, pairs[-1] if pairs else None))
     taken = {pair.known for pair in pairs if pair.how is How.SAME}
-    # A value that another one of the claim equals is no rival: "5 mg every morning and a pill at night".
+    # What another term of the claim equals is no rival: "5 mg every morning and a pill at night".
     pairs = [
-        Pair(pair.term, How.MISSING) if pair.how is How.CONFLICT and pair.known in taken else pair
+        _around(pair.term, (*fact.inherited, *context), words)
+        if pair.how in (How.CONFLICT, How.OPPOSITE) and pair.known in taken
+        else pair
         for pair in pairs
     ]
     pairs = _without_repeats(pairs, fact, context)
@@ -150,6 +153,12 @@ def _paired(
         else _parted(pair)
         for pair in pairs
     )
+
+
+def _around(term: Term, around: Sequence[Term], words: Lexicon) -> Pair:
+    """The pair of a term that the clause itself does not have."""
+    same = next((known for known in around if _meet(term, known, words) is How.SAME), None)
+    return Pair(term, How.SAME, same, is_own=False) if same else Pair(term, How.MISSING)
 
 
 def _without_repeats(pairs: Sequence[Pair], fact: Clause, context: Sequence[Term]) -> list[Pair]:
@@ -185,16 +194,27 @@ def _is_misread(pair: Pair, claim: Clause, fact: Clause) -> bool:
 
 
 def _converse(pair: Pair, pairs: Sequence[Pair], words: Lexicon) -> Pair:
-    """*pair* as met, if its words tell one event from two sides: who lends, and who borrows "from" it."""
+    """*pair* as met, if its words tell one thing from two sides: who lends, and who borrows "from" it.
+
+    Of two that are compared, the one is larger and the other smaller.
+    """
     if pair.how is not How.OPPOSITE or pair.known is None:
         return pair
-    turned = any(
-        one.known is not None and one.known.place < pair.known.place and not one.known.before
-        and one.term.place > pair.term.place and words.is_one(one.term.before, "route")
-        for one in pairs if one.is_met and one.is_own
-    )  # fmt: skip
-    is_converse = pair.known.key in words.converses.get(pair.term.key, ())
-    return Pair(pair.term, How.NEAR, pair.known) if turned and is_converse else pair
+    turned = {
+        one.term.before
+        for one in pairs
+        if one.is_met
+        and one.is_own
+        and one.known is not None
+        and one.known.place < pair.known.place
+        and not one.known.before
+        and one.term.place > pair.term.place
+    }
+    is_converse = pair.known.key in words.converses.get(pair.term.key, ()) and any(
+        words.is_one(before, "route") for before in turned
+    )
+    is_compared = any(words.is_one(before, "comparing") for before in turned)
+    return Pair(pair.term, How.NEAR, pair.known) if is_converse or is_compared else pair
 
 
 def _is_displaced(pair: Pair, fact: Clause, pairs: Sequence[Pair]) -> bool:
@@ -295,10 +315,12 @@ def _meet(term: Term, known: Term, words: Lexicon) -> How:
         return How.MISSING
     if words.language in SPACELESS and (known.key.startswith(term.key) or term.key.startswith(known.key)):
         return How.NEAR
-    if TermKind.NAME in (term.kind, known.kind):
-        return How.MISSING
+    if TermKind.NAME in (term.kind, known.kind):  # of names only the listed ones: RAM is memory
+        return How.NEAR if known.key in words.synonyms.get(term.key, ()) else How.MISSING
     if words.language == "en" and (_is_agent(term, known) or _is_repeated(term, known)):
         return How.NEAR
+    if words.language == "en" and is_negated_form(term.text.lower(), known.text.lower()):
+        return How.OPPOSITE
     return _relation(term.key, known.key, words.language)
 
 
@@ -404,7 +426,9 @@ class _View:
             return bool(self.own)
         about = self.subject()
         told = [pair for pair in self.pairs if pair not in about] or (about if len(about) > 2 else [])
-        return any(pair.is_own and pair.is_met for pair in told)
+        has_object = self.words.is_one(self.fact.order[-1], "pronouns")
+        is_referred = has_object and not any(term.is_verb for term in self.fact.terms)
+        return any((pair.is_own or is_referred) and pair.is_met for pair in told)  # "4.7 still has it"
 
     # --- contradiction
 
@@ -559,7 +583,7 @@ class _View:
         is_reversed = any(
             self._is_reversed(one, other) for at, one in enumerate(arguments) for other in arguments[at + 1 :]
         )
-        if is_reversed or self._changes_voice() or self._changes_sides():
+        if is_reversed or self._changes_voice() or self._changes_sides() or self._exchanges_values():
             return f"memory has them the other way round: {_quoted(self.fact)}"
         return ""
 
@@ -617,12 +641,16 @@ class _View:
         crossed = first.place > second.place
         befores, kinds = (one.term.before, other.term.before), {one.term.kind, other.term.kind}
         is_exchanged = crossed and befores[0] != befores[1] and befores == (second.before, first.before)
+        if is_exchanged and any(self.words.is_one(before, "comparing") for before in befores):
+            return not self._compares_from_the_other_side()
+        if is_exchanged and _is_copula(befores):
+            return False
         if is_exchanged and (all(befores) or kinds in ({TermKind.NAME}, {TermKind.VALUE})):
             return True
         roles = (one.term.role, other.term.role)
         if all(roles) and roles[0] != roles[1] and roles == (second.role, first.role):
             return True
-        if TermKind.VALUE in kinds or self._keep_their_cases(one, other):
+        if TermKind.VALUE in kinds or self._keep_their_cases(one, other) or self._is_inverted():
             return False
         verb = self._between(one, other)
         if verb is None or verb.known is None or verb.how is not How.SAME:
@@ -633,6 +661,40 @@ class _View:
         if is_passive != was_passive and behind.before and not self.words.is_one(behind.before, "passive"):
             return False
         return crossed ^ (is_passive != was_passive)
+
+    def _compares_from_the_other_side(self) -> bool:
+        """Whether one says "larger" where the other says "smaller"."""
+        return any(
+            pair.known is not None and are_opposite(pair.term.key, pair.known.key, self.words)
+            for pair in self.own
+        )
+
+    def _is_inverted(self) -> bool:
+        """Whether only one of two German clauses begins with an adjunct, so that its subject follows the verb."""
+        starts = {bool(clause.terms[0].before) for clause in (self.claim, self.fact)}
+        return self.words.language == "de" and len(starts) == 2
+
+    def _exchanges_values(self) -> bool:
+        """Whether two values changed places while what they belong to did not: "8 on weekdays and 6 on weekends"."""
+        values = [pair for pair in self.own if pair.term.value is not None and pair.how is How.SAME]
+        return any(
+            _is_crossed(one, other) and any(not _is_crossed(*owners) for owners in self._owners(one, other))
+            for at, one in enumerate(values)
+            for other in values[at + 1 :]
+        )
+
+    def _owners(self, one: Pair, other: Pair) -> list[tuple[Pair, Pair]]:
+        """What each of two values may belong to: words behind the same preposition, all behind or all in front."""
+        words = [
+            pair for pair in self.own if pair.term.value is None and pair.term.kind is not TermKind.LIGHT
+        ]
+        low, high = one.term.place, other.term.place
+        before = [pair for pair in words if pair.term.place < low][-1:]
+        between = [pair for pair in words if low < pair.term.place < high]
+        after = [pair for pair in words if pair.term.place > high][:1]
+        found = [(left, right) for left in between[:1] for right in after]
+        found += [(left, right) for left in before for right in between[-1:]]
+        return [pair for pair in found if pair[0].term.before == pair[1].term.before != ""]
 
     def _keep_their_cases(self, one: Pair, other: Pair) -> bool:
         """Whether two arguments in Russian, whose order is free, have the endings they have in the memory."""
@@ -803,15 +865,15 @@ class _View:
     # --- entailment
 
     def _misses_a_genitive(self) -> bool:
-        """Whether all missing terms are in the same sentence and only specify: "unused days of leave"."""
+        """Whether all missing terms are one phrase of the same sentence and only specify: "unused days of leave"."""
         missing = self.missing
         return (
-            len(missing) == 1
-            and missing[0].is_elsewhere
+            bool(missing)
+            and len(self._slot()) == len(missing)
             and missing[0].term.before == "of"
-            and missing[0].term.kind is TermKind.WORD
-            and len(self.own) > 3
-            and not any(term.before == "of" for term in self.free)
+            and all(pair.is_elsewhere and pair.term.kind is TermKind.WORD for pair in missing)
+            and len(self.own) > 2
+            and not any(term.before == "of" or term in subject(self.fact) for term in self.free)
         )
 
     def _is_complement(self, pair: Pair) -> bool:
@@ -864,6 +926,16 @@ class _View:
         if "all" in claim and "all" not in fact and not self.claim.is_denied:
             return False
         return not ("obliged" in claim and "permitted" in fact and "obliged" not in fact)
+
+
+def _is_crossed(one: Pair, other: Pair) -> bool:
+    """Whether two pairs come in another order in the memory than in the claim."""
+    return bool(one.known and other.known and one.known.place > other.known.place)
+
+
+def _is_copula(befores: tuple[str, str]) -> bool:
+    """Whether a Japanese sentence equates two things, so that either may be its topic: 部長は田中さんです."""
+    return befores[0] in ("は", "が") and befores[1] in ("です", "だ", "である", "でした", "だった")
 
 
 QUOTED = 120

@@ -59,7 +59,8 @@ def ends_unsaid(claim: Clause, fact: Clause, pairs: Sequence[Pair], words: Lexic
         return False
     used = {pair.known.place for pair in pairs if pair.known is not None and pair.is_own}
     ends = [term for term in fact.terms if term.place not in used and words.is_one(term.key, "ending")]
-    return bool(ends) and bool(used) and is_about_the_same(fact, pairs, words)
+    is_named = bool(used) or fact.has_pronoun  # "and left it in May"
+    return bool(ends) and is_named and is_about_the_same(fact, pairs, words)
 
 
 def _is_firm(pair: Pair) -> bool:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mnemic.core.trust.comparison import WEIGHTS, Comparison, Entailment, How, compare
-from mnemic.core.trust.lexicon import LANGUAGES, SPACELESS
+from mnemic.core.trust.implications import tells_an_end
+from mnemic.core.trust.lexicon import LANGUAGES, SPACELESS, lexicon
 from mnemic.core.trust.propositions import Clause, clauses, completed, sentences
 from mnemic.core.trust.terms import Term, TermKind
 from mnemic.model.languages import detect
@@ -135,7 +136,14 @@ def _best(
     found = [compare(claim, fact, context, titled) for fact, context in _nearest(claim, known, most)]
     if claim.is_denied and "all" in claim.marks:  # "not every": one exception is enough
         found = [one for one in found if one.relation is Entailment.ENTAILS] or found
+    if claim.marks & {"no more", "still"}:  # "he joined in May and left in June": the end decides
+        found = [one for one in found if _decides_by_an_end(one)] or found
     return max(found, key=_strength)
+
+
+def _decides_by_an_end(found: Comparison) -> bool:
+    is_decided = found.relation in (Entailment.ENTAILS, Entailment.CONTRADICTS)
+    return is_decided and tells_an_end(found.fact, lexicon(found.fact.language))
 
 
 _ORDER = {Entailment.ENTAILS: 2, Entailment.CONTRADICTS: 1, Entailment.RELATED: 0, Entailment.NONE: 0}
@@ -154,7 +162,10 @@ def _strength(found: Comparison) -> float:
         elif pair.is_met:
             near = 1.0 if pair.is_own else 0.9 if pair.known in found.fact.inherited else 0.5
             total += worth * near * (1.0 if pair.how is How.SAME else 0.9)
-    has_verb = any(pair.term.is_verb and pair.is_own and pair.is_met for pair in found.pairs)
+    has_verb = any(
+        pair.term.is_verb and pair.term.kind is not TermKind.LIGHT and pair.is_own and pair.is_met
+        for pair in found.pairs
+    )
     return total + 0.3 * _ORDER[found.relation] + 0.8 * has_verb
 
 

@@ -176,7 +176,7 @@ _IRREGULAR = {"left": "leave", "lay": "lie", "found": "find", "better": "better"
               "media": "media", "lost": "lose", "met": "meet", "led": "lead", "kept": "keep", "fell": "fall",
               "rose": "rise", "bore": "bear", "saw": "see", "felt": "feel", "worse": "worse", "last": "last",
               "first": "first", "worst": "worst", "less": "less", "more": "more", "building": "building",
-              "using": "use"}  # fmt: skip
+              "using": "use", "used": "use"}  # fmt: skip
 
 
 @lru_cache(maxsize=8192)
@@ -350,15 +350,15 @@ def are_opposite(one: str, other: str, words: Lexicon) -> bool:
         or words.antonyms.get(other, _NOTHING) & left.derived
     ):
         return True
-    if any(_negated_form(one, other)):
+    if is_negated_form(one, other):
         return True
     bases = [word[2:] if word.startswith("re") and is_verb(word[2:]) else word for word in (one, other)]
     return bases != [one, other] and are_opposite(bases[0], bases[1], words)  # closed, reopened
 
 
-def _negated_form(one: str, other: str) -> tuple[bool, ...]:
+def is_negated_form(one: str, other: str) -> bool:
+    """Whether one English word is the other with a negating prefix: limited and unlimited."""
     short, long = sorted((one, other), key=len)
-    if not long.endswith(short):
-        return ()
     prefixes = ("un", "in", "im", "ir", "il", "dis", "non", "de")
-    return tuple(len(short) > 3 and long == prefix + short and is_common_word(long) for prefix in prefixes)
+    is_prefixed = len(short) > 3 and long.endswith(short) and long.removesuffix(short) in prefixes
+    return is_prefixed and is_common_word(long)

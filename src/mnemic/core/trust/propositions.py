@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
@@ -205,6 +205,9 @@ def subject(clause: Clause) -> tuple[Term, ...]:
     if clause.language == "ja":
         topic = next((at for at, term in enumerate(clause.terms) if term.before in _TOPICS), None)
         return clause.terms[: topic + 1] if topic is not None else clause.terms[:1]
+    if clause.language == "zh":  # 会议室: nothing parts its two terms
+        is_compound = len(clause.terms) > 1 and clause.terms[1].place == clause.terms[0].place + 1
+        return clause.terms[: 1 + (is_compound and clause.terms[1].value is None)]
     verbs = [term.place for term in clause.terms[1:] if term.is_verb]
     verbs += [
         place for place, word in enumerate(clause.order) if word in _FINITE and place > clause.terms[0].place
@@ -298,9 +301,16 @@ def _starts_clause(rest: Sequence[str], words: Lexicon, after: str = ",") -> boo
         return True
     if after == "and" and _continues(rest, words):
         return True
-    until = next((at for at, token in enumerate(rest) if token in (",", ";", "and", "or")), len(rest))
+    until = next((at for at, token in enumerate(rest) if _ends_item(token.lower(), words)), len(rest))
     return any(_is_finite(token.lower(), words) for token in rest[: min(until, 7)]) or _names_an_actor(
         rest, words
+    )
+
+
+def _ends_item(word: str, words: Lexicon) -> bool:
+    """Whether an item of a list is over: "and macOS before it is uploaded" adds no proposition about macOS."""
+    return word in (",", ";", "and", "or") or any(
+        words.is_one(word, role) for role in ("before", "after", "conditions")
     )
 
 
@@ -337,7 +347,7 @@ def _names_an_actor(rest: Sequence[str], words: Lexicon) -> bool:
         return False
     word = rest[low].lower()
     key = words.key(word)
-    return key != word and "v" in entry(key).parts
+    return (key != word or "_" in word) and "v" in entry(key).parts
 
 
 def _is_finite(word: str, words: Lexicon) -> bool:
@@ -370,7 +380,7 @@ _VERBS_FIRST = frozenset(
 def _clause(
     tokens: Sequence[str], words: Lexicon, sentence: str, extra_denials: int = 0, has_exception: bool = False
 ) -> Clause | None:
-    items = list(quantities.read(tokens, words))
+    items = list(_parted(quantities.read(tokens, words), words))
     marks, denials = _marks(_without_frequency(items, words), words, sentence)
     if has_exception and "all" in marks:
         marks = marks - {"all"} | {"excepted"}
@@ -379,11 +389,27 @@ def _clause(
     )
     if not terms:
         return None
+    if words.language == "en" and not any(one.is_verb and words.is_one(one.key, "moved") for one in terms):
+        marks = marks - {"moved"}  # "front-end"
     denials += extra_denials
     lead = tuple(order[: terms[0].place])
     return Clause(
         sentence, words.language, tuple(terms), frozenset(marks), denials, lead=lead, order=tuple(order)
     )
+
+
+def _parted(items: Iterable[str | Term], words: Lexicon) -> Iterator[str | Term]:
+    """*items* with "larger than" in two where no number follows: it compares two things."""
+    for item in items:
+        word, _, than = item.lower().rpartition("_") if isinstance(item, str) else ("", "", "")
+        is_bound = any(
+            isinstance(item, str) and words.is_one(item.lower(), role) for role in ("above", "below")
+        )
+        if is_bound and words.is_one(than, "comparing"):
+            yield word
+            yield than
+        else:
+            yield item
 
 
 def _without_frequency(items: Sequence[str | Term], words: Lexicon) -> list[str]:
@@ -470,7 +496,7 @@ def _terms(items: Sequence[str | Term], words: Lexicon, is_first: bool) -> tuple
             order.append(lowered)
             continue
         if isinstance(item, str) and _is_function(lowered, words) and not is_state:
-            if words.is_one(lowered, "prepositions") or words.is_one(lowered, "passive"):
+            if any(words.is_one(lowered, role) for role in ("prepositions", "passive", "comparing")):
                 before = lowered
             if words.is_one(lowered, "route"):
                 role = lowered
@@ -529,7 +555,7 @@ def _is_passive(term: Term, order: Sequence[str]) -> bool:
 
 _FUNCTIONS = ("articles", "auxiliaries", "prepositions", "negators", "no_more", "hedges", "permission", "obligation",
               "all", "some", "only", "still", "false_frames", "true_frames", "clauses", "above", "below", "at_least",
-              "at_most", "passive", "exceptions", "conditions")  # fmt: skip
+              "at_most", "passive", "exceptions", "conditions", "comparing")  # fmt: skip
 
 
 def _is_function(word: str, words: Lexicon) -> bool:
@@ -601,6 +627,8 @@ def _is_english_verb(
 
 def _is_name(token: str, lowered: str, is_first: bool, words: Lexicon) -> bool:
     if any(char.isdigit() for char in token) or ("_" in token and not _is_phrase(token, words)):
+        return True
+    if words.language == "en" and any(char.isupper() for char in token[1:]):  # macOS
         return True
     if not token[0].isupper():
         return False

@@ -87,6 +87,8 @@ def _date(tokens: Sequence[str], place: int, words: Lexicon) -> tuple[Date, int]
         return Date((("year", year), ("month", month), ("day", day)), token), 1
     if clock := _CLOCK.fullmatch(token):
         return _time(tokens, place, int(clock.group(1)) * 60 + int(clock.group(2)), 1, words)
+    if token.isdecimal() and int(token) <= 12 and _lower(tokens, place + 1) in _HALVES_OF_DAY:
+        return _time(tokens, place, int(token) * 60, 1, words)
     if words.language in SPACELESS and (found := _eastern(tokens, place)):
         return found
     if re.fullmatch(r"(?:19|20|21)\d\d", token) and _is_year(tokens, place, words):
@@ -170,11 +172,14 @@ def _eastern(tokens: Sequence[str], place: int) -> tuple[Date, int] | None:
     return Date(tuple(parts), "".join(tokens[start:place])), place - start
 
 
+_HALVES_OF_DAY = {"am": 0, "a.m": 0, "pm": 720, "p.m": 720}
+
+
 def _time(tokens: Sequence[str], place: int, minutes: int, length: int, words: Lexicon) -> tuple[Date, int]:
     following = _lower(tokens, place + length)
-    if following in ("pm", "p.m") and minutes < 720:
-        minutes += 720
-    length += following in ("pm", "p.m", "am", "a.m", "utc", "uhr")
+    if following in _HALVES_OF_DAY:
+        minutes = minutes % 720 + _HALVES_OF_DAY[following]
+    length += following in _HALVES_OF_DAY or following in ("utc", "uhr")
     return Date((("minute", minutes),), " ".join(tokens[place : place + length])), length
 
 
@@ -277,12 +282,39 @@ def _quantity(tokens: Sequence[str], place: int, words: Lexicon) -> tuple[Quanti
             break
         place += 1
     # An article may stand between "below" and "the limit of 5"; a bound without a number is an ordinary word.
+    if words.language == "en" and (often := _frequency(tokens, place)):
+        return often
     number = _fraction(tokens, place) or _plain(tokens, place, words) or _single(tokens, place, bound)
     if number is None or (not bound and start != place and number is None):
         return None
     value, length = number
     place += length
     return _with_unit(tokens, start, place, value, bound, words)
+
+
+_PERIODS = {
+    "hourly": 3_600.0, "daily": 86_400.0, "nightly": 86_400.0, "weekly": 604_800.0, "fortnightly": 1_209_600.0,
+    "monthly": _MONTH, "quarterly": 3 * _MONTH, "yearly": 365 * 86_400.0, "annual": 365 * 86_400.0,
+    "annually": 365 * 86_400.0,
+}  # fmt: skip
+
+
+def _frequency(tokens: Sequence[str], place: int) -> tuple[Quantity, int] | None:
+    """How often: "weekly", "every week", "every quarter"; what stands between two times is its amount."""
+    token = _lower(tokens, place)
+    if token in _PERIODS:
+        return _every(_PERIODS[token], tokens[place]), 1
+    if token not in ("every", "each"):
+        return None
+    following = _lower(tokens, place + 1)
+    known = ("time", 3 * _MONTH) if following == "quarter" else unit(following)
+    if known is None or known[0] != "time":
+        return None
+    return _every(known[1], " ".join(tokens[place : place + 2])), 2
+
+
+def _every(seconds: float, text: str) -> Quantity:
+    return Quantity(seconds, seconds, "period", text, is_calendar=seconds >= _MONTH)
 
 
 def _fraction(tokens: Sequence[str], place: int) -> tuple[float, int] | None:
@@ -351,6 +383,8 @@ def _with_unit(
     amount = value * factor
     low, high = _range(amount, bound)
     text = " ".join(tokens[start:place])
+    if dimension == "time" and words.language == "en" and _lower(tokens, start - 1) == "every":
+        dimension = "period"  # "every three months"
     return Quantity(low, high, dimension, text, is_calendar), place - start
 
 
