@@ -66,15 +66,16 @@ def share(counts: Counter[tuple[str, str]], label: str, status: str) -> float:
 
 
 @pytest.mark.parametrize(
-    "name, size",
+    "name, size, verified",
     [
-        ("claims_tuned.txt", 170),
-        ("claims_unseen.txt", 125),
-        ("claims_paraphrased.txt", 343),
-        ("claims_naive.txt", 155),
+        ("claims_tuned.txt", 170, 0.6),
+        ("claims_unseen.txt", 125, 0.6),
+        ("claims_paraphrased.txt", 343, 0.6),
+        ("claims_naive.txt", 155, 0.6),
+        ("claims_naive_again.txt", 85, 0.5),
     ],
 )
-def test_a_falsehood_is_hardly_ever_verified_and_most_are_found(ctx, name, size):
+def test_a_falsehood_is_hardly_ever_verified_and_most_are_found(ctx, name, size, verified):
     counts = outcomes(ctx, name)
     assert counts.total() == size
     others = {one: count for one, count in counts.items() if one[0] != "verified"}
@@ -82,4 +83,4 @@ def test_a_falsehood_is_hardly_ever_verified_and_most_are_found(ctx, name, size)
     assert false <= 0.02
     assert share(counts, "contradicted", "contradicted") >= 0.7
     assert share(counts, "verified", "contradicted") <= 0.05
-    assert share(counts, "verified", "verified") >= 0.6
+    assert share(counts, "verified", "verified") >= verified

@@ -140,6 +140,7 @@ def _paired(
         else pair
         for pair in pairs
     ]
+    pairs = [Pair(pair.term, How.MISSING) if _is_between(pair, fact, words) else pair for pair in pairs]
     pairs = _without_repeats(pairs, fact, context)
     if not is_about_the_same(fact, pairs, words):
         pairs = [Pair(pair.term, How.MISSING) if _is_end(pair, words) else pair for pair in pairs]
@@ -153,6 +154,16 @@ def _paired(
         else _parted(pair)
         for pair in pairs
     )
+
+
+def _is_between(pair: Pair, fact: Clause, words: Lexicon) -> bool:
+    """Whether a date may lie between two of the memory: "in July", "from April to October"."""
+    if pair.how is not How.CONFLICT or pair.known is None or not isinstance(pair.term.value, Date):
+        return False
+    ends = [
+        term for term in fact.terms if isinstance(term.value, Date) and words.is_one(term.before, "route")
+    ]
+    return len(ends) == 2 and pair.known in ends and not words.is_one(pair.term.before, "route")
 
 
 def _around(term: Term, around: Sequence[Term], words: Lexicon) -> Pair:
@@ -200,18 +211,19 @@ def _converse(pair: Pair, pairs: Sequence[Pair], words: Lexicon) -> Pair:
     """
     if pair.how is not How.OPPOSITE or pair.known is None:
         return pair
+    met = [(one.term, one.known) for one in pairs if one.is_met and one.is_own and one.known is not None]
     turned = {
-        one.term.before
-        for one in pairs
-        if one.is_met
-        and one.is_own
-        and one.known is not None
-        and one.known.place < pair.known.place
-        and not one.known.before
-        and one.term.place > pair.term.place
+        behind.before
+        for told, known in met
+        for front, verb, behind, other in (
+            (known, pair.known, told, pair.term),
+            (told, pair.term, known, pair.known),
+        )
+        if front.place < verb.place and not front.before and behind.place > other.place
     }
-    is_converse = pair.known.key in words.converses.get(pair.term.key, ()) and any(
-        words.is_one(before, "route") for before in turned
+    is_said_of_goods = pair.term.is_passive and pair.known.is_passive  # what is sold can be bought
+    is_converse = pair.known.key in words.converses.get(pair.term.key, ()) and (
+        is_said_of_goods or any(words.is_one(before, "route") for before in turned)
     )
     is_compared = any(words.is_one(before, "comparing") for before in turned)
     return Pair(pair.term, How.NEAR, pair.known) if is_converse or is_compared else pair
@@ -309,8 +321,8 @@ def _holds(known: Term, term: Term, words: Lexicon) -> bool:
 def _meet(term: Term, known: Term, words: Lexicon) -> How:
     if term.value is not None and known.value is not None:
         return _VALUES[fit(term.value, known.value)]
-    if term.key == known.key or term.text.lower() == known.text.lower():
-        return How.SAME
+    if term.key == known.key or words.key(term.text.lower()) == words.key(known.text.lower()):
+        return How.SAME  # an unknown word with a capital may be a name: "Playtests are held"
     if term.value is not None or known.value is not None:
         return How.MISSING
     if words.language in SPACELESS and (known.key.startswith(term.key) or term.key.startswith(known.key)):
@@ -493,7 +505,7 @@ class _View:
         return _denial(self.fact, ()) if is_same and not limits and self.fact.is_denied else ""
 
     def _values(self) -> str:
-        if not self.conflicts or len(self.conflicts) > 2 or self._is_flipped():
+        if not self.conflicts or len(self.conflicts) > 2 or (self._is_flipped() and not self.opposites):
             return ""
         if isinstance(self.conflicts[0].term.value, Date) and self._is_state_of_event():
             return ""
@@ -583,7 +595,8 @@ class _View:
         is_reversed = any(
             self._is_reversed(one, other) for at, one in enumerate(arguments) for other in arguments[at + 1 :]
         )
-        if is_reversed or self._changes_voice() or self._changes_sides() or self._exchanges_values():
+        found = (self._changes_voice, self._changes_sides, self._changes_role, self._exchanges_values)
+        if is_reversed or any(one() for one in found):
             return f"memory has them the other way round: {_quoted(self.fact)}"
         return ""
 
@@ -670,7 +683,9 @@ class _View:
         )
 
     def _is_inverted(self) -> bool:
-        """Whether only one of two German clauses begins with an adjunct, so that its subject follows the verb."""
+        """Whether the order of words tells no roles: a condition in front, or a German adjunct in only one of both."""
+        if any(_leads_elsewhere(clause, self.words) for clause in (self.claim, self.fact)):
+            return True
         starts = {bool(clause.terms[0].before) for clause in (self.claim, self.fact)}
         return self.words.language == "de" and len(starts) == 2
 
@@ -723,6 +738,22 @@ class _View:
                 ):
                     return True
         return False
+
+    def _changes_role(self) -> bool:
+        """Whether the claim's subject is a goal in the memory: "a neighbour sold it", "sold to a neighbour"."""
+        verbs = [pair for pair in self.own if pair.term.is_verb and pair.how is How.SAME]
+        return any(
+            verb.known is not None
+            and verb.term.is_passive == verb.known.is_passive
+            and pair.known is not None
+            and pair.term.place < verb.term.place
+            and pair.known.place > verb.known.place
+            and not pair.term.before
+            and self.words.is_one(pair.known.before, "route")
+            for verb in verbs
+            for pair in self.own
+            if pair.term in subject(self.claim)
+        )
 
     def _changes_voice(self) -> bool:
         """What the memory has behind "by" is an object in the claim, or the other way round, of the same verb."""

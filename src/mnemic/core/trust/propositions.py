@@ -266,7 +266,10 @@ def _split(tokens: Sequence[str], words: Lexicon) -> Iterator[list[str]]:
             continue
         if (
             words.is_one(lowered, "clauses")
-            and _starts_clause(tokens[place + 1 :], words, after=lowered)
+            and (
+                _starts_clause(tokens[place + 1 :], words, after=lowered)
+                or _is_gapped(part, tokens[place + 1 :], words)
+            )
             and len(part) > 1
         ):
             yield part

@@ -289,7 +289,18 @@ def _quantity(tokens: Sequence[str], place: int, words: Lexicon) -> tuple[Quanti
         return None
     value, length = number
     place += length
+    if not bound and (behind := _OR_MORE.get((_lower(tokens, place), _lower(tokens, place + 1)))):
+        bound, tokens = behind, [*tokens[:place], *tokens[place + 2 :]]
+        found = _with_unit(tokens, start, place, value, bound, words)
+        return (found[0], found[1] + 2) if found else None
     return _with_unit(tokens, start, place, value, bound, words)
+
+
+_OR_MORE = {
+    ("or", "more"): "at_least", ("or", "above"): "at_least", ("or", "higher"): "at_least",
+    ("or", "older"): "at_least", ("or", "less"): "at_most", ("or", "fewer"): "at_most", ("or", "below"): "at_most",
+    ("or", "younger"): "at_most",
+}  # fmt: skip
 
 
 _PERIODS = {
@@ -306,11 +317,13 @@ def _frequency(tokens: Sequence[str], place: int) -> tuple[Quantity, int] | None
         return _every(_PERIODS[token], tokens[place]), 1
     if token not in ("every", "each"):
         return None
-    following = _lower(tokens, place + 1)
+    times = {"second": 2, "other": 2, "third": 3, "fourth": 4}.get(_lower(tokens, place + 1), 1)
+    length = 3 if times > 1 else 2
+    following = _lower(tokens, place + length - 1)
     known = ("time", 3 * _MONTH) if following == "quarter" else unit(following)
     if known is None or known[0] != "time":
         return None
-    return _every(known[1], " ".join(tokens[place : place + 2])), 2
+    return _every(times * known[1], " ".join(tokens[place : place + length])), length
 
 
 def _every(seconds: float, text: str) -> Quantity:
