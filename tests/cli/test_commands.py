@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import click
 import pytest
@@ -43,6 +44,14 @@ def test_recall_finds_a_stored_memory(cli):
     )
     [full] = cli.json("recall", "API", "--detail", "full")["memories"]
     assert full["uid"] == kept["uid"] and full["score"] > 0
+
+
+def test_a_contradiction_is_told_with_the_command_that_settles_it(cli):
+    cli("remember", "We deploy on Fridays")
+    told = cli("remember", "We deploy on Mondays").out
+    [command] = re.findall(r"mnemic (link .+)", told)
+    cli(*command.split())
+    assert "Fridays" not in cli("recall", "when do we deploy?").out
 
 
 @pytest.mark.parametrize("words", [["remember", "-"], ["remember"]])

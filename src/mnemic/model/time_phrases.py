@@ -12,6 +12,8 @@ LOCAL = "local"
 """The setting that asks for the time zone of the system."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SPAN = re.compile(r"(in )?(\d{1,9}|an?) (second|minute|hour|day|week|month|year)s?( ago)?")
+_AGO = re.compile(r"^(\d+[a-z]) ago$", re.IGNORECASE)
+"""An age as the command line shows it."""
 _PERIOD = re.compile(r"(this|last) (week|month|year)")
 _CLOCK = re.compile(r"(?:(\w+) (?:at )?)?(\d{1,2}):(\d{2})(?::(\d{2}))?")
 _UNITS = {
@@ -90,7 +92,7 @@ def parse_time(text: str, field: str, now: Moment, zone: tzinfo) -> Moment:
     found = _day(words, local) or _period(words, local) or _clock(words, local)
     if found is not None:
         return moment_of(found, zone)
-    return _iso(text, field, now, zone)
+    return _iso(_AGO.sub(r"\1", text.strip()), field, now, zone)
 
 
 def _iso(text: str, field: str, now: Moment, zone: tzinfo) -> Moment:

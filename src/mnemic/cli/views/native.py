@@ -78,6 +78,8 @@ def remembered(reply: RememberReply) -> Iterator[str]:
             yield f"{INDENT}{doubtful('like')} {number(twin.id)} {safe(twin.title)} {similarity}"
         for other in kept.contradicts or ():
             yield f"{INDENT}{bad('contradicts')} {number(other.id)} {safe(' '.join(other.text.split()))}"
+            replace = f"mnemic link {kept.id} {other.id} --type supersedes"
+            yield f"{INDENT}{faint(f'If the new one holds from now on: {replace}')}"
     for refusal in reply.refused or ():
         yield f"{bad('Not stored')}: {safe(refusal.reason)} {faint('see')} {number(refusal.id)}"
 
