@@ -20,6 +20,8 @@ BUILT = ROOT / "src/mnemic/transports/http/web"
 APP = ROOT / "src/mnemic/dialects/native/memories_app.html"
 MANIFEST = BUILT / "manifest.json"
 LICENCES = BUILT / "LICENSES.txt"
+BUNDLED = BUILT / "packages.json"
+"""The folders of the packages that vite put into the bundle; read for their licences, not shipped."""
 NOT_SOURCES = frozenset(("node_modules",))
 
 
@@ -52,6 +54,7 @@ def build() -> None:
     subprocess.run([npm, "run", "--silent", "types"], cwd=SOURCES, check=True)
     subprocess.run([npm, "run", "--silent", "build"], cwd=SOURCES, check=True)
     LICENCES.write_text(licences(), encoding="utf-8")
+    BUNDLED.unlink()
     manifest = {"sources": hash_of_sources(), "files": hashes_of_built()}
     MANIFEST.write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
 
@@ -80,17 +83,18 @@ def hashes_of_built() -> dict[str, str]:
 
 def licences() -> str:
     """The licences of the packages that are part of the built files."""
-    lock = json.loads((SOURCES / "package-lock.json").read_text(encoding="utf-8"))
-    parts = []
-    for place, entry in sorted(lock["packages"].items()):
-        if place and not entry.get("dev"):
-            parts.append(_licence(SOURCES / place, entry))
-    return "\n\n".join(parts) + "\n"
+    lock = json.loads((SOURCES / "package-lock.json").read_text(encoding="utf-8"))["packages"]
+    bundled = set(json.loads(BUNDLED.read_text(encoding="utf-8")))
+    bundled |= {f"node_modules/{name}" for name in lock[""]["dependencies"]}
+    return "\n\n".join(_licence(SOURCES / place, lock[place]) for place in sorted(bundled)) + "\n"
 
 
 def _licence(folder: Path, entry: dict[str, str]) -> str:
     name = folder.relative_to(SOURCES / "node_modules").as_posix()
-    texts = sorted(path for path in folder.iterdir() if path.name.upper().startswith(("LICENSE", "NOTICE")))
+    named = (
+        path for path in folder.iterdir() if path.name.upper().startswith(("LICENSE", "LICENCE", "NOTICE"))
+    )
+    texts = sorted(path for path in named if path.is_file())
     texts += sorted(folder.glob("*.LICENSE.txt"))
     head = f"{name} {entry['version']} ({entry.get('license', 'no licence named')})"
     bodies = [path.read_text(encoding="utf-8").strip() for path in dict.fromkeys(texts)]

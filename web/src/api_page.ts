@@ -1,6 +1,6 @@
 // The API page: Swagger UI over our OpenAPI document, with a search over paths and summaries.
-import SwaggerUI from "swagger-ui-dist/swagger-ui-es-bundle.js";
-import "swagger-ui-dist/swagger-ui.css";
+import SwaggerUI from "swagger-ui";
+import "swagger-ui/dist/swagger-ui.css";
 import "./style/api.css";
 
 /** The parts of an Immutable collection that the search uses. */
