@@ -9,6 +9,7 @@ from support import Uids, a_draft, kept, put, write
 from mnemic.core.memories import Note, remember
 from mnemic.errors import Invalid
 from mnemic.model.filter import Filter
+from mnemic.storage.postgres import memories
 from mnemic.storage.postgres.connection import Held
 
 pytestmark = pytest.mark.only_on("postgres")
@@ -53,6 +54,16 @@ def test_a_batch_costs_no_more_statements_than_a_write(ctx, monkeypatch):
     sent = Sent(monkeypatch)
     assert len(remember(ctx, notes(50)).kept) == 50
     assert len(sent.statements) <= 8 and sent.waits <= 5
+
+
+def test_equal_texts_are_looked_up_by_index_before_there_are_statistics(ctx):
+    remember(ctx, notes(1_000))
+    with ctx.store.held() as db:
+        db.run("SET plan_cache_mode = force_generic_plan")
+        db.run(f"PREPARE look (bigint[]) AS {memories.SAME_TEXTS.replace('%s', '$1')}")
+        plan = "\n".join(line for (line,) in db.run("EXPLAIN EXECUTE look ('{1}')"))
+        db.run("DEALLOCATE look; RESET plan_cache_mode")
+    assert "statement_digest" in plan and "Seq Scan" not in plan
 
 
 def test_the_numbers_of_a_batch_have_no_gap(ctx):

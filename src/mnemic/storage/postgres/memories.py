@@ -88,11 +88,14 @@ IS_TITLED = "hashtextextended(m.title, 0) = hashtextextended({0}, 0) AND m.title
 FIRST_END = """
 SELECT min(expires_at) FROM memory WHERE expires_at IS NOT NULL AND state = 'living'
 """
+# Look-ups one inside the other: a join would read the whole of both tables until statistics say how large they are.
 SAME_TEXTS = """
-SELECT s.digest, m.id, m.namespace_id FROM statement s
-JOIN memory m ON m.namespace_id = s.namespace_id AND m.id = s.memory_id
-WHERE s.digest = ANY(%s::bigint[]) AND s.until IS NULL AND m.state = 'living'
-  AND (SELECT count(*) FROM statement o
+SELECT w.digest, m.id, m.namespace_id FROM unnest(%s::bigint[]) AS w (digest)
+CROSS JOIN LATERAL (SELECT s.namespace_id, s.memory_id FROM statement s
+  WHERE s.digest = w.digest AND s.until IS NULL OFFSET 0) s
+CROSS JOIN LATERAL (SELECT m.id, m.namespace_id FROM memory m
+  WHERE m.namespace_id = s.namespace_id AND m.id = s.memory_id AND m.state = 'living' OFFSET 0) m
+WHERE (SELECT count(*) FROM statement o
        WHERE o.namespace_id = m.namespace_id AND o.memory_id = m.id AND o.until IS NULL) = 1
 ORDER BY m.id
 """
