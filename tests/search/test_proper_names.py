@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from mnemic.search.proper_names import names
+from mnemic.search.proper_names import name_words, names
 
 
 @pytest.mark.parametrize(
@@ -28,6 +28,10 @@ from mnemic.search.proper_names import names
 )
 def test_names_are_known_by_how_they_are_written(text, found):
     assert names(text) == found
+
+
+def test_relatives_are_no_names():
+    assert name_words("What did Grandpa give Mum and Anna in Oslo?") == {"anna", "oslo"}
 
 
 @pytest.mark.parametrize("piece", ["a/", "1,", "A ", "a1-", "_a", "aA", "x.", '"', "A'"])

@@ -25,6 +25,11 @@ _AMOUNT = re.compile(
 )
 STOP_WORDS = stop_words("en")
 _CALENDAR = frozenset((*MONTHS, *WEEKDAYS))
+_KIN = frozenset(
+    "mom mum mummy mommy mama mother dad daddy papa father grandma grandpa granny grandmother grandfather nana aunt"
+    " auntie uncle".split()
+)
+"""Capitalised where they address somebody; a memory of the same person mostly says "my mother"."""
 _SPACELESS = "[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 _LATIN = re.compile("[A-Za-z][A-Za-z0-9]+")
 """In Chinese, Japanese and Korean text a Latin word is a name."""
@@ -60,7 +65,7 @@ def name_words(text: str, *, capitals: bool = True) -> frozenset[str]:
         runs = (_as_name(text, match) for match in _RUN.finditer(text))
         found += [word for run in runs if run for word in run.split() if word[0].isupper()]
     split = {word for name in found for word in words(name)}
-    return frozenset(split - STOP_WORDS - _CALENDAR)
+    return frozenset(split - STOP_WORDS - _CALENDAR - _KIN)
 
 
 def _as_name(text: str, run: re.Match[str]) -> str | None:
