@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -67,6 +67,17 @@ def put(key: str, value: str | None) -> Path:
         return change(lambda toml, text: toml.without_member(text, place(toml, text, key)))
     kept = value_of(key, value.split(os.pathsep) if os.pathsep in value else (value,))
     return change(lambda toml, text: toml.with_member(text, place(toml, text, key), kept))
+
+
+def put_list(key: str, added: Sequence[str], keeps: Callable[[str], bool]) -> list[str]:
+    """Add to a setting that is a list, and remove the entries that *keeps* is false of, which are returned."""
+    held = [str(one) for one in read_file(path()).get(key, ())]
+    left = [one for one in held if keeps(one)] + list(added)
+    if left:
+        change(lambda toml, text: toml.with_member(text, place(toml, text, key), left))
+    elif held:
+        put(key, None)
+    return [one for one in held if one not in left]
 
 
 def place(toml: Any, text: str, key: str) -> tuple[str, ...]:

@@ -97,6 +97,10 @@ class Settings:
     capture_exclude: tuple[str, ...] = _help(
         (), "folders and projects in which hooks do nothing, as ~/private or secret-*"
     )
+    mirror: tuple[str, ...] = _help(
+        (),
+        "folders of notes that a running daemon keeps equal to a namespace, as ~/Vault=notes; =* is all of them",
+    )
     brief_tokens: int = _help(1_000, "most tokens that a hook adds when a session starts")
     prompt_tokens: int = _help(600, "most tokens that a hook adds to a prompt")
     short_ttl_secs: int = _help(6 * 3600, "life of a short memory in seconds; 0: no end")
@@ -176,6 +180,44 @@ def found(
             if held.get(key) not in (None, ""):
                 return held[key], str(path)
     return None, "default"
+
+
+@dataclass(frozen=True, slots=True)
+class MirroredFolder:
+    """A folder of notes that is kept equal to a namespace, or to all of them."""
+
+    folder: Path
+    namespace: str | None
+
+    def __str__(self) -> str:
+        return f"{self.folder}={self.namespace or ALL}"
+
+
+ALL = "*"
+
+
+def mirrored_folders(database: str, environment: Mapping[str, str]) -> list[MirroredFolder]:
+    """The folders of the setting `mirror`, if *database* is the one that was set where they were.
+
+    A flag or variable for another database must not pour that into the same notes.
+    """
+    if not environment.get("MNEMIC_MIRROR"):
+        variables = ("MNEMIC_DB", *ALIASES["db"])
+        environment = {name: value for name, value in environment.items() if name not in variables}
+    held = load({}, environment)
+    is_it = _real(held.database) == _real(database)
+    return [_mirrored_folder(entry) for entry in held.mirror] if is_it else []
+
+
+def _mirrored_folder(entry: str) -> MirroredFolder:
+    folder, _, namespace = entry.rpartition("=")
+    if not folder or not namespace:
+        raise Invalid(f"mirror: must be FOLDER=NAMESPACE, not {entry!r}", "mirror")
+    return MirroredFolder(Path(folder).expanduser(), None if namespace == ALL else namespace)
+
+
+def _real(database: str) -> str:
+    return database if "://" in database else os.path.realpath(Path(database).expanduser())
 
 
 def config_files(environment: Mapping[str, str]) -> list[Path]:

@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 
 from mnemic.app import import_from
+from mnemic.core import titles
 from mnemic.core.memories import Note, Revision, forget, remember, restore, revise
-from mnemic.errors import Invalid
+from mnemic.errors import Busy, Invalid
 from mnemic.model.enums import State
 from mnemic.model.filter import EdgeFilter
 from mnemic.model.memory import Draft
@@ -311,3 +312,46 @@ def test_imported_sections_are_known_again_by_the_mirror(ctx, vault):
     before = {memory.uid for memory in living(ctx).values()}
     settled(FolderMirror(vault, "adr"), ctx)
     assert {memory.uid for memory in living(ctx).values()} == before and len(before) == 2
+
+
+def test_two_programs_that_mirror_one_folder_make_no_copies(ctx, vault):
+    number = new(ctx, "Alpha", "Alpha is first.").id
+    one, other = FolderMirror(vault, "global"), FolderMirror(vault, "global")
+    one.sync(ctx)
+    other.sync(ctx)
+    for step in range(4):
+        revise(ctx, number, Revision(text=f"Alpha is number {step}."))
+        assert one.sync(ctx).written == 1 and other.sync(ctx).changes == 0
+        edit(vault / "Alpha.md", "Alpha is", "Today Alpha is")
+        done = other.sync(ctx)
+        assert (done.changed, done.conflicts, one.sync(ctx).changes) == (1, [], 0)
+        one, other = other, one
+    assert [path.name for path in vault.glob("*.md")] == ["Alpha.md"]
+    assert living(ctx)["Alpha"].content == "Today Alpha is number 3."
+
+
+def test_edits_are_not_lost_when_the_store_refuses_them_at_first(ctx, mirror, vault, monkeypatch):
+    names = ("Alpha", "Beta")
+    for name in names:
+        new(ctx, name, "This is first.")
+    mirror.sync(ctx)
+    for name in names:
+        edit(vault / f"{name}.md", "first", "second")
+    with monkeypatch.context() as broken:
+        broken.setattr(titles, "update", _second_fails(titles.update))
+        with pytest.raises(Busy):
+            mirror.sync(ctx)
+    mirror.sync(ctx)
+    assert [living(ctx)[name].content for name in names] == ["This is second."] * 2
+
+
+def _second_fails(update):
+    calls = []
+
+    def failing(*arguments):
+        calls.append(arguments)
+        if len(calls) > 1:
+            raise Busy("the store is locked")
+        update(*arguments)
+
+    return failing

@@ -233,6 +233,7 @@ class Daemon:
             "memory_bytes": memory_bytes(),
             "seconds": round(time.monotonic() - self._began_at),
             "idle_limit_seconds": self._idle_seconds,
+            "mirrors": self.stores.mirrors(),
         }
 
 

@@ -7,12 +7,13 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mnemic import app
 from mnemic.app import App
 from mnemic.model.enums import Features
 from mnemic.transports.background import Worker
+from mnemic.transports.folder_mirrors import FolderMirrors, folder_mirrors
 
 if TYPE_CHECKING:
     from mnemic.embedding.base import Embedder
@@ -96,6 +97,7 @@ class SharedStores:
         self._embedders: dict[StoreKey, Embedder | None] = {}
         """Kept when the stores are closed: to load a model takes longest."""
         self._file: tuple[int, int] | None = None
+        self._mirrors: FolderMirrors | None = None
 
     def take(self, settings: Settings) -> SharedStore | None:
         """The store for *settings*, opened now if it is not; None if there are too many."""
@@ -107,12 +109,25 @@ class SharedStores:
                 self._open[key] = shared = opened(settings, self._embedder(key, settings))
                 shared.worker.start()
                 self._file = self._file or self._found()
+                self._mirrors = self._mirrors or self._mirroring(shared)
             return self._open[key]
 
     def _embedder(self, key: StoreKey, settings: Settings) -> Embedder | None:
         if key not in self._embedders:
             self._embedders[key] = app.open_embedder(settings)
         return self._embedders[key]
+
+    def _mirroring(self, shared: SharedStore) -> FolderMirrors:
+        """The folders that are set to be mirrored, kept in step over this store from now on."""
+        ctx = replace(shared.app.ctx, wake=shared.worker.wake)
+        mirrors = folder_mirrors(ctx, self._database, os.environ)
+        mirrors.start()
+        return mirrors
+
+    def mirrors(self) -> list[dict[str, Any]]:
+        """How the mirrored folders are; none while no store is open."""
+        with self._lock:
+            return self._mirrors.status() if self._mirrors else []
 
     def any(self) -> SharedStore | None:
         """One of the open stores, whichever; None if there is none."""
@@ -139,6 +154,9 @@ class SharedStores:
     def close(self) -> None:
         """Close all of them, which leaves the database complete in its file. The models stay loaded."""
         with self._lock:
+            if self._mirrors:
+                self._mirrors.stop()
+                self._mirrors = None
             for shared in self._open.values():
                 shared.close()
             self._open.clear()

@@ -9,18 +9,21 @@ memory is the present one with the later changes of its journal taken back.
 from __future__ import annotations
 
 import os
+import time
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import orjson
 
 from mnemic.core.context import Context
 from mnemic.core.copies import Copy, note_copy
-from mnemic.errors import Invalid
+from mnemic.errors import Cancelled, Invalid
 from mnemic.model.access import Scope
 from mnemic.model.change import Position
 from mnemic.storage.base import Progress, Writer
+from mnemic.storage.cancellation import is_cancelled
 from mnemic.transfer.folder_reader import FolderReader
 from mnemic.transfer.folder_state import (
     FileState,
@@ -31,20 +34,43 @@ from mnemic.transfer.folder_state import (
 from mnemic.transfer.folder_writer import FolderWriter
 from mnemic.transfer.markdown import ENDINGS, PASSED_OVER
 
+try:
+    import fcntl
+except ImportError:  # no such lock on this system
+    fcntl = None  # type: ignore[assignment]
+
 MARKER = ".mnemic-mirror"
 """The file that says that a folder is a mirror, and which. Without it no deletion is carried over."""
 SETTING = "mirror folder "
 """How the setting begins that holds what a mirror knows."""
+WAIT_SECONDS = 0.05
 
 
 class FolderMirror(MirrorState):
     """A folder of notes, kept equal to what *ctx* sees of one namespace, or of all."""
 
     _id = ""
+    _kept_at = 0
+    """When this or another process last kept what the mirror knows: the time of the marker."""
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether the folder is there and has been mirrored."""
+        return (self.path / MARKER).is_file()
 
     def sync(self, ctx: Context, progress: Progress | None = None) -> MirrorReport:
         """Take over what changed in the files, then write what changed in the store."""
         self._open(ctx)
+        with _locked(self.path / MARKER):
+            if self._marked_at() != self._kept_at:
+                self._load(ctx)
+            try:
+                return self._synced(ctx, progress)
+            except BaseException:
+                self._kept_at = 0  # what was noted of files may not have been stored
+                raise
+
+    def _synced(self, ctx: Context, progress: Progress | None) -> MirrorReport:
         found = dict(self._scan())
         touched = [name for name, told in found.items() if self._is_touched(name, told)]
         gone = self.files.keys() - found.keys()
@@ -64,7 +90,7 @@ class FolderMirror(MirrorState):
     def _open(self, ctx: Context) -> None:
         """Find out which mirror this is. A folder that is not the one that was mirrored is no reason to delete."""
         marker = self.path / MARKER
-        if self._id and not marker.is_file():
+        if self._id and not self.is_begun:
             raise Invalid(f"{self.path} is no longer the mirrored folder: its file {MARKER} is missing.")
         if self._id:
             return
@@ -75,6 +101,11 @@ class FolderMirror(MirrorState):
             marker.write_text(uuid.uuid4().hex + "\n", encoding="utf-8")
         self._id = marker.read_text(encoding="utf-8").strip()[:64]
         note_copy(ctx, Copy("folder", _storable(self.path), self.namespace))
+
+    def _load(self, ctx: Context) -> None:
+        """What was known when the folder was last in step, by whichever process."""
+        self._kept_at = self._marked_at()
+        self.files.clear()
         kept = orjson.loads(ctx.store.read().setting(self._key) or "{}")
         self.position = Position.parse(kept["position"]) if kept else None
         for name, entry in kept.get("files", {}).items():
@@ -97,6 +128,11 @@ class FolderMirror(MirrorState):
             tx.put_setting(self._key, orjson.dumps(content).decode())
 
         ctx.store.change(Scope(asked=()), "mirror", ctx.actor, ctx.now(), work, durable=False)
+        os.utime(self.path / MARKER)
+        self._kept_at = self._marked_at()
+
+    def _marked_at(self) -> int:
+        return (self.path / MARKER).stat().st_mtime_ns
 
     def _scan(self) -> Iterator[tuple[str, tuple[int, int]]]:
         """The notes of the folder by their path below it, with time and size; links lead nowhere."""
@@ -113,6 +149,27 @@ class FolderMirror(MirrorState):
                     elif entry.name.lower().endswith(ENDINGS):
                         told = entry.stat()
                         yield name, (told.st_mtime_ns, told.st_size)
+
+
+@contextmanager
+def _locked(marker: Path) -> Iterator[None]:
+    """Let one process at a time work on a folder; where files cannot be locked, do without."""
+    with marker.open("rb") as file:
+        while fcntl and not _is_locked(file.fileno()):
+            if is_cancelled():
+                raise Cancelled(f"{marker.parent}: the caller left before the folder was free.")
+            time.sleep(WAIT_SECONDS)
+        yield
+
+
+def _is_locked(file: int) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def export_notes(

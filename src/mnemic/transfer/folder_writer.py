@@ -39,8 +39,6 @@ TRASH = ".trash"
 """Where files of deleted memories go; Obsidian's own folder for that."""
 INDEX_LINES = 200
 """Claude Code reads no more of its list of notes."""
-INDEX_LINES = 200
-"""Claude Code reads no more of its list of notes."""
 
 
 class FolderWriter(FolderPass):

@@ -29,7 +29,8 @@ def daemon() -> None:
 def status(run: Run) -> None:
     """Show whether it runs, for how many clients, and how much memory it takes."""
     facts = status_of(run.settings().database)
-    output.tell(run, {"running": facts is not None, **(facts or {})}, described(facts))
+    lines = [mirrored(one) for one in facts["mirrors"]] if facts else []
+    output.tell(run, {"running": facts is not None, **(facts or {})}, described(facts), *lines)
 
 
 @daemon.command()
@@ -56,6 +57,14 @@ def status_of(database: str) -> dict[str, Any] | None:
     """What the daemon of *database* says of itself; None if it does not run."""
     address = None if "://" in database else address_of(str(Path(database).expanduser()))
     return ask(address, "status") if address else None
+
+
+def mirrored(facts: dict[str, Any]) -> str:
+    """A mirrored folder in one line."""
+    how = facts["problem"] or (
+        f"in step at {facts['in_step_at']}" if facts["in_step_at"] else "not looked at yet"
+    )
+    return f"mirrors {facts['folder']}={facts['namespace']}: {how}"
 
 
 def described(facts: dict[str, Any] | None) -> str:

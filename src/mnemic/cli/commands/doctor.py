@@ -60,6 +60,7 @@ def findings(run: Run) -> Iterator[CheckResult]:
         with opened as app:
             yield from store_findings(app)
     yield checked("daemon", lambda: local_daemon(run))
+    yield checked("mirrors", lambda: mirrors(run))
     yield checked("clients", clients)
 
 
@@ -141,6 +142,28 @@ def local_daemon(run: Run) -> CheckResult:
         else described(facts)
     )
     return CheckResult("daemon", Health.NOTE if is_other else Health.OK, sentence)
+
+
+def mirrors(run: Run) -> CheckResult:
+    """The folders that are set to be mirrored, and whether a daemon keeps them in step now."""
+    from mnemic.cli.commands.daemon import mirrored, status_of
+    from mnemic.settings import mirrored_folders
+    from mnemic.transfer.folder_mirror import FolderMirror
+
+    database = run.settings().database
+    folders = mirrored_folders(database, os.environ)
+    if not folders:
+        return CheckResult("mirrors", Health.OK, "none set; `mnemic mirror FOLDER --always` sets one")
+    kept = (status_of(database) or {}).get("mirrors", [])
+    if kept:
+        health = Health.NOTE if any(one["problem"] for one in kept) else Health.OK
+        return CheckResult("mirrors", health, "; ".join(map(mirrored, kept)))
+    missing = [str(one) for one in folders if not FolderMirror(one.folder, one.namespace).is_begun]
+    if missing:
+        return CheckResult("mirrors", Health.NOTE, f"not there or not begun: {', '.join(missing)}")
+    return CheckResult(
+        "mirrors", Health.OK, f"{', '.join(map(str, folders))}; kept in step while a client or `serve` runs"
+    )
 
 
 def clients() -> CheckResult:

@@ -14,8 +14,10 @@ from mnemic.cli.commands.transfer import conflict_lines
 from mnemic.console import output
 from mnemic.console.progress import progress
 from mnemic.console.run import Run, Verb, pass_run
+from mnemic.errors import Invalid
 
 if TYPE_CHECKING:
+    from mnemic.app import App
     from mnemic.transfer.folder_state import MirrorReport
 
 LOOK_SECONDS = 1.0
@@ -27,13 +29,21 @@ SHARE = 30
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False), required=False)
 @click.option("--claude-code", is_flag=True, help="Mirror the memory folder of Claude Code for this project.")
 @click.option("--once", is_flag=True, help="Make both sides equal and end.")
+@click.option(
+    "--always/--no-always",
+    default=None,
+    help="Let the daemon keep FOLDER equal whenever it runs, or no longer; then end.",
+)
 @pass_run
-def mirror(run: Run, folder: Path | None, claude_code: bool, once: bool) -> int:
+def mirror(run: Run, folder: Path | None, claude_code: bool, once: bool, always: bool | None) -> int:
     """Keep FOLDER, such as an Obsidian vault, and the memories of the namespace equal, in both directions.
 
     Edits, renames and deletions on either side arrive on the other within seconds. A deleted memory moves its file to
     .trash; a deleted file deletes its memory, which can be restored. Where both sides changed the same text, the later
     version stays and the other is kept beside it as a copy. Runs until it is interrupted.
+
+    With --always the folder is added to the setting `mirror`: from the next start on, the local daemon and `mnemic
+    serve` keep it equal by themselves.
     """
     if (folder is None) != claude_code:
         raise click.UsageError("Name either a folder or --claude-code.")
@@ -41,13 +51,17 @@ def mirror(run: Run, folder: Path | None, claude_code: bool, once: bool) -> int:
     from mnemic.transfer.folder_mirror import FolderMirror
 
     place = folder or memory_folder(run.folder or Path.cwd(), os.environ)
+    if always is False:
+        return _keep_no_longer(run, place)
     with run.open_native() as app:
         kept = FolderMirror(place, app.ctx.namespace)
         began = time.monotonic()
         with progress("Mirroring") as told:
             total = kept.sync(app.ctx, told)
         _tell(run, total)
-        if once:
+        if always:
+            _keep_always(run, place, app)
+        if once or always:
             return 1 if total.errors else 0
         try:
             while True:
@@ -60,6 +74,38 @@ def mirror(run: Run, folder: Path | None, claude_code: bool, once: bool) -> int:
         except KeyboardInterrupt:
             output.tell(run, _facts(total), f"Stopped. In all: {_sentence(total)}")
     return 0
+
+
+def _keep_always(run: Run, folder: Path, app: App) -> None:
+    """Add the folder to the setting `mirror`, which counts for the database that is set there."""
+    from mnemic import config_file
+    from mnemic.settings import MirroredFolder, mirrored_folders
+
+    one = MirroredFolder(Path(os.path.realpath(folder)), app.ctx.namespace)
+    config_file.put_list("mirror", [str(one)], keeps=lambda entry: not _is_of(entry, one.folder))
+    if one not in mirrored_folders(app.settings.database, os.environ):
+        config_file.put_list("mirror", [], keeps=lambda entry: entry != str(one))
+        raise Invalid(
+            f"The daemon mirrors folders of the database in {config_file.path()} alone, which is another one. "
+            f"`mnemic config set db {app.settings.shown_database}` makes it this one."
+        )
+    output.tell(run, {"always": str(one)}, f"The daemon keeps {one} equal from its next start on.")
+
+
+def _keep_no_longer(run: Run, folder: Path) -> int:
+    from mnemic import config_file
+
+    place = Path(os.path.realpath(folder))
+    removed = config_file.put_list("mirror", [], keeps=lambda entry: not _is_of(entry, place))
+    sentence = f"From its next start on, the daemon leaves {place} alone. Its files stay."
+    output.tell(
+        run, {"removed": removed}, sentence if removed else f"The setting mirror does not name {place}."
+    )
+    return 0 if removed else 1
+
+
+def _is_of(entry: str, folder: Path) -> bool:
+    return Path(os.path.realpath(Path(entry.rpartition("=")[0]).expanduser())) == folder
 
 
 def _tell(run: Run, done: MirrorReport) -> None:

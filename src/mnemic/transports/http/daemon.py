@@ -26,6 +26,7 @@ from mnemic.dialects import NATIVE
 from mnemic.dialects.execution import Internal
 from mnemic.errors import Invalid, MnemicError, NotFound, Unavailable
 from mnemic.transports.background import Settler, Worker
+from mnemic.transports.folder_mirrors import folder_mirrors
 from mnemic.transports.http.auth import Guard, Policy, Tokens, check_start
 from mnemic.transports.http.browser_login import login_routes
 from mnemic.transports.http.connections import Connections, LimitedProtocol, capacity
@@ -65,6 +66,7 @@ def run_http(app: App, host: str, port: int, on_ready: Callable[[str], None] | N
     worker = Worker(app.ctx)
     ctx = replace(app.ctx, wake=worker.wake, uses=(uses := Uses()), deferred=uses)
     settler = Settler(ctx)
+    mirrors = folder_mirrors(ctx, app.settings.database, os.environ)
     configure(app.settings.log_format, app.settings.log_requests)
     tracer = Tracer(app.settings.otlp_endpoint) if app.settings.otlp_endpoint else None
     reports = (log_exchange,) if tracer is None else (log_exchange, tracer.observe)
@@ -75,7 +77,9 @@ def run_http(app: App, host: str, port: int, on_ready: Callable[[str], None] | N
             on_ready(address(listener))
         worker.start()
         settler.start()
+        mirrors.start()
         DaemonServer(served).run(sockets=[listener])
+    mirrors.stop()
     settler.stop()
     worker.stop()
     if tracer is not None:
