@@ -34,7 +34,7 @@ def read(name: str) -> list[Store]:
         if line.startswith("store "):
             stores.append(Store(line.split()[1]))
         elif fact := re.match(r"(f\d+)([>+]?)(f\d+)? (.+)", line):
-            stores[-1].facts.append((fact[1], fact[2], fact[3] or "", fact[4]))
+            stores[-1].facts.append((fact[1], fact[2], fact[3] or "", fact[4].replace("\\n", "\n")))
         elif claim := re.match(r"([VCPU/]+) .*?\| (.+)", line):
             stores[-1].claims.append(([LABELS[one] for one in claim[1].split("/")], claim[2]))
     return stores
