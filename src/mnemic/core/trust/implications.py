@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from mnemic.core.trust.lexicon import Lexicon
+from mnemic.core.trust.pairs import Pair
 from mnemic.core.trust.propositions import Clause
 from mnemic.core.trust.terms import Term, TermKind
-
-if TYPE_CHECKING:
-    from mnemic.core.trust.comparison import Pair
 
 
 def is_end(one: str, other: str, words: Lexicon) -> bool:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mnemic.core.trust.comparison import WEIGHTS, Comparison, Entailment, How, compare
+from mnemic.core.trust.comparison import Comparison, Entailment, compare
 from mnemic.core.trust.implications import tells_an_end
 from mnemic.core.trust.lexicon import LANGUAGES, SPACELESS, lexicon
+from mnemic.core.trust.pairs import WEIGHTS, How
 from mnemic.core.trust.propositions import Clause, clauses, completed, sentences
 from mnemic.core.trust.terms import Term, TermKind
 from mnemic.model.languages import detect

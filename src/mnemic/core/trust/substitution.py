@@ -1,0 +1,113 @@
+"""Contradictions by substitution: another expression in the same place."""
+
+from __future__ import annotations
+
+from mnemic.core.trust.lexicon import SPACELESS, entry
+from mnemic.core.trust.pairs import How, Pair
+from mnemic.core.trust.polarity import is_flipped
+from mnemic.core.trust.reasons import as_written, quoted
+from mnemic.core.trust.roles import _changes_sides
+from mnemic.core.trust.terms import Term, TermKind
+from mnemic.core.trust.values import Date
+from mnemic.core.trust.view import View
+
+
+def _verb_is_own(view: View) -> bool:
+    """Whether the claim's verb is in this clause; True for languages without verb detection."""
+    verbs = [pair for pair in view.pairs if pair.term.is_verb and pair not in view.subject()]
+    return not verbs or any(pair.is_own and pair.how is not How.MISSING for pair in verbs)
+
+
+def substitution(view: View) -> str:
+    """One expression of the claim is another one in the memory, in the same place.
+
+    If the memory has it in another clause, the two were exchanged; else names and places exclude each other.
+    """
+    if view.conflicts or view.opposites or is_flipped(view) or not _verb_is_own(view):
+        return ""
+    if view.claim.is_verbless:  # a heading says nothing of its subject
+        return ""
+    first = view.missing[0]
+    if first.term.key.isdigit() and len(view.claim.terms) < 3:  # "(copy 1)" tells things apart
+        return ""
+    if first in view.subject() and not first.is_elsewhere and view.fact.language == "en":
+        return ""
+    if first in view.subject() and first.is_elsewhere and _changes_sides(view):
+        return f"memory has them the other way round: {quoted(view.fact)}"
+    rival = _rival(view, first)
+    is_alike = rival is not None and (
+        rival.kind is first.term.kind or first.is_elsewhere or view.fact.language != "en"
+    )
+    if rival is None or not is_alike:
+        return ""
+    return f"memory says {as_written(rival)}, the claim says {as_written(first.term)}"
+
+
+def _rival(view: View, pair: Pair) -> Term | None:
+    """The memory's term in the place of the claim's term of *pair*."""
+    term = pair.term
+    prior = [one for one in view.own if one.term.place < term.place]
+    after = [one for one in view.own if one.term.place > term.place]
+    low = max((one.known.place for one in prior if one.known), default=-1)
+    high = min((one.known.place for one in after if one.known and one.known.place > low), default=999)
+    for other in view.free:
+        if (
+            other.kind is TermKind.LIGHT
+            or TermKind.VALUE in (other.kind, term.kind)
+            or _is_part_of_name(view, other)
+        ):
+            continue
+        if low < other.place < high and _same_place(view, pair, other, bool(prior), bool(after)):
+            return other
+    return None
+
+
+def _same_place(view: View, pair: Pair, other: Term, has_prior: bool, has_after: bool) -> bool:
+    term = pair.term
+    if not has_prior:  # the subject
+        is_subject = term.place == view.claim.terms[0].place and view.fact.has_subject
+        return is_subject and _is_head(view, other) and pair.is_elsewhere
+    if view.fact.language in SPACELESS:
+        return bool(term.before and term.before == other.before) or has_after
+    if term.before != other.before or not _follows(view, term, other):
+        return False
+    if term.before:
+        return pair.is_elsewhere or other.kind is TermKind.NAME or view.words.is_one(term.before, "places")
+    if has_after and _are_adjectives(view, term, other):
+        return True
+    return other.kind is TermKind.NAME and term.kind is TermKind.NAME
+
+
+def _are_adjectives(view: View, *terms: Term) -> bool:
+    """Two properties of the same: "painted green", "painted blue"."""
+    return view.words.language == "en" and all(
+        "a" in entry(term.key).parts and not term.is_verb for term in terms
+    )
+
+
+def _follows(view: View, term: Term, other: Term) -> bool:
+    """Whether both stand behind the same term."""
+    before = [pair for pair in view.pairs if pair.term.place < term.place]
+    known = [one for one in view.fact.terms if one.place < other.place and not _is_adjunct(view, one)]
+    return bool(before and known) and before[-1].is_own and before[-1].known == known[-1]
+
+
+def _is_adjunct(view: View, term: Term) -> bool:
+    """Whether it is a date or an amount behind a preposition ("for 30 days") that the claim leaves out."""
+    is_adjunct = isinstance(term.value, Date) or (term.value is not None and bool(term.before))
+    return is_adjunct and term in view.free
+
+
+def _is_head(view: View, other: Term) -> bool:
+    """Whether *other* begins its clause."""
+    return other.place == view.fact.terms[0].place
+
+
+def _is_part_of_name(view: View, other: Term) -> bool:
+    """Whether *other* is a part of a name that is met: "Ruiz" behind "Mateo"."""
+    return other.kind is TermKind.NAME and any(
+        pair.known is not None
+        and pair.known.kind is TermKind.NAME
+        and abs(pair.known.place - other.place) == 1
+        for pair in view.own
+    )

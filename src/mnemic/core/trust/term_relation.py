@@ -1,0 +1,64 @@
+"""Relation of two terms: the same, near, opposite, in conflict, or none."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from mnemic.core.trust.implications import is_end
+from mnemic.core.trust.lexicon import (
+    SPACELESS,
+    Lexicon,
+    are_opposite,
+    is_agent_of,
+    is_negated_form,
+    is_verb,
+    lexicon,
+    mean_the_same,
+)
+from mnemic.core.trust.pairs import How
+from mnemic.core.trust.terms import Term, TermKind
+from mnemic.core.trust.values import Fit, fit
+
+
+def relation_of(term: Term, known: Term, words: Lexicon) -> How:
+    if term.value is not None and known.value is not None:
+        return _VALUES[fit(term.value, known.value)]
+    if term.key == known.key or words.key(term.text.lower()) == words.key(known.text.lower()):
+        return How.SAME  # an unknown word with a capital may be a name: "Playtests are held"
+    if term.value is not None or known.value is not None:
+        return How.MISSING
+    if words.language in SPACELESS and (known.key.startswith(term.key) or term.key.startswith(known.key)):
+        return How.NEAR
+    if TermKind.NAME in (term.kind, known.kind):  # of names only the listed ones: RAM is memory
+        return How.NEAR if known.key in words.synonyms.get(term.key, ()) else How.MISSING
+    if words.language == "en" and (_is_agent(term, known) or _is_repeated(term, known)):
+        return How.NEAR
+    if words.language == "en" and is_negated_form(term.text.lower(), known.text.lower()):
+        return How.OPPOSITE
+    return _relation(term.key, known.key, words.language)
+
+
+def _is_repeated(term: Term, known: Term) -> bool:
+    """ "retry" and "try again": the adverb itself is no term."""
+    short, long = sorted((term.key, known.key), key=len)
+    return long == f"re{short}" and is_verb(short) and len(short) > 2
+
+
+def _is_agent(term: Term, known: Term) -> bool:
+    """Whether one is a verb and the other the noun for who does it: "owns", "is the owner of"."""
+    if term.is_verb == known.is_verb:
+        return False
+    noun, verb = (known, term) if term.is_verb else (term, known)
+    return is_agent_of(noun.key, verb.key)
+
+
+@lru_cache(maxsize=65_536)
+def _relation(claimed: str, known: str, language: str) -> How:
+    """How two different words stand to each other."""
+    words = lexicon(language)
+    if are_opposite(claimed, known, words) or is_end(claimed, known, words):
+        return How.OPPOSITE
+    return How.NEAR if mean_the_same(claimed, known, words) else How.MISSING
+
+
+_VALUES = {Fit.SAME: How.SAME, Fit.WITHIN: How.NEAR, Fit.CONFLICT: How.CONFLICT, Fit.APART: How.MISSING}
