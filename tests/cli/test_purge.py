@@ -29,11 +29,32 @@ def test_a_name_is_erased_from_memories_history_mirrors_and_the_file(cli):
     assert [path.name for path in notes.glob("*.md")] == ["Kept.md"]
 
 
-def test_a_session_loses_the_text_and_its_history_is_told(cli):
-    cli("session", "start", "--topic", "Call with Zauberfrau", "--namespace", "shop")
-    facts = json.loads(cli("--json", "purge", "Zauberfrau", "--yes").out)
-    assert list(facts["left"]) == ["journal entries"] and not facts["clean"]
-    assert "leave the history behind" in cli("purge", "Zauberfrau", "--verify").out
+def test_sessions_links_and_their_history_lose_the_text(cli):
+    here = ("--namespace", "shop")
+    cli("session", "start", "--topic", "Call with Zauberfrau", *here)
+    cli("session", "end", "--summary", "Zauberfrau wants lamps.", *here)
+    for text in ("Lamps cost 5 euro.", "Delivery is free."):
+        assert cli("remember", text, *here).code == 0
+    first, second = (one["id"] for one in cli.json("list", *here)["memories"] if one["kind"] != "episode")
+    linked = ("link", str(first), str(second), "--type", "depends_on", *here)
+    assert cli(*linked, "--reason", "Zauberfrau said so").code == 0
+    assert cli(*linked, "--reason", "ZAUBERFRAU said it again").code == 0
+    cli("recall", "What did Zauberfrau say?", *here)
+    found = cli.json("purge", "Zauberfrau", "--dry-run")["found"]
+    assert found.keys() == {"memories", "links", "sessions", "journal entries", "recall log entries"}
+    assert holding(cli.home, "zauberfrau")
+    facts = cli.json("purge", "Zauberfrau", "--yes")
+    assert (facts["left"], facts["files"], facts["clean"]) == ({}, [], True)
+    assert holding(cli.home, "zauberfrau") == []
+    assert cli("doctor").code == 0
+    [session] = cli.json("sessions", *here)["sessions"]
+    assert session["topic"] == "[erased]"
+
+
+def holding(folder, text):
+    """The files anywhere below *folder* in whose raw bytes *text* stands, whatever its case."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return sorted(path.name for path in files if text.encode() in path.read_bytes().lower())
 
 
 def test_a_text_that_stands_in_anything_is_refused(cli):

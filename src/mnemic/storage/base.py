@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 S = TypeVar("S", bound=tuple[Any, ...])
+Rewrite = Callable[[Mapping[str, object]], Mapping[str, object]]
+"""From some fields of a link or session to the same fields with other values."""
 
 WHOLE_CHARACTERS = 2_000
 """So much of a body is read for the vector of a whole memory: more than a model takes in at once."""
@@ -360,6 +362,12 @@ class Writer(Reader, Protocol):
 
     def purge(self, memory_ids: Sequence[int]) -> int:
         """Delete these memories for good, and their text from the journal; a tombstone stays."""
+
+    def rewrite_history(self, subject: Subject, number: int, rewrite: Rewrite) -> None:
+        """Rewrite what the journal and the past versions of a link or session say, which erases what they said."""
+
+    def drop_recalls(self, numbers: Sequence[int]) -> None:
+        """Drop these entries of the recall log. Not part of the journal."""
 
     def insert_edge(self, draft: EdgeDraft) -> Edge:
         """A new link; both ends must exist. Conflict if the number of *draft* is taken."""

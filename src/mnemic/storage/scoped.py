@@ -37,7 +37,7 @@ from mnemic.model.session import Session, SessionDraft, SessionPatch
 from mnemic.model.time import Moment
 from mnemic.model.version import Version
 from mnemic.model.workspace import Member, Role, Workspace
-from mnemic.storage.base import Companionship, Passage, Pending, Reader, Writer
+from mnemic.storage.base import Companionship, Passage, Pending, Reader, Rewrite, Writer
 from mnemic.storage.queries import edge_numbered, numbers, passing, session_numbered
 
 if TYPE_CHECKING:
@@ -489,6 +489,14 @@ class ScopedWriter(ScopedReader):
     def purge(self, memory_ids: Sequence[int]) -> int:
         """Purge those of these that are visible."""
         return self._writer.purge(self._seen(memory_ids))
+
+    def rewrite_history(self, subject: Subject, number: int, rewrite: Rewrite) -> None:
+        """Denied: the history is the whole store's."""
+        raise self._deny()
+
+    def drop_recalls(self, numbers: Sequence[int]) -> None:
+        """Denied: the log is the whole store's."""
+        raise self._deny()
 
     def insert_edge(self, draft: EdgeDraft) -> Edge:
         """A new link between visible memories."""

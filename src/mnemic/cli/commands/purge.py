@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from mnemic.app import App
 
 CHUNK = 1 << 22
-REBUILD = "`mnemic export --format jsonl` and `import` into a new database leave the history behind"
 
 
 @click.command(cls=Verb)
@@ -32,8 +31,8 @@ def purge(run: Run, text: str, verify: bool, dry_run: bool, yes: bool) -> int:
     """Erase every memory that holds TEXT, or ever did, for good.
 
     TEXT is found in names, texts, tags and metadata of memories in any state, whatever its case. Links, sessions,
-    mirrored notes and the memories' history are included. Then the store, its files, mirrors and the backups that were
-    made with `mnemic backup` are searched, and what still holds TEXT is named.
+    mirrored notes, the recall log and the history of all of them are included. Then the store, its files, mirrors and
+    the backups that were made with `mnemic backup` are searched, and what still holds TEXT is named.
     """
     from mnemic.core.maintenance.erasure import find_text, purge_text
 
@@ -80,8 +79,6 @@ def _lines(text: str, left: dict[str, int], files: list[str]) -> Iterator[str]:
             + ", ".join(f"{name} ({count:,})" for name, count in left.items())
             + "."
         )
-    if left.keys() == {"journal entries"}:
-        yield f"That is history of links or sessions: {REBUILD}."
     for file in files:
         yield f"Still holding {text!r}: {file}"
 

@@ -14,23 +14,28 @@ from mnemic.errors import Invalid
 from mnemic.model.change import Subject
 from mnemic.model.filter import ANY_EDGE
 from mnemic.model.graph import EdgePatch
-from mnemic.model.session import Session, SessionPatch
+from mnemic.model.session import SessionPatch
 from mnemic.storage.base import Writer
-from mnemic.storage.queries import each_edge, each_memory
+from mnemic.storage.queries import each_edge, each_memory, edge_numbered, session_numbered
 
 BATCH = 100
 SHORTEST = 3
 ERASED = "[erased]"
+NAMESPACE = "namespace"
+"""A field by which things are found, so it stays; the search names what holds the text there."""
+MOST_RECALLS = 1_000_000
 
 
 @dataclass(slots=True)
 class Occurrences:
-    """The numbers of what holds a text: memories in any state or past version, links, sessions, journal entries."""
+    """The numbers of what holds a text: memories in any state or past version, links, sessions, journal
+    entries, recall log entries."""
 
     memories: set[int] = field(default_factory=set)
     links: set[int] = field(default_factory=set)
     sessions: set[int] = field(default_factory=set)
     changes: set[int] = field(default_factory=set)
+    recalls: set[int] = field(default_factory=set)
     namespaces: set[str] = field(default_factory=set)
 
     @property
@@ -41,6 +46,7 @@ class Occurrences:
             "links": len(self.links),
             "sessions": len(self.sessions),
             "journal entries": len(self.changes),
+            "recall log entries": len(self.recalls),
             "namespaces": len(self.namespaces),
         }
         return {name: count for name, count in told.items() if count}
@@ -60,38 +66,41 @@ def checked(text: str) -> str:
 
 
 def find_text(ctx: Context, text: str) -> Occurrences:
-    """Where *text* stands in the store, in names, texts, tags, metadata and the journal."""
+    """Where *text* stands in the store, in names, texts, tags, metadata, the journal and the recall log."""
     needle, reader = checked(text), ctx.read()
     found = Occurrences()
     found.memories = {memory.id for memory in each_memory(reader) if _holds(_told(memory), needle)}
     found.links = {edge.id for edge in each_edge(reader, ANY_EDGE) if _holds(_told(edge), needle)}
     found.sessions = {one.id for one in reader.sessions() if _holds(_told(one), needle)}
     found.namespaces = {space for space, _, _ in reader.standards() if needle in folded(space)}
+    found.recalls = {
+        one.number for one in reader.recalls(limit=MOST_RECALLS) if _holds([one.query, one.actor], needle)
+    }
+    by_subject = {Subject.MEMORY: found.memories, Subject.EDGE: found.links, Subject.SESSION: found.sessions}
     for change in reader.journal():
-        if _holds([change.before, change.after, change.actor], needle):
+        if _holds([change.before, change.after], needle):
             found.changes.add(change.sequence)
-            if change.subject is Subject.MEMORY:
-                found.memories.add(change.subject_id)
+            by_subject[change.subject].add(change.subject_id)
+        elif needle in folded(change.actor):
+            found.changes.add(change.sequence)
     return found
 
 
 def purge_text(ctx: Context, text: str) -> int:
-    """Purge every memory that holds or held *text*, and erase it from links and sessions: how many memories."""
+    """Purge every memory that holds or held *text*: how many.
+
+    It is erased from links and sessions, from the history of both, and from the recall log too.
+    """
     found, needle = find_text(ctx, text), checked(text)
     purged = 0
     for batch in batches(sorted(found.memories), BATCH):
         purged += ctx.change("purge", partial(_purge, batch))
-
-    def work(tx: Writer) -> None:
-        for edge in each_edge(tx, ANY_EDGE):
-            if edge.id in found.links:
-                tx.update_edge(edge, EdgePatch(reason=None))
-        for session in tx.sessions():
-            if session.id in found.sessions:
-                tx.update_session(session, _redacted(session, needle))
-
-    if found.links or found.sessions:
-        ctx.change("purge", work)
+    for rest in batches([*sorted(found.links)], BATCH):
+        ctx.change("purge", partial(_erase_links, rest, needle))
+    for rest in batches([*sorted(found.sessions)], BATCH):
+        ctx.change("purge", partial(_erase_sessions, rest, needle))
+    if found.recalls:
+        ctx.change("purge", lambda tx: tx.drop_recalls(sorted(found.recalls)))
     return purged
 
 
@@ -99,14 +108,43 @@ def _purge(numbers: Sequence[int], tx: Writer) -> int:
     return tx.purge(numbers)
 
 
-def _redacted(session: Session, needle: str) -> SessionPatch:
-    """A patch that takes every field out of *session* that holds the text."""
-    told = {name: getattr(session, name) for name in ("topic", "summary")}
-    changes: dict[str, Any] = {
-        name: ERASED for name, value in told.items() if value and needle in folded(value)
-    }
-    kept = {key: value for key, value in session.metadata.items() if not _holds([key, value], needle)}
-    return SessionPatch(**changes, metadata=kept)
+def _erase_links(numbers: Sequence[int], needle: str, tx: Writer) -> None:
+    for number in numbers:
+        if edge := edge_numbered(tx, number):
+            told = {"type": edge.type, "reason": edge.reason}
+            tx.update_edge(edge, EdgePatch(**_changed(told, needle)))
+        tx.rewrite_history(Subject.EDGE, number, partial(_erased_fields, needle=needle))
+
+
+def _erase_sessions(numbers: Sequence[int], needle: str, tx: Writer) -> None:
+    for number in numbers:
+        if session := session_numbered(tx, number):
+            told = {name: getattr(session, name) for name in ("topic", "summary", "metadata")}
+            changed = _changed(told, needle)
+            if needle in folded(session.name):
+                changed["name"] = f"{ERASED} {number}"
+            tx.update_session(session, SessionPatch(**changed))
+        tx.rewrite_history(Subject.SESSION, number, partial(_erased_fields, needle=needle))
+
+
+def _changed(told: Mapping[str, Any], needle: str) -> dict[str, Any]:
+    """Those of the fields *told* that hold the text, without it."""
+    return {name: _erased(value, needle) for name, value in told.items() if _holds(value, needle)}
+
+
+def _erased_fields(told: Mapping[str, object], *, needle: str) -> Mapping[str, object]:
+    return {name: value if name == NAMESPACE else _erased(value, needle) for name, value in told.items()}
+
+
+def _erased(value: Any, needle: str) -> Any:
+    """*value* with every text in it that holds the needle replaced, and without keys that do."""
+    if isinstance(value, str):
+        return ERASED if needle in folded(value) else value
+    if isinstance(value, Mapping):
+        return {key: _erased(one, needle) for key, one in value.items() if needle not in folded(str(key))}
+    if isinstance(value, list | tuple):
+        return [_erased(one, needle) for one in value]
+    return value
 
 
 def _told(thing: object) -> dict[str, object]:

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import orjson
+
 from mnemic.model.change import Subject
 from mnemic.model.enums import State
 from mnemic.model.memory import Memory
+from mnemic.storage.base import Rewrite
 from mnemic.storage.postgres import edges, memories, sessions
 from mnemic.storage.postgres.connection import Executor
-from mnemic.storage.postgres.rows import value
+from mnemic.storage.postgres.rows import rows, value
 
 INDEXED = frozenset({"title", "summary", "tags", "namespace", "state", "statements"})
 """The fields whose change moves a memory's old words into the index of the past."""
@@ -22,6 +25,11 @@ COLUMNS: Mapping[Subject, str] = {
     Subject.EDGE: ", ".join(("namespace_id", *edges.COLUMNS)),
     Subject.SESSION: ", ".join(sessions.STORED),
 }
+TEXTS_OF: Mapping[Subject, tuple[str, ...]] = {
+    Subject.EDGE: ("type", "reason"),
+    Subject.SESSION: ("name", "topic", "summary", "metadata"),
+}
+"""The columns of links and sessions that somebody wrote."""
 # `worded` is where the words began that end with this version; NULL if the next version has the same words.
 KEEP_MEMORY = f"""
 INSERT INTO memory_past (since, until, worded, {COLUMNS[Subject.MEMORY]})
@@ -47,6 +55,13 @@ PURGE = (
    OR id IN (SELECT id FROM edge WHERE source_id = %(id)s OR target_id = %(id)s)""",
 )
 
+PAST_TEXTS = """
+SELECT version, {columns} FROM {table}_past WHERE id = %s
+"""
+PUT_TEXTS = """
+UPDATE {table}_past SET {places} WHERE version = %s
+"""
+
 
 def keep_memory(db: Executor, memory: Memory, changed: frozenset[str], until: int) -> None:
     """Keep *memory* as it is before the change with number *until*, which changes these fields."""
@@ -69,3 +84,16 @@ def purge(db: Executor, memory_id: int) -> None:
     """Erase what was kept of a memory and of its links."""
     for statement in PURGE:
         db.run(statement, {"id": memory_id})
+
+
+def rewrite(db: Executor, subject: Subject, number: int, rewrite: Rewrite) -> None:
+    """Rewrite the texts of the past versions of a link or session."""
+    columns = TEXTS_OF[subject]
+    places = ", ".join(f"{name} = %s" for name in columns)
+    sql = PUT_TEXTS.format(table=subject, places=places)
+    for version, *values in rows(db, PAST_TEXTS.format(table=subject, columns=", ".join(columns)), (number,)):
+        told = dict(zip(columns, values, strict=True))
+        if told.get("metadata"):
+            told["metadata"] = orjson.loads(told["metadata"])
+        fields = sessions.encode(rewrite(told))
+        db.run(sql, (*(fields[name] for name in columns), version))

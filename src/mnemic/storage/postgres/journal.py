@@ -10,6 +10,7 @@ import orjson
 
 from mnemic.model.change import Change, Position, Subject
 from mnemic.model.filter import ChangeFilter
+from mnemic.storage.base import Rewrite
 from mnemic.storage.postgres.connection import Executor, Row
 from mnemic.storage.postgres.rows import row as first
 from mnemic.storage.postgres.rows import rows
@@ -36,6 +37,12 @@ ERASE = """
 UPDATE journal SET before = NULL, after = NULL
 WHERE (subject = 'memory' AND subject_id = %(id)s)
    OR (subject = 'edge' AND subject_id IN (SELECT id FROM edge WHERE source_id = %(id)s OR target_id = %(id)s))
+"""
+ENTRIES = """
+SELECT before, after, sequence FROM journal WHERE subject_id = %s AND subject = %s
+"""
+REWRITE = """
+UPDATE journal SET before = %s, after = %s WHERE sequence = %s
 """
 CONDITIONS = {
     "after": "(xid, sequence) > (%(after_xid)s::text::xid8, %(after)s)",
@@ -83,6 +90,13 @@ def read(
             return
         left -= PAGE
         given |= {f"{onwards}_xid": str(page[-1][0]), onwards: page[-1][1]}
+
+
+def rewrite(db: Executor, subject: Subject, number: int, rewrite: Rewrite) -> None:
+    """Rewrite the fields in the entries of a link or session."""
+    for before, after, sequence in rows(db, ENTRIES, (number, subject)):
+        fields = (told and orjson.dumps(rewrite(orjson.loads(told))).decode() for told in (before, after))
+        db.run(REWRITE, (*fields, sequence))
 
 
 def _given(wanted: ChangeFilter) -> dict[str, Any]:

@@ -42,6 +42,10 @@ DELETE FROM recall_log WHERE EXISTS (
   SELECT 1 FROM jsonb_array_elements(memory_ids::jsonb) h WHERE h::bigint = ANY(%s::bigint[]))
 """
 
+DROP = """
+DELETE FROM recall_log WHERE id = ANY(%s::bigint[])
+"""
+
 
 def append(db: Executor, entries: Sequence[RecallEntry], since: Moment) -> None:
     """Add *entries*, and drop those before *since* and the oldest beyond the maximum."""
@@ -54,6 +58,11 @@ def append(db: Executor, entries: Sequence[RecallEntry], since: Moment) -> None:
 def drop_about(db: Executor, memory_ids: Sequence[int]) -> None:
     """Drop the entries of recalls that answered with one of these memories."""
     db.run(DROP_ABOUT, (list(memory_ids),))
+
+
+def drop(db: Executor, numbers: Sequence[int]) -> None:
+    """Drop the entries with these numbers."""
+    db.run(DROP, (list(numbers),))
 
 
 def select(db: Executor, *, limit: int, newest_first: bool, **wanted: Any) -> list[RecallEntry]:

@@ -24,7 +24,7 @@ from mnemic.model.time import DAY, Moment
 from mnemic.model.version import Version
 from mnemic.model.workspace import Member, Role, Workspace
 from mnemic.storage import fingerprint
-from mnemic.storage.base import NotLocked, Passage
+from mnemic.storage.base import NotLocked, Passage, Rewrite
 from mnemic.storage.postgres import (
     claims,
     cooccurrence,
@@ -593,6 +593,16 @@ class PostgresWriter(PostgresReader):
         for statement in DELETE:
             self._db.run(statement, values)
         self._log(space, Subject.MEMORY, memory.id, None, None)
+
+    def rewrite_history(self, subject: Subject, number: int, rewrite: Rewrite) -> None:
+        """Rewrite what the journal and the past versions of a link or session say, which erases what they said."""
+        self._must_hold_all()
+        journal.rewrite(self._db, subject, number, rewrite)
+        history.rewrite(self._db, subject, number, rewrite)
+
+    def drop_recalls(self, numbers: Sequence[int]) -> None:
+        """Drop these entries of the recall log. Not part of the journal."""
+        recall_log.drop(self._db, numbers)
 
     def tombstone(self, subject: Subject, number: int) -> None:
         """Write into the journal that something with this number was here and is gone."""

@@ -16,6 +16,7 @@ import orjson
 from mnemic.model.change import Subject
 from mnemic.model.enums import State
 from mnemic.model.memory import Memory, Statement
+from mnemic.storage.base import Rewrite
 from mnemic.storage.sqlite import edges, fts, memories, sessions
 from mnemic.storage.sqlite.memories import as_json
 from mnemic.storage.sqlite.rows import Row, column, row, rows, value
@@ -29,6 +30,11 @@ COLUMNS: Mapping[Subject, tuple[str, ...]] = {
     Subject.EDGE: edges.COLUMNS,
     Subject.SESSION: sessions.COLUMNS,
 }
+TEXTS_OF: Mapping[Subject, tuple[str, ...]] = {
+    Subject.EDGE: ("type", "reason"),
+    Subject.SESSION: ("name", "topic", "summary", "metadata"),
+}
+"""The columns of links and sessions that somebody wrote."""
 # `worded` is where the words began that end with this version; NULL if the next version has the same words.
 KEEP_MEMORY = """
 INSERT INTO memory_past (since, until, worded, {columns})
@@ -55,6 +61,12 @@ INSERT INTO words_past (words_past) VALUES ('optimize')
 EDGES_AT = """
 DELETE FROM edge_past WHERE source_id = :id OR target_id = :id
    OR id IN (SELECT id FROM edge WHERE source_id = :id OR target_id = :id)
+"""
+PAST_TEXTS = """
+SELECT version, {columns} FROM {table}_past WHERE id = ?
+"""
+PUT_TEXTS = """
+UPDATE {table}_past SET {places} WHERE version = ?
 """
 
 ADD_VERSION = """
@@ -116,6 +128,21 @@ def purge(connection: apsw.Connection, memory_id: int) -> bool:
         connection.execute(TAKE_OUT_WORDS, (version,))
     connection.execute(EDGES_AT, {"id": memory_id})
     return bool(versions)
+
+
+def rewrite(connection: apsw.Connection, subject: Subject, number: int, rewrite: Rewrite) -> None:
+    """Rewrite the texts of the past versions of a link or session."""
+    columns = TEXTS_OF[subject]
+    places = ", ".join(f"{name} = ?" for name in columns)
+    sql = PUT_TEXTS.format(table=subject, places=places)
+    for version, *values in rows(
+        connection, PAST_TEXTS.format(table=subject, columns=", ".join(columns)), (number,)
+    ):
+        told = dict(zip(columns, values, strict=True))
+        if told.get("metadata"):
+            told["metadata"] = orjson.loads(told["metadata"])
+        fields = sessions.encode(rewrite(told))
+        connection.execute(sql, (*(fields[name] for name in columns), version))
 
 
 def merge(connection: apsw.Connection) -> None:

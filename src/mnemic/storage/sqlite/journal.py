@@ -11,6 +11,7 @@ import orjson
 
 from mnemic.model.change import USE, Change, Position, Subject
 from mnemic.model.filter import ChangeFilter
+from mnemic.storage.base import Rewrite
 from mnemic.storage.sqlite.memories import as_json
 from mnemic.storage.sqlite.rows import Row, column, rows, value
 from mnemic.storage.sqlite.rows import row as first
@@ -46,6 +47,12 @@ ERASE = """
 UPDATE journal SET before = NULL, after = NULL
 WHERE (subject = 'memory' AND subject_id = :id)
    OR (subject = 'edge' AND subject_id IN (SELECT id FROM edge WHERE source_id = :id OR target_id = :id))
+"""
+ENTRIES = """
+SELECT before, after, sequence FROM journal WHERE subject_id = ? AND subject = ?
+"""
+REWRITE = """
+UPDATE journal SET before = ?, after = ? WHERE sequence = ?
 """
 CONDITIONS = {
     "after": "sequence > :after",
@@ -114,6 +121,13 @@ def read(
             return
         left -= PAGE
         given[onwards] = page[-1][0]
+
+
+def rewrite(connection: apsw.Connection, subject: Subject, number: int, rewrite: Rewrite) -> None:
+    """Rewrite the fields in the entries of a link or session."""
+    for before, after, sequence in rows(connection, ENTRIES, (number, subject)):
+        fields = (told and orjson.dumps(rewrite(orjson.loads(told))).decode() for told in (before, after))
+        connection.execute(REWRITE, (*fields, sequence))
 
 
 def _given(wanted: ChangeFilter) -> dict[str, Any]:

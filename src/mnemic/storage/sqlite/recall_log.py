@@ -42,6 +42,10 @@ DELETE FROM recall_log WHERE EXISTS (
   SELECT 1 FROM json_each(memory_ids) h WHERE h.value IN (SELECT value FROM json_each(?)))
 """
 
+DROP = """
+DELETE FROM recall_log WHERE id IN (SELECT value FROM json_each(?))
+"""
+
 
 def append(connection: apsw.Connection, entries: Sequence[RecallEntry], since: Moment) -> None:
     """Add *entries*, and drop those before *since* and the oldest beyond the maximum."""
@@ -53,6 +57,11 @@ def append(connection: apsw.Connection, entries: Sequence[RecallEntry], since: M
 def drop_about(connection: apsw.Connection, memory_ids: Sequence[int]) -> None:
     """Drop the entries of recalls that answered with one of these memories."""
     connection.execute(DROP_ABOUT, (as_json(list(memory_ids)),))
+
+
+def drop(connection: apsw.Connection, numbers: Sequence[int]) -> None:
+    """Drop the entries with these numbers."""
+    connection.execute(DROP, (as_json(list(numbers)),))
 
 
 def select(

@@ -25,7 +25,7 @@ from mnemic.model.time import DAY, Moment
 from mnemic.model.version import Version
 from mnemic.model.workspace import Member, Role, Workspace
 from mnemic.storage import fingerprint
-from mnemic.storage.base import Passage
+from mnemic.storage.base import Passage, Rewrite
 from mnemic.storage.queries import unused_session_name
 from mnemic.storage.sqlite import (
     claims,
@@ -185,6 +185,8 @@ class SqliteWriter(SqliteReader):
         self._durable = durable
         self._waits = waits
         self._purged: list[int] = []
+        self._is_erasing = False
+        """Whether the log has to be emptied, since it keeps what this transaction erases."""
         self._marks: list[tuple[int, int]] = []
         self._operation = operation
         self._actor = actor
@@ -243,7 +245,7 @@ class SqliteWriter(SqliteReader):
     def _leave(self) -> None:
         """Let the next writer in, with the settings as they were."""
         try:
-            if self._purged:
+            if self._is_erasing:
                 self._empty_log()
         finally:
             self._store.writing.release()
@@ -495,6 +497,7 @@ class SqliteWriter(SqliteReader):
     def purge(self, memory_ids: Sequence[int]) -> int:
         """Delete these memories for good, and their text from the journal; a tombstone stays."""
         purged, has_past = 0, False
+        self._is_erasing = True
         self._purged += memory_ids
         self._put_marks()
         for number in memory_ids:
@@ -518,6 +521,17 @@ class SqliteWriter(SqliteReader):
                 history.merge(self._connection)
             trigram.take_out(self._connection, memory_ids)
         return purged
+
+    def rewrite_history(self, subject: Subject, number: int, rewrite: Rewrite) -> None:
+        """Rewrite what the journal and the past versions of a link or session say, which erases what they said."""
+        self._is_erasing = True
+        journal.rewrite(self._connection, subject, number, rewrite)
+        history.rewrite(self._connection, subject, number, rewrite)
+
+    def drop_recalls(self, numbers: Sequence[int]) -> None:
+        """Drop these entries of the recall log. Not part of the journal."""
+        self._is_erasing = True
+        recall_log.drop(self._connection, numbers)
 
     def tombstone(self, subject: Subject, number: int) -> None:
         """Write into the journal that something with this number was here and is gone."""
