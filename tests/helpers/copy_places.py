@@ -14,7 +14,6 @@ from mnemic.core.capture.conversation import Turn, capture
 from mnemic.core.context import Context
 from mnemic.core.memories import Fate
 from mnemic.core.standards import set_standard
-from mnemic.model.workspace import Role
 from mnemic.storage.base import Progress, Store
 from mnemic.transfer.store_copy import Copied, copy, plan
 
@@ -59,8 +58,6 @@ def fill(ctx: Context, clock: Clock) -> str:
     _change(api, clock)
     capture(ctx, "claude-1", [Turn("We always feed the owl at nine, remember that.", "Understood.", 1)])
     set_standard(ctx, "garden", 2, "global")
-    ponds = ctx.change("create_workspace", lambda tx: tx.add_workspace("all ponds"))
-    ctx.change("add", lambda tx: tx.add_member(ponds.id, "/ponds.db", Role.PRIMARY, "ponds"))
     ctx.change("use", lambda tx: tx.count_together([4, 5, 6], ctx.now()))
     secret = create_token(ctx, TokenRequest(name="ann", namespaces=("garden",), can_write=False))
     note_use(ctx, secret)

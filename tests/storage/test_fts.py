@@ -12,6 +12,7 @@ from mnemic.model.enums import State
 from mnemic.model.filter import Filter
 from mnemic.storage import queries
 from mnemic.storage.queries import count, memory_numbered
+from mnemic.storage.stems import stems
 
 
 def found(store, *terms, every=True):
@@ -138,7 +139,7 @@ def test_no_character_in_a_term_is_syntax(store, nonsense):
         assert queries.best_words(reader, [nonsense], Filter(), every=every, limit=5) == []
     assert queries.best_words(reader, [nonsense, "sea"], Filter(), every=False, limit=5)
     assert queries.holders(reader, [nonsense], None)[nonsense] == 0
-    assert isinstance(reader.spellings(nonsense, 3, None), list) and isinstance(reader.stems(nonsense), list)
+    assert isinstance(reader.spellings(nonsense, 3, None), list) and isinstance(stems(nonsense), list)
     assert faults(store) == []
 
 
@@ -217,8 +218,7 @@ def test_the_name_we_give_a_namespace_is_not_a_word(store):
     assert store.read().spellings("nss1", 5, None) == []
 
 
-def test_stems_are_the_words_in_the_form_the_index_compares(store):
-    stems = store.read().stems
+def test_stems_are_the_words_in_the_form_the_index_compares():
     assert stems("Running runs, café 東京都") == ["run", "run", "cafe", "東京", "京都"]
     assert stems("") == []
 
@@ -256,7 +256,6 @@ def test_spellings_come_the_most_frequent_first_and_those_with_the_first_letter_
         a_draft("elephant"),
     )
     put(store, *(a_draft(f"slate {number}") for number in range(5)))
-    stems = store.read().stems
     spelled = [stems(word) for word in store.read().spellings("plaxe", 3, None)]
     assert spelled[0] == stems("plate") and sorted(spelled[1:]) == sorted([stems("plane"), stems("place")])
     assert [stems(word) for word in store.read().spellings("plxte", 5, None)] == [stems("plate")]

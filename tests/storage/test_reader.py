@@ -33,7 +33,6 @@ from mnemic.model.memory import MemoryPatch
 from mnemic.model.session import Session, SessionDraft, SessionPatch
 from mnemic.model.shapes import Departure, Merit, Repute
 from mnemic.model.time import DAY, HOUR, MINUTE
-from mnemic.model.workspace import Role
 from mnemic.storage import queries
 from mnemic.storage.queries import (
     count,
@@ -544,18 +543,6 @@ def test_sessions_are_numbered_told_and_changed(store):
         for change in reader.journal(ChangeFilter(subject=Subject.SESSION, subject_ids=(40,)))
     ]
     assert told[1] == ({"ended_at": None, "summary": None}, {"ended_at": START + HOUR, "summary": "flew"})
-
-
-def test_workspaces_are_reported_with_their_stores(store):
-    def work(tx):
-        one = tx.add_workspace("planning")
-        tx.add_workspace("empty")
-        return tx.add_member(one.id, "/a.db", Role.REFERENCE, "a")
-
-    member = write(store, work)
-    first, second = store.read().workspaces()
-    assert (first.name, first.members, second.members) == ("planning", (member,), ())
-    assert (member.path, member.role, member.label, member.added_at) == ("/a.db", Role.REFERENCE, "a", START)
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,6 @@ from mnemic.model.session import SessionDraft, SessionPatch
 from mnemic.model.shapes import Content, Departure, Identity, Origins, Outline, Standing, Usage
 from mnemic.model.time import HOUR
 from mnemic.model.version import Stamp, Version
-from mnemic.model.workspace import Role
 from mnemic.storage.base import Reader, Writer
 from mnemic.storage.queries import (
     count,
@@ -109,7 +108,6 @@ def fill(store, *, has_secrets: bool) -> None:
         tx.put_alias(ALIAS, made[0].id)
         tx.put_alias(GONE, 99)
         tx.put_token(Token(name="all", grant=Grant(), created_at=START), b"hash")
-        tx.add_member(tx.add_workspace("shelf").id, "other.db", Role.PRIMARY, "other")
         for namespaces in (("secret",), ("open", "secret"), None):
             entry = RecallEntry(
                 START, "tester", "who knows?", namespaces, None, 1, 0.5, 9, 1.0, (made[0].id,)
@@ -193,7 +191,6 @@ CALLS: dict[str, Callable[[Reader], object]] = {
     "size_bytes": lambda r: r.size_bytes(),
     "statistics": each(lambda r, spaces: r.statistics(WORDS, spaces), *WAYS),
     "candidates": asked,
-    "stems": lambda r: r.stems("zebras are standing"),
     "spellings": each(lambda r, spaces: r.spellings("zebrs", 5, spaces), *WAYS),
     "same_texts": each(
         lambda r, spaces: r.same_texts(["the zebra is at the pond", "the pond is deep"], spaces), *WAYS
@@ -215,7 +212,6 @@ CALLS: dict[str, Callable[[Reader], object]] = {
     "session_count": each(
         lambda r, f: r.session_count(f), ANY_SESSION, SessionFilter(namespaces=("secret",))
     ),
-    "workspaces": lambda r: r.workspaces(),
     "journal": lambda r: [list(r.journal()), list(r.journal(newest_first=True, limit=3))],
     "changes": lambda r: list(r.changes(BEGINNING)),
     "pending": lambda r: r.pending(limit=50),
@@ -316,7 +312,6 @@ def test_no_method_reaches_an_engine_unscoped(protocol, scoped):
         lambda tx, theirs: tx.put_setting("mirror", "x"),
         lambda tx, theirs: tx.put_version(Subject.MEMORY, theirs.id, Version()),
         lambda tx, theirs: tx.put_alias(ALIAS, theirs.id),
-        lambda tx, theirs: tx.add_workspace("x"),
         lambda tx, theirs: tx.journal_as(operation="x", actor="x", at=START),
     ],
 )

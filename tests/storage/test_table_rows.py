@@ -71,7 +71,6 @@ def answers(ctx) -> list[object]:
         api.list(limit=100),
         sorted((a, b, *rest) for a, b, rest in reader.companions()),
         reader.sessions(),
-        reader.workspaces(),
         reader.standards(),
         logged,
         reader.aliases(AliasFilter()),

@@ -16,6 +16,7 @@ from mnemic.model.time import Moment
 from mnemic.search.query import STOP_WORDS, content_words
 from mnemic.storage.base import Reader, Writer
 from mnemic.storage.queries import best_words
+from mnemic.storage.stems import stems
 
 CONTRADICTIONS = 5
 LOOKED_AT = 20
@@ -98,9 +99,9 @@ def similar_titles(reader: Reader, ctx: Context, note: Note) -> list[Memory]:
     terms = [word for word in content_words(note.name or "") if word not in STOP_WORDS]
     wanted = Filter(namespaces=(ctx.home(note.namespace),), alive_at=ctx.now())
     found = best_words(reader, terms, wanted, limit=LOOKED_AT)
-    telling = set(reader.stems(" ".join(terms)))
+    telling = set(stems(" ".join(terms)))
     memories = reader.get([number for number, _ in found])
-    return [memory for memory in memories if telling.intersection(reader.stems(memory.title))]
+    return [memory for memory in memories if telling.intersection(stems(memory.title))]
 
 
 def update(ctx: Context, memory_id: int, revision: Revision) -> Memory:

@@ -27,7 +27,6 @@ from mnemic.model.recall_entry import RecallEntry
 from mnemic.model.session import Session, SessionDraft, SessionPatch
 from mnemic.model.time import MINUTE, Moment
 from mnemic.model.version import Version
-from mnemic.model.workspace import Member, Role, Workspace
 
 if TYPE_CHECKING:
     from mnemic.model.vectors import Reading, Vectors
@@ -182,9 +181,6 @@ class Reader(Protocol):
         missed, hardly ever a first one.
         """
 
-    def stems(self, body: str) -> list[str]:
-        """The words of *body* in order, in the form the index compares them in."""
-
     def spellings(self, term: str, limit: int, namespaces: Sequence[str] | None) -> list[str]:
         """Words that differ from *term* by one letter and stand in these namespaces (or any), the likeliest first."""
 
@@ -227,9 +223,6 @@ class Reader(Protocol):
 
     def session_count(self, wanted: SessionFilter = ANY_SESSION) -> int:
         """How many sessions pass *wanted*."""
-
-    def workspaces(self) -> list[Workspace]:
-        """Every workspace with its stores, by number."""
 
     def journal(
         self, wanted: ChangeFilter = ANY_CHANGE, *, limit: int | None = None, newest_first: bool = False
@@ -336,26 +329,17 @@ class Writer(Reader, Protocol):
     def update_session(self, session: Session, patch: SessionPatch) -> Session:
         """*session* with *patch* applied."""
 
-    def add_workspace(self, name: str) -> Workspace:
-        """A new workspace without stores. Workspaces are not part of the journal."""
-
-    def add_member(self, workspace_id: int, path: str, role: Role, label: str) -> Member:
-        """A store put into a workspace."""
-
     def count_use(self, memory_ids: Sequence[int], now: Moment) -> dict[int, int]:
         """Count one use of each, as often as it is named; how many each has had by now. Not part of the journal."""
 
-    def count_together(self, memory_ids: Sequence[int], now: Moment) -> None:
-        """Count once more, for every pair of these, that they were answered together. Not part of the journal.
+    def count_together(self, memory_ids: Sequence[int], now: Moment, times: int = 1) -> None:
+        """Count so many times more, for every pair of these, that they were answered together. Not part of the journal.
 
         Those that have been purged are passed over.
         """
 
     def log_recalls(self, entries: Sequence[RecallEntry], *, since: Moment) -> None:
         """Add *entries* to the recall log, and drop entries older than *since*. Not part of the journal."""
-
-    def put_companions(self, one_id: int, other_id: int, count: int, last: Moment) -> None:
-        """Store an imported cooccurrence count of two memories."""
 
     def tombstone(self, subject: Subject, number: int) -> None:
         """Write into the journal that something with this number was here and is gone."""

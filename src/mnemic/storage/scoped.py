@@ -36,7 +36,6 @@ from mnemic.model.recall_entry import RecallEntry
 from mnemic.model.session import Session, SessionDraft, SessionPatch
 from mnemic.model.time import Moment
 from mnemic.model.version import Version
-from mnemic.model.workspace import Member, Role, Workspace
 from mnemic.storage.base import Companionship, Passage, Pending, Reader, Rewrite, Writer
 from mnemic.storage.queries import edge_numbered, numbers, passing, session_numbered
 
@@ -182,10 +181,6 @@ class ScopedReader:
         beside = {number for row in found.rows.values() for number in row.beside}
         return replace(found, rows=_beside(found.rows, frozenset(self._seen(beside)))) if beside else found
 
-    def stems(self, body: str) -> list[str]:
-        """The words of *body* as the index compares them."""
-        return self._reader.stems(body)
-
     def spellings(self, term: str, limit: int, namespaces: Sequence[str] | None) -> list[str]:
         """Words of the visible namespaces that differ from *term* by one letter."""
         return self._reader.spellings(term, limit, self._narrowed(namespaces))
@@ -295,10 +290,6 @@ class ScopedReader:
         return islice(_VisibleChanges(self._reader, self._scope).among(changes), limit)
 
     # -- the store as a whole
-
-    def workspaces(self) -> list[Workspace]:
-        """None: a workspace names files."""
-        return []
 
     def versions(self, subject: Subject, numbers: Sequence[int]) -> dict[int, Version]:
         """The versions of the visible ones of these memories, links or sessions."""
@@ -457,30 +448,17 @@ class ScopedWriter(ScopedReader):
         self._must_cover(session.namespace if patch.namespace is UNSET else patch.namespace)
         return self._writer.update_session(session, patch)
 
-    def add_workspace(self, name: str) -> Workspace:
-        """Denied: a workspace names files."""
-        raise self._deny()
-
-    def add_member(self, workspace_id: int, path: str, role: Role, label: str) -> Member:
-        """Denied: a workspace names files."""
-        raise self._deny()
-
     def count_use(self, memory_ids: Sequence[int], now: Moment) -> dict[int, int]:
         """Count a use of each of these that is visible."""
         return self._writer.count_use(self._seen(memory_ids), now)
 
-    def count_together(self, memory_ids: Sequence[int], now: Moment) -> None:
+    def count_together(self, memory_ids: Sequence[int], now: Moment, times: int = 1) -> None:
         """Count a joint use of those of these that are visible."""
-        self._writer.count_together(self._seen(memory_ids), now)
+        self._writer.count_together(self._seen(memory_ids), now, times)
 
     def log_recalls(self, entries: Sequence[RecallEntry], *, since: Moment) -> None:
         """Refused: the log is of the whole store."""
         raise self._deny()
-
-    def put_companions(self, one_id: int, other_id: int, count: int, last: Moment) -> None:
-        """Set the joint use of two visible memories."""
-        self._must_see(one_id, other_id)
-        self._writer.put_companions(one_id, other_id, count, last)
 
     def tombstone(self, subject: Subject, number: int) -> None:
         """Denied: tombstones come with a whole store."""

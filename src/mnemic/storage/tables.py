@@ -62,8 +62,6 @@ CONTENT = (
     Table("edge", (*_EDGE, "since"), _HOME),
     Table("companion", ("a", "b", "count", "last")),
     Table("namespace", ("name", "standard_id", "parent")),
-    Table("workspace", ("id", "name", "created_at")),
-    Table("member", ("id", "workspace_id", "path", "role", "label", "added_at")),
     Table("version", ("subject", "number", "stamps")),
     Table("alias", ("uid", "memory_id")),
     Table("recall_log", _RECALL),
@@ -76,7 +74,7 @@ CONTENT = (
 TABLES = (*CONTENT, JOURNAL, SETTING)
 
 COUNTERS = (
-    "memory", "statement", "passage", "edge", "session", "workspace", "member", "recall_log", "journal", "memory_past",
+    "memory", "statement", "passage", "edge", "session", "recall_log", "journal", "memory_past",
 )  # fmt: skip
 """What is numbered in a row: the last number that was given, which a purge may have left unused."""
 

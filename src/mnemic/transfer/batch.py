@@ -228,7 +228,7 @@ class Batch:
     def _pair(self, record: PairRecord) -> None:
         one, other = self._number(record.one), self._number(record.other)
         if one and other and one != other and not any(self.tx.companions([one, other])):
-            self.tx.put_companions(one, other, record.count, record.last)
+            self.tx.count_together([one, other], record.last, record.count)
 
 
 def stands(edge: Edge) -> bool:

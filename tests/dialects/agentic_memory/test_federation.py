@@ -6,6 +6,7 @@ import os
 import threading
 import time
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,11 +22,20 @@ from mnemic.dialects.agentic_memory import amem_file
 from mnemic.dialects.agentic_memory import federation as workspaces
 from mnemic.dialects.agentic_memory import store_cache as cache_module
 from mnemic.dialects.agentic_memory.amem_file import Brain, Node
-from mnemic.dialects.agentic_memory.federation import Size, WorkspaceAnswer, add, create, find, search, sizes
+from mnemic.dialects.agentic_memory.federation import (
+    Role,
+    Size,
+    Workspace,
+    WorkspaceAnswer,
+    add,
+    create,
+    find,
+    search,
+    sizes,
+)
 from mnemic.dialects.agentic_memory.store_cache import IDLE_SECONDS, MOST, FileStamp, StoreCache
 from mnemic.errors import Denied, Invalid, MnemicError, NotFound, StoreUnusable
 from mnemic.model.access import Grant
-from mnemic.model.workspace import Role, Workspace
 
 
 @pytest.fixture
@@ -123,6 +133,14 @@ def test_workspaces_are_still_there_when_the_store_is_opened_again(confined: Con
     assert find(again, 99) is None
     assert (member.role, member.label, member.path) == (Role.ARCHIVE, "old", str(folder / "a.amem"))
     assert len(search(again, workspace, "greenhouse", 5)[0].hits) == 3
+
+
+def test_workspaces_made_at_once_get_numbers_and_members_of_their_own(confined: Context, folder: Path):
+    path = a_file(folder / "a.amem")
+    with ThreadPoolExecutor(4) as threads:
+        made = list(threads.map(lambda name: a_workspace(confined, path, path), "abcd"))
+    assert sorted(one.id for one in made) == [1, 2, 3, 4]
+    assert [len(find(confined, one.id).members) for one in made] == [2, 2, 2, 2]
 
 
 def test_reading_leaves_files_and_folders_as_they_were(confined: Context, folder: Path):

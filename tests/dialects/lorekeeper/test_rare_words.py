@@ -10,7 +10,7 @@ from mnemic.dialects.lorekeeper.rare_words import rare_words
 
 def share(store, text, body):
     reader = store.read()
-    return rare_words(reader, text, None).share_in(reader, body)
+    return rare_words(reader, text, None).share_in(body)
 
 
 def test_all_words_in_any_form_are_the_whole(store):

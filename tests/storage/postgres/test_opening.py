@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import secrets
+from contextlib import closing
 
 import psycopg
 import pytest
 from postgres_server import shared_server
-from support import a_draft, put
+from support import START, a_draft, put
 
+from mnemic.app import engines
+from mnemic.core.context import Context
+from mnemic.dialects.agentic_memory.federation import Member, Role, Workspace, find
 from mnemic.errors import Invalid, MnemicError, StoreUnusable, Unavailable
 from mnemic.index.index import open_index
 from mnemic.model.change import BEGINNING
+from mnemic.storage.postgres.schema import WORKSPACES
 from mnemic.storage.postgres.store import PostgresStore
 
 pytestmark = pytest.mark.only_on("postgres")
@@ -93,3 +98,25 @@ def test_a_text_with_a_nul_is_refused_and_nothing_is_kept(fresh):
     with pytest.raises(Invalid, match="NUL"):
         put(store, a_draft("a", metadata={"key": ["\0"]}))
     assert list(store.read().journal()) == []
+
+
+OLD_WORKSPACES = """
+SET search_path TO mnemic;
+CREATE TABLE workspace (id bigint, name text);
+CREATE TABLE member (id bigint, workspace_id bigint, path text, role text, label text);
+INSERT INTO workspace VALUES (1, 'planning'), (3, 'empty');
+INSERT INTO member VALUES (2, 1, '/garden.amem', 'archive', 'garden'), (1, 1, '/office.db', 'primary', 'the "office"');
+"""
+
+
+def test_workspaces_of_an_older_database_are_kept(url):
+    opened(url).close()
+    with psycopg.connect(url, autocommit=True) as owner:
+        owner.execute(OLD_WORKSPACES)
+        owner.execute(WORKSPACES)
+    with closing(opened(url)) as store:
+        ctx = Context(store=store, engines=engines(), embedder=None, now=lambda: START)
+        office = Member("/office.db", Role.PRIMARY, 'the "office"')
+        garden = Member("/garden.amem", Role.ARCHIVE, "garden")
+        assert find(ctx, 1) == Workspace(1, "planning", (office, garden))
+        assert (find(ctx, 2), find(ctx, 3)) == (None, Workspace(3, "empty"))

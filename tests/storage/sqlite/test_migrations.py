@@ -12,7 +12,9 @@ from old_store import ADD_CHANGE, OldMemory, write_old_store
 from story import Story
 from support import START, a_draft, put, store_after
 
-from mnemic.app import open_sqlite
+from mnemic.app import engines, open_sqlite
+from mnemic.core.context import Context
+from mnemic.dialects.agentic_memory.federation import Member, Role, Workspace, create, find
 from mnemic.errors import StoreUnusable
 from mnemic.model.filter import EdgeFilter, Filter
 from mnemic.search.query import Vocabulary, query_terms
@@ -123,6 +125,7 @@ ALTER TABLE edge DROP COLUMN since; ALTER TABLE session DROP COLUMN since;
 ALTER TABLE token DROP COLUMN expires_at; ALTER TABLE token DROP COLUMN used_at;
 ALTER TABLE token DROP COLUMN max_memories; ALTER TABLE token DROP COLUMN max_bytes;
 ALTER TABLE token DROP COLUMN max_requests;
+CREATE TABLE workspace (id, name); CREATE TABLE member (id, workspace_id, path, role, label);
 """
 HISTORY = (
     f"SELECT since, until, worded, {', '.join(name for name in memories.COLUMNS if name not in {*USE, 'name'})} "
@@ -307,3 +310,25 @@ def test_what_lies_out_of_range_gets_the_nearest_bound_and_the_journal_tells_it(
 def test_the_schema_refuses_what_the_model_would_refuse(connection, sql):
     with pytest.raises(apsw.ConstraintError, match="CHECK"):
         connection.execute(sql)
+
+
+# -- workspaces, in tables until format 10
+
+TWO_WORKSPACES = """
+INSERT INTO workspace (id, name, created_at) VALUES (1, 'planning', 0), (3, 'empty', 0);
+INSERT INTO member (workspace_id, path, role, label, added_at)
+VALUES (1, '/office.db', 'primary', 'the "office"', 0), (1, '/garden.amem', 'archive', 'garden', 0);
+"""
+
+
+def test_workspaces_of_an_older_file_are_kept(tmp_path):
+    write_old_store(tmp_path / "mnemic.db", 10, OldMemory("one", ("one",)))
+    with closing(apsw.Connection(str(tmp_path / "mnemic.db"))) as old:
+        old.execute(TWO_WORKSPACES).fetchall()
+    with closing(open_sqlite(tmp_path / "mnemic.db")) as store:
+        ctx = Context(store=store, engines=engines(), embedder=None, now=lambda: START)
+        office = Member("/office.db", Role.PRIMARY, 'the "office"')
+        garden = Member("/garden.amem", Role.ARCHIVE, "garden")
+        assert find(ctx, 1) == Workspace(1, "planning", (office, garden))
+        assert (find(ctx, 2), find(ctx, 3)) == (None, Workspace(3, "empty"))
+        assert create(ctx, "next").id == 4

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
 from pathlib import Path
+
+import orjson
 
 from mnemic.core.context import Context
 from mnemic.core.files import SQLITE, allowed
@@ -15,12 +18,40 @@ from mnemic.dialects.agentic_memory.store_cache import FileStamp, StoreCache
 from mnemic.errors import Denied, Invalid, MnemicError, NotFound
 from mnemic.model.filter import EdgeFilter, Filter, Hit
 from mnemic.model.time import Moment
-from mnemic.model.workspace import Member, Role, Workspace
 from mnemic.search.query import Vocabulary, exact_terms
-from mnemic.storage.base import Reader
+from mnemic.storage.base import Reader, Writer
 from mnemic.storage.engines import Asked
 from mnemic.storage.files import HELD
 from mnemic.storage.queries import best_words
+
+SETTING = "agentic-memory workspaces"
+
+
+class Role(StrEnum):
+    """What a store is to a workspace."""
+
+    PRIMARY = "primary"
+    SECONDARY = "secondary"
+    REFERENCE = "reference"
+    ARCHIVE = "archive"
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A store in a workspace: where it lies, what it is to it, and what it is called there."""
+
+    path: str
+    role: Role
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """A workspace and its stores, in the order they were added."""
+
+    id: int
+    name: str
+    members: tuple[Member, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +75,34 @@ class WorkspaceAnswer:
 def create(ctx: Context, name: str) -> Workspace:
     """A new workspace without stores. It is kept like everything else."""
     _must_see_all(ctx)
-    return ctx.change("create_workspace", lambda tx: tx.add_workspace(name))
+
+    def work(tx: Writer) -> Workspace:
+        known = _workspaces(tx)
+        made = Workspace(max(known, default=0) + 1, name)
+        _keep(tx, {**known, made.id: made})
+        return made
+
+    return ctx.change("create_workspace", work)
 
 
 def find(ctx: Context, number: int) -> Workspace | None:
     """The workspace with this number, or None."""
     _must_see_all(ctx)
-    return next((one for one in ctx.read().workspaces() if one.id == number), None)
+    return _workspaces(ctx.read()).get(number)
+
+
+def _workspaces(reader: Reader) -> dict[int, Workspace]:
+    """Every workspace, by number."""
+    kept = orjson.loads(reader.setting(SETTING) or "[]")
+    return {one["id"]: Workspace(one["id"], one["name"], _members(one["members"])) for one in kept}
+
+
+def _members(kept: list[dict[str, str]]) -> tuple[Member, ...]:
+    return tuple(Member(one["path"], Role(one["role"]), one["label"]) for one in kept)
+
+
+def _keep(tx: Writer, workspaces: dict[int, Workspace]) -> None:
+    tx.put_setting(SETTING, orjson.dumps([asdict(one) for one in workspaces.values()]).decode())
 
 
 def add(
@@ -64,10 +116,16 @@ def add(
     _must_see_all(ctx)
     _opened(ctx, Path(path))
     place = (ctx.folder / Path(path).expanduser()).absolute()
-    member = ctx.change(
-        "add_to_workspace", lambda tx: tx.add_member(workspace.id, str(place), role, label or place.stem)
-    )
-    return replace(workspace, members=(*workspace.members, member)), member
+    member = Member(str(place), role, label or place.stem)
+
+    def work(tx: Writer) -> Workspace:
+        known = _workspaces(tx)
+        one = known[workspace.id]
+        changed = replace(one, members=(*one.members, member))
+        _keep(tx, {**known, changed.id: changed})
+        return changed
+
+    return ctx.change("add_to_workspace", work), member
 
 
 def sizes(ctx: Context, workspace: Workspace) -> list[WorkspaceAnswer]:

@@ -16,6 +16,7 @@ from mnemic.search.candidates import gather
 from mnemic.search.query import content_words
 from mnemic.storage import queries
 from mnemic.storage.base import Reader
+from mnemic.storage.stems import stems
 
 DEPTH = 50
 WORDS = 0.5
@@ -47,11 +48,11 @@ def _matches(reader: Reader, query: Query, vector: Embedding | None) -> list[Mat
     memory: 1 − (1 − cosine) · (1 − share / 2). Without vectors it is the share.
     """
     found = gather(reader, query, vector, max(DEPTH, query.limit))
-    stems = {word: frozenset(reader.stems(word)) for word in content_words(query.text)}
+    asked = {word: frozenset(stems(word)) for word in content_words(query.text)}
     matches = []
     for memory in reader.get(list(found)):
-        terms = shared_terms(reader, memory, stems)
-        share = len(terms) / len(stems) if stems else 0.0
+        terms = shared_terms(memory, asked)
+        share = len(terms) / len(asked) if asked else 0.0
         one = found[memory.id]
         near = share if vector is None else 1 - (1 - max(0.0, one.cosine)) * (1 - WORDS * share)
         matches.append(Match(memory=memory, similarity=near, cosine=one.cosine, bm25=one.bm25, terms=terms))
@@ -59,10 +60,10 @@ def _matches(reader: Reader, query: Query, vector: Embedding | None) -> list[Mat
     return matches[: query.limit]
 
 
-def shared_terms(reader: Reader, memory: Memory, stems: dict[str, frozenset[str]]) -> tuple[str, ...]:
+def shared_terms(memory: Memory, asked: dict[str, frozenset[str]]) -> tuple[str, ...]:
     """The words, given with their stems, that occur in *memory*."""
-    held = set(reader.stems(f"{memory.title}\n{memory.content}"))
-    return tuple(word for word, wanted in stems.items() if wanted <= held)
+    held = set(stems(f"{memory.title}\n{memory.content}"))
+    return tuple(word for word, wanted in asked.items() if wanted <= held)
 
 
 def dimensions(ctx: Context) -> dict[int, list[str]]:

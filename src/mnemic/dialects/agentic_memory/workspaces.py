@@ -10,7 +10,7 @@ from pydantic import Field
 from mnemic.core.context import Context
 from mnemic.dialects.agentic_memory import federation as core
 from mnemic.dialects.agentic_memory.dialect import AGENTIC_MEMORY
-from mnemic.dialects.agentic_memory.federation import WorkspaceAnswer
+from mnemic.dialects.agentic_memory.federation import Role, Workspace, WorkspaceAnswer
 from mnemic.dialects.agentic_memory.types import content_of, event_type
 from mnemic.dialects.framework import Shape
 from mnemic.dialects.json_reply import Reply, answer
@@ -18,7 +18,6 @@ from mnemic.dialects.validation import StorableText
 from mnemic.errors import Invalid, NotFound
 from mnemic.model.filter import Hit
 from mnemic.model.limits import MAX_QUERY_CHARACTERS
-from mnemic.model.workspace import Role, Workspace
 
 MAX_NAME = 200
 MAX_MATCHES = 1_000

@@ -235,7 +235,7 @@ def _twin(
         Twin(
             memory,
             SEMANTIC * likely[memory.id]
-            + KEYWORD * words.share_in(reader, _words_of(memory.title, memory.summary, memory.content)),
+            + KEYWORD * words.share_in(_words_of(memory.title, memory.summary, memory.content)),
         )
         for memory in reader.get(list(likely))
     ]

@@ -101,7 +101,7 @@ class Lore:
         return {
             memory.id: Candidate(
                 memory.id,
-                query_words.share_in(reader, f"{memory.title}\n{memory.summary or ''}\n{memory.content}"),
+                query_words.share_in(f"{memory.title}\n{memory.summary or ''}\n{memory.content}"),
                 near.get(memory.id, 0.0),
             )
             for memory in gone

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from mnemic.search.query import Vocabulary, rarity
 from mnemic.storage.base import Reader
+from mnemic.storage.stems import stems
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,14 +16,14 @@ class RareWords:
 
     words: tuple[tuple[frozenset[str], float], ...]
 
-    def share_in(self, reader: Reader, body: str) -> float:
+    def share_in(self, body: str) -> float:
         """Weighted share of the words that occur in *body*, 0 to 1."""
-        held = frozenset(reader.stems(body))
+        held = frozenset(stems(body))
         total = sum(weight for _, weight in self.words)
-        return sum(weight for stems, weight in self.words if stems <= held) / total if total else 0.0
+        return sum(weight for wanted, weight in self.words if wanted <= held) / total if total else 0.0
 
 
 def rare_words(reader: Reader, body: str, namespaces: Sequence[str] | None) -> RareWords:
     """The words of *body*, weighted by their rarity in these namespaces."""
     weights = rarity(Vocabulary(reader, namespaces), body)
-    return RareWords(tuple((frozenset(reader.stems(word)), weight) for word, weight in weights.items()))
+    return RareWords(tuple((frozenset(stems(word)), weight) for word, weight in weights.items()))

@@ -14,13 +14,9 @@ from mnemic.storage.postgres.rows import rows
 NOTE = """
 WITH present AS (SELECT m.id FROM memory m WHERE m.id = ANY(%(ids)s::bigint[]))
 INSERT INTO companion (a, b, count, last)
-SELECT x.id, y.id, 1, %(now)s FROM present x, present y WHERE x.id < y.id ORDER BY x.id, y.id
-ON CONFLICT (a, b) DO UPDATE SET count = companion.count + 1, last = greatest(companion.last, excluded.last)
-"""
-SET = """
-INSERT INTO companion (a, b, count, last)
-VALUES (least(%(a)s::bigint, %(b)s), greatest(%(a)s::bigint, %(b)s), %(count)s, %(last)s)
-ON CONFLICT (a, b) DO UPDATE SET count = excluded.count, last = excluded.last
+SELECT x.id, y.id, %(times)s, %(now)s FROM present x, present y WHERE x.id < y.id ORDER BY x.id, y.id
+ON CONFLICT (a, b) DO UPDATE SET
+  count = companion.count + excluded.count, last = greatest(companion.last, excluded.last)
 """
 AMONG = """
 SELECT a, b, count, last FROM companion
@@ -32,9 +28,9 @@ SELECT a, b, count, last FROM companion WHERE (a, b) > (%s, %s) ORDER BY a, b LI
 """
 
 
-def note(db: Executor, memory_ids: Sequence[int], now: Moment) -> None:
-    """Count one more time that those of these that are still there were answered together."""
-    db.run(NOTE, {"ids": sorted(set(memory_ids)), "now": now})
+def note(db: Executor, memory_ids: Sequence[int], now: Moment, times: int) -> None:
+    """Count so many times more that those of these that are still there were answered together."""
+    db.run(NOTE, {"ids": sorted(set(memory_ids)), "now": now, "times": times})
 
 
 def among(db: Executor, memory_ids: Sequence[int]) -> list[tuple[int, int, Companionship]]:

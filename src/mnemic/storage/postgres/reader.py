@@ -26,7 +26,6 @@ from mnemic.model.recall_entry import RecallEntry
 from mnemic.model.session import Session
 from mnemic.model.time import Moment
 from mnemic.model.version import Version
-from mnemic.model.workspace import Workspace
 from mnemic.storage import fingerprint
 from mnemic.storage.base import (
     WHOLE_CHARACTERS,
@@ -46,7 +45,6 @@ from mnemic.storage.postgres import (
     substring,
     tokens,
     versions,
-    workspaces,
 )
 from mnemic.storage.postgres.connection import Row, in_our_words
 from mnemic.storage.postgres.rows import column, row, rows
@@ -253,10 +251,6 @@ class PostgresReader(SearchReader):
     def session_count(self, wanted: SessionFilter = ANY_SESSION) -> int:
         """How many sessions pass *wanted*."""
         return sessions.count(self._db, wanted)
-
-    def workspaces(self) -> list[Workspace]:
-        """Every workspace with its stores, by number."""
-        return workspaces.every(self._db)
 
     def journal(
         self, wanted: ChangeFilter = ANY_CHANGE, *, limit: int | None = None, newest_first: bool = False

@@ -411,5 +411,16 @@ BEGIN
 END $$;
 """
 
-MIGRATIONS: tuple[str, ...] = (TABLES + VIEWS, SEARCH)
+# The workspaces of AgenticMemory are its own affair: one setting, as `dialects/agentic_memory/federation.py` keeps it.
+WORKSPACES = """
+INSERT INTO meta (key, value)
+SELECT 'agentic-memory workspaces', json_agg(json_build_object('id', id, 'name', name, 'members', (
+    SELECT coalesce(json_agg(json_build_object('path', path, 'role', role, 'label', label) ORDER BY id), '[]')
+    FROM member WHERE workspace_id = workspace.id)) ORDER BY id)::text
+FROM workspace HAVING count(*) > 0;
+DROP TABLE member;
+DROP TABLE workspace;
+"""
+
+MIGRATIONS: tuple[str, ...] = (TABLES + VIEWS, SEARCH, WORKSPACES)
 """Entry n takes a database from format n to n + 1."""

@@ -25,7 +25,6 @@ from mnemic.storage.postgres.index_source import PostgresSource
 from mnemic.storage.postgres.rows import column, rows, value
 from mnemic.storage.scale import best_of, scaled
 from mnemic.storage.sqlite import fts
-from mnemic.storage.tokenizer import normalized
 
 if TYPE_CHECKING:
     from mnemic.model.vectors import Embedding, Reading
@@ -303,10 +302,6 @@ class SearchReader:
             return self._number(HOLDERS, {"tokens": [form[0] for form in forms], "spaces": spaces})
         found = at.words.ranked(at.source, [group], scope, every=True, can_read=True)
         return len(found.slots) if found else 0
-
-    def stems(self, body: str) -> list[str]:
-        """The words of *body* in order, in the form the index compares them in."""
-        return words.tokens(normalized(body))
 
     def spellings(self, term: str, limit: int, namespaces: Sequence[str] | None) -> list[str]:
         """Words that differ from *term* by one letter and stand in these namespaces (or any), the likeliest first."""

@@ -56,7 +56,7 @@ ON CONFLICT (name) DO UPDATE SET standard_id = excluded.standard_id, parent = ex
 SEQUENCES = {
     **{name: f"{name}_number" for name in ("memory", "statement", "passage", "edge", "journal")},
     "memory_past": "version_number",
-    **{name: f"{name}_id_seq" for name in ("workspace", "member", "recall_log")},
+    "recall_log": "recall_log_id_seq",
 }
 NUMBERED = """
 SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM {sequence}

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
 from collections.abc import Collection, Sequence
-from functools import cache
 from itertools import chain
 from typing import NamedTuple
 
-import apsw
 import orjson
 
 from mnemic.model.memory import Memory
+from mnemic.storage import stems
 from mnemic.storage.postgres.connection import Executor, Held
 from mnemic.storage.postgres.rows import row
 from mnemic.storage.source import Phrase
@@ -40,34 +38,18 @@ LONGEST_TOKEN = 2_000
 """So many bytes of a token can be a key of an index; a longer one is kept by its beginning."""
 
 
-class Tokenizers(threading.local):
-    """SQLite's tokenizer, a connection for each thread."""
-
-    def __init__(self) -> None:
-        self._connection = apsw.Connection(":memory:")
-
-    def tokens(self, form: str) -> list[str]:
-        """The tokens of *form*."""
-        found = fts.tokens(self._connection, form)
-        if max(map(len, found), default=0) * 4 <= LONGEST_TOKEN:
-            return found
-        return [_short(token) for token in found]
-
-
-@cache
-def _tokenizers() -> Tokenizers:
-    return Tokenizers()
+def tokens(form: str) -> list[str]:
+    """The tokens of a text in the form it is indexed in."""
+    found = stems.tokens(form)
+    if max(map(len, found), default=0) * 4 <= LONGEST_TOKEN:
+        return found
+    return [_short(token) for token in found]
 
 
 def _short(token: str) -> str:
     if len(token) * 4 <= LONGEST_TOKEN:
         return token
     return token.encode()[:LONGEST_TOKEN].decode(errors="ignore")
-
-
-def tokens(form: str) -> list[str]:
-    """The tokens of a text in the form it is indexed in."""
-    return _tokenizers().tokens(form)
 
 
 class Words(NamedTuple):
@@ -81,8 +63,8 @@ class Words(NamedTuple):
 
 def of(memory: Memory) -> Words:
     """The words of *memory*."""
-    _, title, summary, tags, body, parts, stems, _ = fts.row_of(memory, 0)
-    fields = [tokens(text) if text else [] for text in (body, title, summary, tags, parts, stems)]
+    _, title, summary, tags, body, parts, roots, _ = fts.row_of(memory, 0)
+    fields = [tokens(text) if text else [] for text in (body, title, summary, tags, parts, roots)]
     numbers = {token: place for place, token in enumerate(dict.fromkeys(chain.from_iterable(fields)), 1)}
     times = [0.0] * len(numbers)
     places: list[int] = []

@@ -22,7 +22,6 @@ from mnemic.model.recall_entry import RecallEntry
 from mnemic.model.session import Session, SessionDraft, SessionPatch
 from mnemic.model.time import DAY, Moment
 from mnemic.model.version import Version
-from mnemic.model.workspace import Member, Role, Workspace
 from mnemic.storage import fingerprint
 from mnemic.storage.base import NotLocked, Passage, Rewrite
 from mnemic.storage.postgres import (
@@ -38,7 +37,6 @@ from mnemic.storage.postgres import (
     tokens,
     versions,
     words,
-    workspaces,
 )
 from mnemic.storage.postgres.connection import Held, busy, in_our_words, is_passing
 from mnemic.storage.postgres.memories import as_json
@@ -552,18 +550,13 @@ class PostgresWriter(PostgresReader):
         values = {"ids": list(uses), "counts": list(uses.values()), "now": now, "day": DAY}
         return dict(rows(self._db, TOUCH, values))
 
-    def count_together(self, memory_ids: Sequence[int], now: Moment) -> None:
-        """Count once more, for every pair of these, that they were answered together. Not part of the journal."""
-        cooccurrence.note(self._db, memory_ids, now)
+    def count_together(self, memory_ids: Sequence[int], now: Moment, times: int = 1) -> None:
+        """Count so many times more, for every pair of these, that they were answered together."""
+        cooccurrence.note(self._db, memory_ids, now, times)
 
     def log_recalls(self, entries: Sequence[RecallEntry], *, since: Moment) -> None:
         """Add *entries* to the recall log, and drop entries older than *since*. Not part of the journal."""
         recall_log.append(self._db, entries, since)
-
-    def put_companions(self, one_id: int, other_id: int, count: int, last: Moment) -> None:
-        """Store an imported cooccurrence count of two memories."""
-        values = {"a": one_id, "b": other_id, "count": count, "last": last}
-        self._db.run(cooccurrence.SET, values)
 
     def purge(self, memory_ids: Sequence[int]) -> int:
         """Delete these memories for good, and their text from the journal; a tombstone stays."""
@@ -695,14 +688,6 @@ class PostgresWriter(PostgresReader):
         self._db.run(f"UPDATE session SET {assignments} WHERE id = %s", (*encoded.values(), session.id))
         self._log(space, Subject.SESSION, session.id, {name: _told(session)[name] for name in after}, after)
         return changed
-
-    def add_workspace(self, name: str) -> Workspace:
-        """A new workspace without stores. Workspaces are not part of the journal."""
-        return workspaces.add(self._db, name, self._given_at)
-
-    def add_member(self, workspace_id: int, path: str, role: Role, label: str) -> Member:
-        """A store put into a workspace."""
-        return workspaces.add_member(self._db, workspace_id, path, role, label, self._given_at)
 
     # -- settings and tokens
 

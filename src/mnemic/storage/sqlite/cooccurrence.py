@@ -16,12 +16,8 @@ from mnemic.storage.sqlite.rows import rows
 NOTE = """
 WITH present AS (SELECT m.id FROM json_each(:ids) x JOIN memory m ON m.id = x.value)
 INSERT INTO companion (a, b, count, last)
-SELECT x.id, y.id, 1, :now FROM present x, present y WHERE x.id < y.id
-ON CONFLICT (a, b) DO UPDATE SET count = count + 1, last = max(last, excluded.last)
-"""
-SET = """
-INSERT INTO companion (a, b, count, last) VALUES (min(:a, :b), max(:a, :b), :count, :last)
-ON CONFLICT (a, b) DO UPDATE SET count = excluded.count, last = excluded.last
+SELECT x.id, y.id, :times, :now FROM present x, present y WHERE x.id < y.id
+ON CONFLICT (a, b) DO UPDATE SET count = count + excluded.count, last = max(last, excluded.last)
 """
 AMONG = """
 SELECT a, b, count, last FROM companion
@@ -33,9 +29,9 @@ SELECT a, b, count, last FROM companion WHERE (a, b) > (?, ?) ORDER BY a, b LIMI
 """
 
 
-def note(connection: apsw.Connection, memory_ids: Sequence[int], now: Moment) -> None:
-    """Count one more time that those of these that are still there were answered together."""
-    connection.execute(NOTE, {"ids": as_json(sorted(set(memory_ids))), "now": now})
+def note(connection: apsw.Connection, memory_ids: Sequence[int], now: Moment, times: int) -> None:
+    """Count so many times more that those of these that are still there were answered together."""
+    connection.execute(NOTE, {"ids": as_json(sorted(set(memory_ids))), "now": now, "times": times})
 
 
 def among(connection: apsw.Connection, memory_ids: Sequence[int]) -> list[tuple[int, int, Companionship]]:

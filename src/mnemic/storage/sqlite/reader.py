@@ -25,7 +25,6 @@ from mnemic.model.recall_entry import RecallEntry
 from mnemic.model.session import Session
 from mnemic.model.time import Moment
 from mnemic.model.version import Version
-from mnemic.model.workspace import Workspace
 from mnemic.storage import fingerprint
 from mnemic.storage.base import (
     WHOLE_CHARACTERS,
@@ -45,7 +44,6 @@ from mnemic.storage.sqlite import (
     tokens,
     trigram,
     versions,
-    workspaces,
 )
 from mnemic.storage.sqlite.connection import in_our_words
 from mnemic.storage.sqlite.memories import as_json
@@ -288,10 +286,6 @@ class SqliteReader(SearchReader):
     def session_count(self, wanted: SessionFilter = ANY_SESSION) -> int:
         """How many sessions pass *wanted*."""
         return sessions.count(self._connection, wanted)
-
-    def workspaces(self) -> list[Workspace]:
-        """Every workspace with its stores, by number."""
-        return workspaces.every(self._connection)
 
     def journal(
         self, wanted: ChangeFilter = ANY_CHANGE, *, limit: int | None = None, newest_first: bool = False

@@ -447,6 +447,17 @@ ALTER TABLE token ADD COLUMN max_bytes INTEGER;
 ALTER TABLE token ADD COLUMN max_requests INTEGER;
 """
 
+# The workspaces of AgenticMemory are its own affair: one setting, as `dialects/agentic_memory/federation.py` keeps it.
+WORKSPACES = """
+INSERT INTO meta (key, value)
+SELECT 'agentic-memory workspaces', json_group_array(json_object('id', id, 'name', name, 'members', json((
+    SELECT json_group_array(json_object('path', path, 'role', role, 'label', label) ORDER BY id)
+    FROM member WHERE workspace_id = workspace.id))) ORDER BY id)
+FROM workspace HAVING count(*) > 0;
+DROP TABLE member;
+DROP TABLE workspace;
+"""
+
 MIGRATIONS: tuple[str, ...] = (
     TABLES + ENGLISH_WORDS + GRAMS,
     WHOLE_VECTORS,
@@ -458,6 +469,7 @@ MIGRATIONS: tuple[str, ...] = (
     RANGES,
     RECALL_LOG,
     TOKENS,
+    WORKSPACES,
 )
 """Entry n takes a file from version n to n + 1."""
 REINDEXED_SINCE = 3

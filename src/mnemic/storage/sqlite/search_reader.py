@@ -307,10 +307,6 @@ class SearchReader:
         with self._moment() as at:
             return at.words.holders(at.source, groups, scope)
 
-    def stems(self, body: str) -> list[str]:
-        """The words of *body* in order, in the form the index compares them in."""
-        return fts.stem(self._connection, body)
-
     def spellings(self, term: str, limit: int, namespaces: Sequence[str] | None) -> list[str]:
         """Words that differ from *term* by one letter and stand in these namespaces (or any), the likeliest first."""
         asked = term, limit, None if namespaces is None else tuple(namespaces)

@@ -23,7 +23,6 @@ from mnemic.model.recall_entry import RecallEntry
 from mnemic.model.session import Session, SessionDraft, SessionPatch
 from mnemic.model.time import DAY, Moment
 from mnemic.model.version import Version
-from mnemic.model.workspace import Member, Role, Workspace
 from mnemic.storage import fingerprint
 from mnemic.storage.base import Passage, Rewrite
 from mnemic.storage.queries import unused_session_name
@@ -41,7 +40,6 @@ from mnemic.storage.sqlite import (
     tokens,
     trigram,
     versions,
-    workspaces,
 )
 from mnemic.storage.sqlite.connection import busy, in_our_words, patient, translated
 from mnemic.storage.sqlite.memories import as_json
@@ -481,18 +479,13 @@ class SqliteWriter(SqliteReader):
         uses = as_json(list(Counter(memory_ids).items()))
         return dict(rows(self._connection, TOUCH, {"uses": uses, "now": now, "day": DAY}))
 
-    def count_together(self, memory_ids: Sequence[int], now: Moment) -> None:
-        """Count once more, for every pair of these, that they were answered together. Not part of the journal."""
-        cooccurrence.note(self._connection, memory_ids, now)
+    def count_together(self, memory_ids: Sequence[int], now: Moment, times: int = 1) -> None:
+        """Count so many times more, for every pair of these, that they were answered together."""
+        cooccurrence.note(self._connection, memory_ids, now, times)
 
     def log_recalls(self, entries: Sequence[RecallEntry], *, since: Moment) -> None:
         """Add *entries* to the recall log, and drop entries older than *since*. Not part of the journal."""
         recall_log.append(self._connection, entries, since)
-
-    def put_companions(self, one_id: int, other_id: int, count: int, last: Moment) -> None:
-        """Store an imported cooccurrence count of two memories."""
-        values = {"a": one_id, "b": other_id, "count": count, "last": last}
-        self._connection.execute(cooccurrence.SET, values)
 
     def purge(self, memory_ids: Sequence[int]) -> int:
         """Delete these memories for good, and their text from the journal; a tombstone stays."""
@@ -616,14 +609,6 @@ class SqliteWriter(SqliteReader):
         )
         self._log(Subject.SESSION, session.id, {name: _told(session)[name] for name in after}, after)
         return changed
-
-    def add_workspace(self, name: str) -> Workspace:
-        """A new workspace without stores. Workspaces are not part of the journal."""
-        return workspaces.add(self._connection, name, self._given_at)
-
-    def add_member(self, workspace_id: int, path: str, role: Role, label: str) -> Member:
-        """A store put into a workspace."""
-        return workspaces.add_member(self._connection, workspace_id, path, role, label, self._given_at)
 
     # -- settings and tokens
 
