@@ -21,6 +21,7 @@ from mnemic.core import (
     recall,
     sessions,
     stats,
+    traversal,
     upsert,
 )
 from mnemic.core.context import Context
@@ -487,12 +488,12 @@ class Memories:
     ) -> Neighbourhood:
         """Walk the links around a memory."""
         must_fit("explore", id=reference, direction=direction, types=types, depth=depth, limit=limit)
-        return Neighbourhood.of(graph.explore(self._ctx, reference, direction, types, depth, limit))
+        return Neighbourhood.of(traversal.explore(self._ctx, reference, direction, types, depth, limit))
 
     def path(self, source: int | str, target: int | str) -> Neighbourhood:
         """The shortest path between two memories; empty if there is none."""
         must_fit("explore", id=source, to=target)
-        return Neighbourhood.of(graph.path(self._ctx, source, target))
+        return Neighbourhood.of(traversal.path(self._ctx, source, target))
 
     def start_session(self, topic: str | None = None) -> StartedSession:
         """Start a work session; later memories belong to it."""

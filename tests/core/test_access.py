@@ -8,7 +8,7 @@ import pytest
 from support import START, a_query, everything, kept, last_number, living, write
 
 from mnemic.core import access
-from mnemic.core.graph import end_link, explore, link, path
+from mnemic.core.graph import end_link, link
 from mnemic.core.history import as_of, difference, history, undo, undo_since
 from mnemic.core.memories import (
     Fate,
@@ -25,6 +25,7 @@ from mnemic.core.memories import (
 )
 from mnemic.core.recall import recall
 from mnemic.core.stats import overview
+from mnemic.core.traversal import explore, path
 from mnemic.core.trust.verify import verify
 from mnemic.errors import Conflict, Denied, NotFound
 from mnemic.model.access import Grant

@@ -8,11 +8,12 @@ from support import START, a_query, kept, number_at
 from mnemic.core import sessions
 from mnemic.core.embedding_queue import embed_pending
 from mnemic.core.expiry import expire
-from mnemic.core.graph import end_link, explore, link, path
+from mnemic.core.graph import end_link, link
 from mnemic.core.history import as_of
 from mnemic.core.memories import Note, Revision, find, forget, open_all, remember, revise, supersede
 from mnemic.core.recall import recall
 from mnemic.core.stats import overview
+from mnemic.core.traversal import explore, path
 from mnemic.core.trust.verify import verify
 from mnemic.errors import Denied, NotFound
 from mnemic.model.time import DAY, HOUR

@@ -7,8 +7,9 @@ from itertools import pairwise
 import pytest
 from support import START, kept, last_number
 
-from mnemic.core.graph import end_link, explore, link, path
+from mnemic.core.graph import end_link, link
 from mnemic.core.memories import forget, restore, supersede
+from mnemic.core.traversal import explore, path
 from mnemic.errors import Invalid, NotFound
 from mnemic.model.filter import ANY_EDGE
 from mnemic.model.graph import Direction

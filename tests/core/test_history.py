@@ -8,7 +8,7 @@ from support import START, everything, faults, kept, last_number, living, positi
 from mnemic.core import sessions
 from mnemic.core.entities import OnTakenName, create, relate
 from mnemic.core.expiry import expire
-from mnemic.core.graph import end_link, explore, link
+from mnemic.core.graph import end_link, link
 from mnemic.core.history import difference, has_changed_since, history, undo, undo_since
 from mnemic.core.memories import (
     Fate,
@@ -24,6 +24,7 @@ from mnemic.core.memories import (
     supersede,
 )
 from mnemic.core.stats import overview
+from mnemic.core.traversal import explore
 from mnemic.errors import Conflict, NotFound
 from mnemic.model.access import Grant
 from mnemic.model.change import Subject

@@ -8,7 +8,6 @@ import pytest
 from support import START, a_query, faults, kept, last_number, position_of, write
 
 from mnemic.core.expiry import expire
-from mnemic.core.graph import explore
 from mnemic.core.memories import (
     Fate,
     Note,
@@ -24,6 +23,7 @@ from mnemic.core.memories import (
     tier_for,
 )
 from mnemic.core.recall import recall
+from mnemic.core.traversal import explore
 from mnemic.errors import Conflict, Invalid, NotFound
 from mnemic.model.change import Subject
 from mnemic.model.enums import State, Tier

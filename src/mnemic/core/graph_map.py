@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from mnemic.core.context import Context
-from mnemic.core.graph import explore
+from mnemic.core.traversal import explore
 from mnemic.model.filter import EdgeFilter, Filter
 from mnemic.model.graph import Direction, Link
 from mnemic.storage.base import Reader

@@ -98,5 +98,5 @@ def history(ctx: Context, reference: int | str) -> list[Memory]:
     versions: set[int] = set()
     for direction in (Direction.OUT, Direction.IN):
         way = Way(direction=direction, types=(SUPERSEDES,), depth=MOST_HOPS, limit=MOST_HOPS)
-        versions |= reached(reader, ctx, number, way)[0].keys()
+        versions |= reached(reader, number, way, known(ctx))[0].keys()
     return sorted(reader.get(sorted(versions)), key=lambda memory: (memory.created_at, memory.id))

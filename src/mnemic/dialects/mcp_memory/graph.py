@@ -283,6 +283,21 @@ def why_not(ctx: Context, triple: Triple) -> str:
     return str(not_found(f"{triple.source} or {triple.target}"))
 
 
+class EndRelation(Shape):
+    """Which relation."""
+
+    relation_id: Annotated[
+        int, Field(ge=-(2**63), lt=2**63, description="its id, from create_relations or open_nodes")
+    ]
+
+
+@MCP_MEMORY.operation(title="End a relation", idempotent=True)
+def end_relation(ctx: Context, request: EndRelation) -> Reply:
+    """Mark a relation as no longer true; it is kept for the record. An inverse (contiene, parte_de) ends with it."""
+    edge = core.end(ctx, request.relation_id, INVERSES)
+    return answer(result=f"Relation {edge.id} expired successfully")
+
+
 class SearchNodes(Shape):
     """What to look for."""
 

@@ -14,7 +14,7 @@ from mnemic.core.maintenance.report import MaintenanceReport, look_over
 from mnemic.core.maintenance.split import Analysis, SplitPart, Thresholds
 from mnemic.dialects.framework import Shape
 from mnemic.dialects.json_reply import Reply, answer
-from mnemic.dialects.mcp_memory.dialect import INVERSES, MCP_MEMORY, STATUS, Named, found, model_needed, unfit
+from mnemic.dialects.mcp_memory.dialect import MCP_MEMORY, STATUS, Named, found, model_needed, unfit
 from mnemic.dialects.validation import NonEmptyText, StorableText
 from mnemic.errors import NotFound
 from mnemic.model.memory import Memory
@@ -234,18 +234,3 @@ def _stale(memory: Memory, now: Moment) -> dict[str, Any]:
         "access_count": memory.access_count,
         "observation_count": len(memory.statements),
     }
-
-
-class EndRelation(Shape):
-    """Which relation."""
-
-    relation_id: Annotated[
-        int, Field(ge=-(2**63), lt=2**63, description="its id, from create_relations or open_nodes")
-    ]
-
-
-@MCP_MEMORY.operation(title="End a relation", idempotent=True)
-def end_relation(ctx: Context, request: EndRelation) -> Reply:
-    """Mark a relation as no longer true; it is kept for the record. An inverse (contiene, parte_de) ends with it."""
-    edge = core.end(ctx, request.relation_id, INVERSES)
-    return answer(result=f"Relation {edge.id} expired successfully")

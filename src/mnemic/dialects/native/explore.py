@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import model_validator
 
-from mnemic.core import graph
+from mnemic.core import traversal
 from mnemic.core.context import Context
 from mnemic.core.trust import impact as impacts
 from mnemic.dialects.framework import Example, Positional, Shape
@@ -80,10 +80,10 @@ def explore(ctx: Context, request: ExploreRequest) -> ExploreReply:
     if request.impact:
         found = impacts.impact(ctx, request.id, depth or RESTING_DEPTH, request.limit)
     elif request.to is not None:
-        longest = depth or graph.LONGEST_PATH
-        found = graph.path(ctx, request.id, request.to, request.direction, types, longest)
+        longest = depth or traversal.LONGEST_PATH
+        found = traversal.path(ctx, request.id, request.to, request.direction, types, longest)
     else:
-        found = graph.explore(ctx, request.id, request.direction, types, request.depth, request.limit)
+        found = traversal.explore(ctx, request.id, request.direction, types, request.depth, request.limit)
     return ExploreReply(
         memories=[
             ReachedShape.model_construct(None, **dict(shown(memory)), distance=distance)
