@@ -258,14 +258,17 @@ def test_the_lines_of_mcp_memory_link_entities_only(ctx, tmp_path):
 def test_a_database_of_mcp_memory_comes_over(ctx, tmp_path):
     done = import_from(ctx, "mcp-memory", write_mcp_memory(tmp_path / "memory.db"))
     assert (done.imported, done.links) == (6, 3)
-    assert done.errors == [
-        "CachorroSpace: 1 superseded observations",
-        "CachorroSpace: the kinds of 1 observations, which came without",
-    ]
+    assert done.errors == []
     found = held(ctx)
     space, astro = found["CachorroSpace"], found["Astro"]
     assert [one.text for one in space.statements] == ["Stack: Astro", "On Vercel", "Teal"]
-    assert (space.kind, space.metadata, astro.metadata) == ("Project", {}, {"status": "pausado"})
+    assert (space.kind, astro.metadata) == ("Project", {"status": "pausado"})
+    assert space.metadata == {
+        "observation_kinds": {"Teal": "metadata"},
+        "superseded_observations": ["Blue"],
+    }
+    again = import_from(ctx, "mcp-memory", tmp_path / "memory.db")
+    assert (again.imported, again.errors) == (0, [])
     assert astro.statements == () and space.updated_at - space.created_at == 2 * DAY
     assert (space.access_count, space.days_used, space.accessed_at - space.created_at) == (6, 2, 5 * DAY)
     [(one, other, together)] = ctx.store.read().companions()

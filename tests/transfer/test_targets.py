@@ -13,7 +13,7 @@ from support import Uids, WordEmbedder, kept
 from mnemic.app import SYSTEMS, export_to, import_from
 from mnemic.core.context import Context
 from mnemic.core.entities import OnTakenName, create, relate
-from mnemic.core.graph import link
+from mnemic.core.graph import end_link, link
 from mnemic.core.memories import forget, supersede
 from mnemic.dialects.agentic_memory import amem_file
 from mnemic.dialects.ai_memory import validation
@@ -239,3 +239,11 @@ def test_a_journey_through_every_system_loses_no_text(fresh, ctx, clock, tmp_pat
     told = "\n".join(one.content for one in living(here).values())
     assert all(word in told for word in ("likes tea", "lives here", "02:00 UTC"))
     assert [type for _, type, _ in links(here)] == ["related_to"]
+
+
+def test_links_that_ended_are_counted_as_left_out(ctx):
+    one, other = kept(ctx, "Anna lives in Kiel"), kept(ctx, "Kiel is a port")
+    link(ctx, one.id, other.id, "knows")
+    end_link(ctx, one.id, other.id, "knows")
+    for system in (*GRAPHS, "ai-memory", "lorekeeper", "agentic-memory"):
+        assert export_to(ctx, system).lost["ended links"] == 1

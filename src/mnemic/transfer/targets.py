@@ -12,15 +12,16 @@ import orjson
 from mnemic.core.context import GLOBAL, Context
 from mnemic.core.memories import is_in_use
 from mnemic.model.enums import State, Tier
+from mnemic.model.filter import ANY_EDGE
 from mnemic.model.graph import Edge, Entity, Relation
 from mnemic.model.memory import Memory
-from mnemic.storage.queries import each_memory
-from mnemic.transfer.document import current_edges
+from mnemic.storage.queries import each_edge, each_memory
 from mnemic.transfer.system_files import ExportFile
 
 TIMES, SOURCES, TYPES = "times", "sources", "types of links"
 TOO_LONG, TO_NAMES, RENAMED = "ends of long texts", "links to mere names", "names that several bear"
 TO_ITSELF = "links to itself"
+ENDED = "ended links"
 OF_MEMORIES: Mapping[str, Callable[[Memory], object]] = {
     "namespaces": lambda memory: memory.namespace != GLOBAL,
     "kinds": lambda memory: memory.kind != "note",
@@ -56,6 +57,8 @@ class LivingGraph:
     memories: Mapping[int, Memory]
     edges: Sequence[Edge]
     names: Mapping[int, str]
+    ended: int
+    """How many links between them no longer hold."""
 
     def between_memories(self) -> list[Edge]:
         """The links whose ends are both memories."""
@@ -63,7 +66,7 @@ class LivingGraph:
 
     def lost(self, kept: frozenset[str], edges: Iterable[Edge]) -> Counter[str]:
         """How often each property occurs that the format does not keep."""
-        lost = Counter[str]()
+        lost = Counter({ENDED: self.ended})
         for what, has in OF_MEMORIES.items():
             if what not in kept:
                 lost[what] = sum(bool(has(memory)) for memory in self.memories.values())
@@ -90,8 +93,9 @@ def living_graph(ctx: Context) -> LivingGraph:
             elif memory.state is State.NAMED:
                 names[memory.id] = memory.title
         ends = memories.keys() | names.keys()
-        edges = [edge for edge in current_edges(reader) if {edge.source_id, edge.target_id} <= ends]
-    return LivingGraph(memories, edges, names)
+        edges = [edge for edge in each_edge(reader, ANY_EDGE) if {edge.source_id, edge.target_id} <= ends]
+    current = [edge for edge in edges if edge.is_current]
+    return LivingGraph(memories, current, names, len(edges) - len(current))
 
 
 def export_graph(

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mnemic.core.reflections import ENTITY, KIND, RELATION, TARGET_TYPE
+from mnemic.dialects.mcp_memory.observations import KINDS, SUPERSEDED, USUAL_KIND
 from mnemic.errors import Invalid
 from mnemic.model.memory import title_of
 from mnemic.model.time import parse_moment
 from mnemic.transfer.pieces import ORIGINAL_TARGET, Cargo, Piece
-from mnemic.transfer.records import FlawRecord
 
 Row = Mapping[str, Any]
-USUAL_STATUS, USUAL_KIND = "activo", "generic"
+USUAL_STATUS = "activo"
 
 
 def cargo_of(tables: Mapping[str, Sequence[Row]]) -> Cargo:
@@ -26,7 +26,6 @@ def cargo_of(tables: Mapping[str, Sequence[Row]]) -> Cargo:
     for row in tables["entities"]:
         texts = observations.get(row["id"], [])
         cargo.pieces.append(_entity(row, texts, used.get(row["id"], {}), days[row["id"]]))
-        cargo.flaws += _left_out(row, texts)
     cargo.links += map(_relation, tables["relations"])
     cargo.pieces += map(_reflection, tables["reflections"])
     cargo.together += _together(tables["co_occurrences"])
@@ -46,14 +45,13 @@ def _stands(row: Row) -> bool:
 
 def _entity(row: Row, observations: Sequence[Row], used: Row, days: int) -> Piece:
     texts = list(dict.fromkeys(one["content"] for one in observations if _stands(one)))
-    status = row.get("status") or USUAL_STATUS
     entry = {
         "title": row["name"],
         "kind": row["entity_type"],
         "content": "\n".join(map(str, texts)),
         "statements": texts,
         "tier": "long",
-        "metadata": {} if status == USUAL_STATUS else {"status": status},
+        "metadata": _metadata(row, observations, texts),
         "created_at": row["created_at"],
         # Adding an observation there does not touch the entity's own time.
         "updated_at": max(map(str, [row["updated_at"], *(one["created_at"] for one in observations)])),
@@ -68,13 +66,16 @@ def _key(kind: str, number: Any) -> str:
     return f"{kind} {number}"
 
 
-def _left_out(row: Row, said: Sequence[Row]) -> Iterator[FlawRecord]:
-    gone = sum(not _stands(one) for one in said)
-    if gone:
-        yield FlawRecord(str(row["name"]), f"{gone} superseded observations")
-    kinds = sum(_stands(one) and (one.get("kind") or USUAL_KIND) != USUAL_KIND for one in said)
-    if kinds:
-        yield FlawRecord(str(row["name"]), f"the kinds of {kinds} observations, which came without")
+def _metadata(row: Row, said: Sequence[Row], standing: Sequence[str]) -> dict[str, Any]:
+    """The status of an entity, the kinds of its observations and those that others took the place of."""
+    status = row.get("status") or USUAL_STATUS
+    kinds = {one["content"]: one.get("kind") or USUAL_KIND for one in said}
+    noted = {
+        "status": "" if status == USUAL_STATUS else status,
+        KINDS: {text: kind for text, kind in kinds.items() if kind != USUAL_KIND},
+        SUPERSEDED: [text for text in kinds if text not in standing],
+    }
+    return {name: value for name, value in noted.items() if value}
 
 
 def _relation(row: Row) -> dict[str, Any]:
