@@ -19,12 +19,12 @@ from mnemic.errors import StoreUnusable
 from mnemic.model.filter import EdgeFilter, Filter
 from mnemic.search.query import Vocabulary, query_terms
 from mnemic.storage import queries
+from mnemic.storage.change_fields import USE
 from mnemic.storage.queries import count, memory_numbered
 from mnemic.storage.sqlite import edges, memories, sessions
 from mnemic.storage.sqlite.connection import connect
 from mnemic.storage.sqlite.migrations import migrate, version_of
 from mnemic.storage.sqlite.schema import MIGRATIONS
-from mnemic.storage.sqlite.writer import USE
 
 NOW = len(MIGRATIONS)
 MOOD = "ALTER TABLE memory ADD COLUMN mood TEXT; UPDATE memory SET mood = 'calm'; CREATE TABLE extra (a);"

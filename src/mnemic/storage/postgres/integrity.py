@@ -10,10 +10,10 @@ import orjson
 from mnemic.model.enums import State
 from mnemic.model.filter import Filter
 from mnemic.model.memory import Memory
+from mnemic.storage.change_fields import JOURNALED, NO_FIELDS
 from mnemic.storage.postgres import edges, memories, words
 from mnemic.storage.postgres.connection import Executor
 from mnemic.storage.postgres.rows import row, rows, value
-from mnemic.storage.postgres.writer import JOURNALED, NO_FIELDS
 from mnemic.storage.tokenizer import normalized
 
 UNINDEXED = """

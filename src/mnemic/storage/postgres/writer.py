@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -24,6 +23,20 @@ from mnemic.model.time import DAY, Moment
 from mnemic.model.version import Version
 from mnemic.storage import fingerprint
 from mnemic.storage.base import NotLocked, Passage, Rewrite
+from mnemic.storage.change_fields import (
+    ALL_FIELDS,
+    DRAFTED,
+    DRAFTED_FIELDS,
+    EDGE_DRAFTED,
+    EDGE_DRAFTED_FIELDS,
+    INDEXED,
+    NO_FIELDS,
+    USE,
+    differences,
+    initial,
+    kept_and_added,
+    of_session,
+)
 from mnemic.storage.postgres import (
     claims,
     cooccurrence,
@@ -180,17 +193,6 @@ WHOLE = -1
 """Behind this comes position 0: the statement that stands for the whole of a memory."""
 FARTHEST = 1_000_000
 """So far beyond all others the number of a memory from elsewhere may lie."""
-USE = ("accessed_at", "access_count", "days_used")
-JOURNALED = tuple(name for name in memories.COLUMNS if name not in ("id", *USE))
-ALL_FIELDS = attrgetter(*memories.COLUMNS)
-JOURNALED_FIELDS = attrgetter(*JOURNALED)
-INDEXED = frozenset({"title", "summary", "tags", "namespace", "state"})
-EMPTY = Memory(id=0, uid="", namespace="", title="", created_at=0, updated_at=0)
-NO_FIELDS = dict(zip(memories.COLUMNS, ALL_FIELDS(EMPTY), strict=True))
-DRAFTED = tuple(name for name in Draft.__slots__ if name not in ("texts", "created_at"))
-DRAFTED_FIELDS = attrgetter(*DRAFTED)
-EDGE_DRAFTED = tuple(name for name in EdgeDraft.__slots__ if name not in ("id", "created_at"))
-EDGE_DRAFTED_FIELDS = attrgetter(*EDGE_DRAFTED)
 
 
 STORE_KEY = int.from_bytes(b"mnemic st", "big") >> 8
@@ -403,7 +405,7 @@ class PostgresWriter(PostgresReader):
         if state is State.LIVING:
             self._put_words(kept, space)
             self._put_marks(kept, space)
-        self._log(space, Subject.MEMORY, number, None, _born(fields, kept.statements))
+        self._log(space, Subject.MEMORY, number, None, initial(fields, kept.statements))
         return kept
 
     def _numbered(self, wanted: int) -> int:
@@ -427,14 +429,14 @@ class PostgresWriter(PostgresReader):
         is_used = not fields.keys().isdisjoint(USE)
         statements = memory.statements if texts is None else self._replace_body(memory, texts)
         changed = replace(memory, **fields, statements=statements)
-        before, after = _differences(memory, changed)
+        before, after = differences(memory, changed)
         if is_used:
             self._set_use(changed)
         if not after:
             return changed if is_used else memory
         if after.keys() - {"updated_at"} and "updated_at" not in fields:
             changed = replace(changed, updated_at=self._given_at)
-            before, after = _differences(memory, changed)
+            before, after = differences(memory, changed)
         self._update(memory, changed, after)
         self._log(self._space(changed.namespace), Subject.MEMORY, memory.id, before, after)
         return changed
@@ -524,7 +526,7 @@ class PostgresWriter(PostgresReader):
     def _replace_body(self, memory: Memory, texts: Sequence[str]) -> tuple[Statement, ...]:
         """End the statements that go, keep those that stay in order, add the rest behind them."""
         space = self._space(memory.namespace)
-        kept, added = _kept_and_added(memory.statements, texts)
+        kept, added = kept_and_added(memory.statements, texts)
         standing = {statement.id for statement in kept}
         if gone := [statement.id for statement in memory.statements if statement.id not in standing]:
             self._db.run(END_STATEMENTS, (self._next, space, memory.id, gone))
@@ -663,7 +665,7 @@ class PostgresWriter(PostgresReader):
         encoded = sessions.encode({name: getattr(session, name) for name in sessions.COLUMNS})
         encoded["namespace"] = space
         self._db.run(sessions.INSERT, (*encoded.values(), self._next))
-        after = {name: one for name, one in _told(session).items() if one not in (None, {})}
+        after = {name: one for name, one in of_session(session).items() if one not in (None, {})}
         self._log(space, Subject.SESSION, number, None, after)
         return session
 
@@ -675,7 +677,7 @@ class PostgresWriter(PostgresReader):
         """*session* with *patch* applied."""
         fields = patch.fields()
         changed = replace(session, **fields)
-        after = {name: one for name, one in _told(changed).items() if one != _told(session)[name]}
+        after = {name: one for name, one in of_session(changed).items() if one != of_session(session)[name]}
         if not after:
             return session
         space = self._space(changed.namespace)
@@ -686,7 +688,9 @@ class PostgresWriter(PostgresReader):
             encoded["namespace_id"] = space
         assignments = ", ".join(f"{name} = %s" for name in encoded)
         self._db.run(f"UPDATE session SET {assignments} WHERE id = %s", (*encoded.values(), session.id))
-        self._log(space, Subject.SESSION, session.id, {name: _told(session)[name] for name in after}, after)
+        self._log(
+            space, Subject.SESSION, session.id, {name: of_session(session)[name] for name in after}, after
+        )
         return changed
 
     # -- settings and tokens
@@ -758,40 +762,3 @@ def _drawing(*counts: int) -> str:
         for name, count in zip(("memory", "statement", "journal"), counts, strict=True)
     )
     return f"SELECT {', '.join(parts)}"
-
-
-def _born(fields: Mapping[str, Any], statements: Sequence[Statement]) -> dict[str, Any]:
-    """The journaled fields of a new memory that say something; the body by the numbers of its statements."""
-    after = {name: fields[name] for name in JOURNALED if fields[name] != NO_FIELDS[name]}
-    if statements:
-        after["statements"] = [statement.id for statement in statements]
-    return after
-
-
-def _differences(old: Memory, new: Memory) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The journaled fields that differ, before and after; the body by the numbers of its statements."""
-    before, after = {}, {}
-    for name, was, now in zip(JOURNALED, JOURNALED_FIELDS(old), JOURNALED_FIELDS(new), strict=True):
-        if was != now:
-            before[name], after[name] = was, now
-    if old.statements != new.statements:
-        before["statements"] = [statement.id for statement in old.statements]
-        after["statements"] = [statement.id for statement in new.statements]
-    return before, after
-
-
-def _kept_and_added(
-    statements: tuple[Statement, ...], texts: Sequence[str]
-) -> tuple[tuple[Statement, ...], Sequence[str]]:
-    """The statements that begin *texts* in their old order, and the texts that follow them."""
-    kept: list[Statement] = []
-    for statement in statements:
-        if len(kept) < len(texts) and texts[len(kept)] == statement.text:
-            kept.append(statement)
-    return tuple(kept), texts[len(kept) :]
-
-
-def _told(session: Session) -> dict[str, Any]:
-    """The fields of *session* in the form the journal tells them."""
-    fields = {name: getattr(session, name) for name in sessions.COLUMNS if name != "id"}
-    return {**fields, "metadata": dict(session.metadata)}

@@ -11,9 +11,9 @@ import orjson
 from mnemic.model.enums import State
 from mnemic.model.filter import Filter
 from mnemic.model.memory import Memory
+from mnemic.storage.change_fields import JOURNALED, NO_FIELDS
 from mnemic.storage.sqlite import edges, fts, memories, trigram
 from mnemic.storage.sqlite.rows import column, row, rows, value
-from mnemic.storage.sqlite.writer import JOURNALED, NO_FIELDS
 from mnemic.storage.tokenizer import normalized
 
 UNINDEXED = """
