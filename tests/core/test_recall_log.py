@@ -68,6 +68,24 @@ def test_a_look_at_the_past_and_a_caller_who_may_not_write_leave_no_trace(ctx, c
     assert log(ctx) == []
 
 
+def test_analytics_of_the_past_know_nothing_of_later(ctx, clock):
+    kept(ctx, "Tea is served at four in the kitchen")
+    ask(ctx, "when is tea served?")
+    clock.advance(minutes=1)
+    then = as_of(ctx, clock.moment)
+    clock.advance(minutes=1)
+    kept(ctx, "Coffee is served at five", kind="fact")
+    ask(ctx, "who feeds the zebra?")
+    found = analyse(then, None, 0)
+    assert (sum(found.stored_by_day.values()), dict(found.by_kind)) == (1, {"note": 1})
+    assert (found.recalls.count, [one.query for one in found.recalls.frequent]) == (
+        1,
+        ["when is tea served?"],
+    )
+    assert [memory.title for memory in found.most_used] == ["Tea is served at four in the kitchen"]
+    assert analyse(ctx, None, 0).recalls.count == 2
+
+
 def test_a_limited_caller_sees_what_was_asked_of_its_namespaces(ctx):
     ask(ctx, "everything")
     ask(ctx, "ours", namespaces=("ours",))

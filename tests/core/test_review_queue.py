@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from threading import Event
 
 import pytest
 from support import kept
 
-from mnemic.core import review_queue
+from mnemic.core import review_lists, review_queue
+from mnemic.core.activity import Activity
 from mnemic.core.capture.review import SOURCE, UNREVIEWED
 from mnemic.core.history import undo
 from mnemic.core.memories import find
-from mnemic.core.review_queue import KEPT_SECONDS, Decision, Finding, Findings, ReviewKind, decide
+from mnemic.core.resources import Resources
+from mnemic.core.review_lists import Finding, ReviewLists
+from mnemic.core.review_queue import Decision, ReviewKind, decide
 from mnemic.errors import Denied, Invalid
 from mnemic.model.access import Grant
 from mnemic.model.change import Position
@@ -115,12 +119,77 @@ def test_a_limited_caller_sees_its_own(ctx, clock):
     assert queue(ctx.limited_to(Grant(("elsewhere",))), ReviewKind.CAPTURED) == []
 
 
-def test_a_costly_list_is_kept_longer_while_nothing_changes(monkeypatch):
-    seconds = [1_000.0]
-    monkeypatch.setattr("mnemic.core.review_queue.time.monotonic", lambda: seconds[0])
-    kept, before, after = Findings(), Position(number=1), Position(number=2)
-    assert kept.of(("duplicates",), before) is None
-    kept.keep(("duplicates",), before, [Finding(1, (2,))])
-    seconds[0] += KEPT_SECONDS + 1
-    assert kept.of(("duplicates",), before) == [Finding(1, (2,))]
-    assert kept.of(("duplicates",), after) is None, "the store has changed"
+@pytest.fixture
+def lists():
+    """No list yet."""
+    made = ReviewLists()
+    yield made
+    made.close()
+
+
+def made(lists, at, steps):
+    """The list of these steps at this position, complete."""
+    found = lists.of("duplicates", Position(number=at), lambda: iter(steps), Activity())
+    found.wait(None)
+    return found.findings
+
+
+def test_a_costly_list_is_kept_longer_while_nothing_changes(lists, monkeypatch):
+    assert made(lists, 1, [Finding(1, (2,))]) == [Finding(1, (2,))]
+    assert made(lists, 2, []) == [Finding(1, (2,))], "it was made a moment ago"
+    monkeypatch.setattr(review_lists, "KEPT_SECONDS", 0.0)
+    assert made(lists, 1, []) == [Finding(1, (2,))]
+    assert made(lists, 2, []) == [], "the store has changed"
+
+
+def test_a_costly_list_tells_how_far_it_is_and_what_it_has_found(lists):
+    go_on = Event()
+
+    def steps():
+        yield 0.25
+        yield Finding(1)
+        go_on.wait()
+        yield Finding(2)
+
+    found = lists.of("duplicates", Position(number=1), steps, Activity())
+    while not found.findings:
+        found.wait(0.01)
+    assert found.progress == 0.25
+    go_on.set()
+    found.wait(None)
+    assert (found.progress, found.findings) == (None, [Finding(1), Finding(2)])
+
+
+def test_what_was_found_before_is_shown_while_a_list_is_made_anew(lists, monkeypatch):
+    monkeypatch.setattr(review_lists, "KEPT_SECONDS", 0.0)
+    made(lists, 1, [Finding(1), Finding(2)])
+    go_on = Event()
+
+    def steps():
+        go_on.wait()
+        yield Finding(3)
+
+    again = lists.of("duplicates", Position(number=2), steps, Activity())
+    assert again.findings == [Finding(1), Finding(2)]
+    go_on.set()
+    again.wait(None)
+    assert again.findings == [Finding(3)]
+
+
+def test_a_list_that_cannot_be_made_says_why_and_is_tried_again(lists):
+    def broken():
+        yield 0.5
+        raise Invalid("no")
+
+    with pytest.raises(Invalid):
+        lists.of("duplicates", Position(number=1), broken, Activity()).wait(None)
+    assert made(lists, 1, [Finding(1)]) == [Finding(1)]
+
+
+def test_nobody_needs_to_wait_for_a_costly_list(ctx, clock):
+    a_case(ctx, clock, ReviewKind.DUPLICATES)
+    ctx = replace(ctx, resources=Resources())
+    page = review_queue.page(ctx, ReviewKind.DUPLICATES, None, limit=50, wait_seconds=0)
+    while page.progress is not None:
+        page = review_queue.page(ctx, ReviewKind.DUPLICATES, None, limit=50, wait_seconds=0.01)
+    assert len(page.items) == 1

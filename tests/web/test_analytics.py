@@ -16,7 +16,7 @@ def test_shows_what_was_asked_in_vain(dashboard):
     expect(vain.get_by_role("link")).to_have_text(["who feeds the zebra in Timbuktu?"])
     most = page.locator("section").filter(has=dashboard.heading("Most used"))
     expect(most.get_by_role("link", name="The release is on Monday")).to_be_visible()
-    for plot in ("Memories stored", "Stored by day, last year", "Recalls by day"):
+    for plot in ("Memories stored", "Stored by day, one year", "Recalls by day", "Median time of a recall"):
         expect(page.get_by_role("img", name=plot)).to_be_visible()
     assert dashboard.violations() == []
 

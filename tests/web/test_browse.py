@@ -131,6 +131,22 @@ def test_bulk_tag_move_delete_and_restore(stocked):
     assert stocked.call("stats")["total"] == 3
 
 
+def test_cards_can_be_selected_and_changed_together(stocked):
+    page = stocked.open("browse?view=cards")
+    page.get_by_label("Select Deploys").check()
+    page.get_by_label("Select Tea is served").check()
+    stocked.sees("2 selected")
+    stocked.button("Move").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Namespace").fill("infra")
+    dialog.get_by_role("button", name="Move", exact=True).click()
+    stocked.sees("Moved 2 memories")
+    assert stocked.call("list", namespace="infra")["total"] == 2
+    stocked.button("Undo").click()
+    stocked.sees("Undone.")
+    assert stocked.call("list", namespace="infra")["total"] == 0
+
+
 def test_merge_two_and_take_it_back(stocked):
     other = stocked.remember("The release meeting is before we deploy", title="Release meeting")
     page = stocked.open("browse?order=title")

@@ -60,6 +60,37 @@ def test_the_whole_dashboard_shows_a_past_moment(dashboard, past):
     assert "as_of=" not in page.url
 
 
+PAST = {
+    "search?q=tea+at+four": "Nothing relevant",
+    "browse": "1–1 of 1",
+    "history": "We deploy on Fridays",
+    "memory/1?tab=changes": "We deploy on Fridays",
+    "sessions": "No sessions",
+    "graph": "No links",
+    "analytics": "Memories stored",
+    "playground?ask=tea+at+four": "at that time",
+    "review": "This page is about the present",
+    "live": "This page is about the present",
+    "admin": "This page is about the present",
+}
+"""What each page shows of the past."""
+
+
+@pytest.mark.parametrize("path", PAST)
+def test_every_page_shows_the_past_and_nothing_of_later(dashboard, past, path):
+    dashboard.call("recall", query="when is tea?")
+    dashboard.call("session", action="start", topic="Later")
+    dashboard.call("link", source="1", target="2", type="depends_on")
+    joined = "&" if "?" in path else "?"
+    page = dashboard.open(f"{path}{joined}as_of={past.replace('+', '%2B')}")
+    dashboard.sees(PAST[path])
+    dashboard.settled()
+    shown = page.inner_text("main")
+    assert not [later for later in ("Mondays", "Tea", "Later", "when is tea") if later in shown]
+    for name in ("Edit", "Undo", "New memory", "Delete"):
+        expect(dashboard.button(name)).to_have_count(0)
+
+
 def test_the_slider_travels(dashboard, past):
     page = dashboard.open("browse")
     expect(page.locator("tbody tr")).to_have_count(2)

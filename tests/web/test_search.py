@@ -24,6 +24,19 @@ def test_finds_as_one_types_from_any_page(stocked):
     assert "q=when+do+we+deploy" in page.url
 
 
+def test_looking_is_no_use_and_no_recall(stocked):
+    page = stocked.open("browse")
+    stocked.search_box.press_sequentially("when do we deploy")
+    page.get_by_role("heading", name="Deploys").get_by_role("link").click()
+    page.get_by_role("link", name="Changes").click()
+    page.locator(".timeline").wait_for()
+    stocked.settled()
+    deploys = stocked.call("open", ids=["Deploys"], record=False)["memories"][0]
+    assert deploys["access_count"] == 0
+    assert stocked.call("analytics")["recalls"]["count"] == 0
+    assert {change["operation"] for change in stocked.call("history")["changes"]} == {"remember"}
+
+
 def test_slash_goes_to_the_search_box(stocked):
     page = stocked.open("search")
     stocked.heading("Search").wait_for()

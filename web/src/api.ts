@@ -10,7 +10,10 @@ const BASE = "/api/v1";
 const HEADERS = { "Content-Type": "application/json", "Mnemic-Client": "dashboard" };
 
 /** The operations that can look at a past moment; all others that only read show the present. */
-const READ_AT = new Set(["recall", "open", "explore", "stats", "list", "facets", "sessions", "session_detail", "graph"]);
+const READ_AT = new Set(["recall", "open", "explore", "stats", "list", "facets", "sessions", "graph", "analytics"]);
+
+/** Looking is no use: what is typed into the search box or opened here changes no count and is in no log of recalls. */
+const UNRECORDED = new Set(["recall", "open"]);
 
 /** What the daemon answered instead of what was asked for, in its own words. */
 export class Refused extends Error {
@@ -89,9 +92,10 @@ interface Answer<T> {
 async function send<T>(name: string, given: object, signal?: AbortSignal): Promise<Answer<T>> {
   const moment = place.get().query.get(AS_OF);
   const at = moment && READ_AT.has(name) && !(AS_OF in given) ? { [AS_OF]: moment } : {};
+  const unrecorded = UNRECORDED.has(name) ? { record: false } : {};
   const response = await request(`/tools/mnemic/${name}`, {
     method: "POST",
-    body: JSON.stringify({ ...given, ...at }),
+    body: JSON.stringify({ ...given, ...at, ...unrecorded }),
     signal,
   });
   const changes = (response.headers.get("Mnemic-Changes") ?? "").split(",").filter(Boolean).map(Number);

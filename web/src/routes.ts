@@ -11,6 +11,8 @@ export interface Page {
   hidden?: boolean;
   /** Shown to callers who may do everything. */
   admin?: boolean;
+  /** There is nothing to see of the past. */
+  presentOnly?: boolean;
 }
 
 export const PAGES: Page[] = [
@@ -19,10 +21,10 @@ export const PAGES: Page[] = [
   { path: "history", title: t.nav.history, icon: "history", load: () => import("./pages/history") },
   { path: "sessions", title: t.nav.sessions, icon: "chat", load: () => import("./pages/sessions") },
   { path: "graph", title: t.nav.graph, icon: "graph", load: () => import("./pages/graph") },
-  { path: "review", title: t.nav.review, icon: "review", load: () => import("./pages/review") },
-  { path: "live", title: t.nav.live, icon: "live", load: () => import("./pages/live") },
+  { path: "review", title: t.nav.review, icon: "review", load: () => import("./pages/review"), presentOnly: true },
+  { path: "live", title: t.nav.live, icon: "live", load: () => import("./pages/live"), presentOnly: true },
   { path: "analytics", title: t.nav.analytics, icon: "chart", load: () => import("./pages/analytics") },
   { path: "playground", title: t.nav.playground, icon: "play", load: () => import("./pages/playground") },
-  { path: "admin", title: t.nav.admin, icon: "settings", load: () => import("./pages/admin"), admin: true },
+  { path: "admin", title: t.nav.admin, icon: "settings", load: () => import("./pages/admin"), admin: true, presentOnly: true },
   { path: "memory", title: t.nav.browse, icon: "table", load: () => import("./pages/memory"), hidden: true },
 ];

@@ -42,6 +42,7 @@ class RecallDay:
     recalls: int
     empty: int
     tokens: int
+    p50: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +80,7 @@ def analyse(ctx: Context, namespace: str | None, since: Moment) -> Analytics:
     living = Filter(namespaces=spaces, alive_at=now)
     days = reader.tally(Filter(namespaces=spaces, states=COUNTED), "day")
     grown = Filter(namespaces=spaces, without=HIDDEN, until=now - GRACE, alive_at=now)
-    entries = reader.recalls(since=since, limit=MOST_RECALLS, newest_first=True, visible=spaces)
+    entries = reader.recalls(since=since, until=now, limit=MOST_RECALLS, newest_first=True, visible=spaces)
     return Analytics(
         stored_by_day=dict(sorted(days.items())),
         by_namespace=_first(reader.tally(living, "namespace")),
@@ -127,6 +128,7 @@ def _by_day(entries: Sequence[RecallEntry]) -> tuple[RecallDay, ...]:
             recalls=len(some),
             empty=sum(not entry.hits for entry in some),
             tokens=sum(entry.tokens for entry in some),
+            p50=_quantile(sorted(entry.milliseconds for entry in some), 0.5) or 0.0,
         )
         for day, some in sorted(days.items())
     )

@@ -156,6 +156,10 @@ class Context:
         """The same context for a caller, called *actor*, who may see and do no more than *grant* says."""
         return replace(self, grant=grant, actor=actor or self.actor)
 
+    def without_trace(self) -> Context:
+        """The same context for a look that counts no use, is in no recall log and changes nothing."""
+        return self.limited_to(Grant(self.granted, can_write=False))
+
     @property
     def may_write(self) -> bool:
         """Whether the caller may change anything."""

@@ -6,11 +6,10 @@ duplicates, or do not contradict each other, are linked to say so.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
-from threading import Lock
+from functools import partial
 
 from mnemic.core import link_suggestions, memories
 from mnemic.core.bulk import BulkEdit, edit
@@ -21,10 +20,10 @@ from mnemic.core.maintenance import near_duplicates
 from mnemic.core.maintenance.merge import merge_all
 from mnemic.core.memories import SUPERSEDES, Fate, is_in_use
 from mnemic.core.retention import touch
+from mnemic.core.review_lists import MOST_ITEMS, Finding, ReviewList, ReviewLists, Step
 from mnemic.core.trust import conflicts, prompt_injection
 from mnemic.errors import Invalid
 from mnemic.model.annotations import HIDDEN
-from mnemic.model.change import Position
 from mnemic.model.filter import EdgeFilter, Filter, Order
 from mnemic.model.graph import Link
 from mnemic.model.memory import Memory
@@ -36,14 +35,10 @@ DISTINCT, COMPATIBLE, RELATED = "distinct_from", "compatible_with", "related_to"
 REVIEWED = "reviewed"
 """Tag of a memory that looked poisoned and was found to be harmless."""
 SOON, LONG_UNUSED = 7 * DAY, 30 * DAY
-MOST_ITEMS = 500
 MOST_SCANNED = 5_000
 """The newest memories that are looked at for signs of prompt injection."""
 MOST_UNLINKED = 50
 """The newest memories without a link for which links are suggested."""
-KEPT_SECONDS, UNCHANGED_SECONDS = 120.0, 3_600.0
-"""How long a costly list is kept; and if the journal has not moved on, since vectors may be new. What was decided
-meanwhile is taken out of it."""
 
 
 class ReviewKind(StrEnum):
@@ -75,16 +70,6 @@ ACTIONS = {
     ReviewKind.LINKS: ("Link them", "Leave them apart"),
 }
 """What accepting and rejecting mean, in words for people."""
-COSTLY = frozenset({ReviewKind.DUPLICATES, ReviewKind.CONFLICTS, ReviewKind.POISONED, ReviewKind.LINKS})
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A memory in the queue with the others it concerns, by their numbers, and why."""
-
-    memory_id: int
-    other_ids: tuple[int, ...] = ()
-    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,35 +87,22 @@ class ReviewPage:
 
     items: tuple[ReviewItem, ...]
     total: int
+    progress: float | None = None
+    """The share of a costly list that is made; None if it is complete."""
 
 
-@dataclass(slots=True)
-class Findings:
-    """The costly lists, kept while nothing changes and for a moment beyond. Shared by all callers."""
-
-    _kept: dict[tuple[object, ...], tuple[Position, float, list[Finding]]] = field(default_factory=dict)
-    _lock: Lock = field(default_factory=Lock)
-
-    def of(self, key: tuple[object, ...], now: Position) -> list[Finding] | None:
-        """The list kept under *key*, unless it is old and the journal has moved on."""
-        with self._lock:
-            position, since, found = self._kept.get(key, (now, float("-inf"), []))
-        seconds = UNCHANGED_SECONDS if position == now else KEPT_SECONDS
-        return found if time.monotonic() < since + seconds else None
-
-    def keep(self, key: tuple[object, ...], position: Position, found: list[Finding]) -> None:
-        """Keep the list that was found at *position*."""
-        with self._lock:
-            self._kept[key] = position, time.monotonic(), found
-
-    def close(self) -> None:
-        """Forget them."""
-        self._kept.clear()
-
-
-def page(ctx: Context, kind: ReviewKind, namespace: str | None, *, limit: int, offset: int = 0) -> ReviewPage:
-    """The items of one kind."""
-    found = _standing(ctx, kind, _findings(ctx, kind, namespace))
+def page(
+    ctx: Context,
+    kind: ReviewKind,
+    namespace: str | None,
+    *,
+    limit: int,
+    offset: int = 0,
+    wait_seconds: float | None = None,
+) -> ReviewPage:
+    """The items of one kind. A costly list that takes longer than *wait_seconds* is answered as far as it is made."""
+    listed = _list(ctx, kind, namespace, wait_seconds) if kind in COSTLY else None
+    found = _standing(ctx, kind, listed.findings if listed else list(CHEAP[kind](ctx, namespace)))
     reader = ctx.read()
     some = found[offset : offset + limit]
     read = reader.get(list({number for one in some for number in (one.memory_id, *one.other_ids)}))
@@ -139,20 +111,16 @@ def page(ctx: Context, kind: ReviewKind, namespace: str | None, *, limit: int, o
         ReviewItem(known[one.memory_id], tuple(known[number] for number in one.other_ids), one.reason)
         for one in some
     )
-    return ReviewPage(items, len(found))
+    return ReviewPage(items, len(found), listed.progress if listed else None)
 
 
-def _findings(ctx: Context, kind: ReviewKind, namespace: str | None) -> list[Finding]:
-    find = FINDERS[kind]
-    if kind not in COSTLY:
-        return list(find(ctx, namespace))
-    kept = ctx.resources.of(Findings)
+def _list(ctx: Context, kind: ReviewKind, namespace: str | None, wait_seconds: float | None) -> ReviewList:
+    """The costly list of one kind, made by now or in the background."""
     key = (ctx.store.location, kind, ctx.scope(namespace), ctx.granted)
-    position = ctx.store.newest()
-    found = kept.of(key, position)
-    if found is None:
-        found = list(find(ctx, namespace))
-        kept.keep(key, position, found)
+    steps = partial(COSTLY[kind], ctx, namespace)
+    found = ctx.resources.of(ReviewLists).of(key, ctx.store.newest(), steps, ctx.activity)
+    with ctx.activity.waiting():
+        found.wait(wait_seconds)
     return found
 
 
@@ -190,14 +158,20 @@ def _captured(ctx: Context, namespace: str | None) -> Iterator[Finding]:
             yield Finding(memory.id, (), f"captured, confidence {memory.confidence:.2f}")
 
 
-def _duplicates(ctx: Context, namespace: str | None) -> Iterator[Finding]:
-    for group in near_duplicates.find(ctx, namespace)[:MOST_ITEMS]:
+def _duplicates(ctx: Context, namespace: str | None) -> Iterator[Step]:
+    for group in near_duplicates.search(ctx, namespace):
+        if isinstance(group, float):
+            yield group
+            continue
         others = tuple(memory.id for memory in group.others)
         yield Finding(group.kept.id, others, f"{group.similarity:.0%} alike")
 
 
-def _conflicts(ctx: Context, namespace: str | None) -> Iterator[Finding]:
-    for conflict in conflicts.find(ctx, namespace)[:MOST_ITEMS]:
+def _conflicts(ctx: Context, namespace: str | None) -> Iterator[Step]:
+    for conflict in conflicts.search(ctx, namespace):
+        if isinstance(conflict, float):
+            yield conflict
+            continue
         older, newer = sorted((conflict.one, conflict.other), key=lambda memory: memory.id)
         yield Finding(newer.id, (older.id,), conflict.reason or "linked as contradicting")
 
@@ -212,8 +186,11 @@ def _expiring(ctx: Context, namespace: str | None) -> Iterator[Finding]:
         yield Finding(memory.id, (), f"expires in {max(1, (memory.expires_at - now) // (DAY // 24))} h")
 
 
-def _poisoned(ctx: Context, namespace: str | None) -> Iterator[Finding]:
-    for one in prompt_injection.scan(ctx, None, namespace, newest=MOST_SCANNED)[:MOST_ITEMS]:
+def _poisoned(ctx: Context, namespace: str | None) -> Iterator[Step]:
+    for one in prompt_injection.search(ctx, None, namespace, newest=MOST_SCANNED):
+        if isinstance(one, float):
+            yield one
+            continue
         told = "; ".join(f"{sign.rule}: {sign.text}" for sign in one.signs)
         yield Finding(one.memory.id, (), told)
 
@@ -227,7 +204,7 @@ def _unused(ctx: Context, namespace: str | None) -> Iterator[Finding]:
             yield Finding(memory.id, (), f"never used in {(now - memory.created_at) // DAY} days")
 
 
-def _links(ctx: Context, namespace: str | None) -> Iterator[Finding]:
+def _links(ctx: Context, namespace: str | None) -> Iterator[Step]:
     scope, reader = ctx.scope(namespace), ctx.read()
     wanted = Filter(namespaces=scope, without=HIDDEN, alive_at=ctx.now())
     newest = reader.select(wanted, order=Order.NEWEST, limit=MOST_UNLINKED)
@@ -237,7 +214,8 @@ def _links(ctx: Context, namespace: str | None) -> Iterator[Finding]:
         for end in (one.source_id, one.target_id)
     }
     seen: set[frozenset[int]] = set()
-    for number in newest:
+    for place, number in enumerate(newest):
+        yield place / len(newest)
         if number not in linked:
             for one in link_suggestions.suggest(ctx, number, namespaces=scope, limit=1):
                 if (pair := frozenset((number, one.memory.id))) not in seen:
@@ -245,15 +223,18 @@ def _links(ctx: Context, namespace: str | None) -> Iterator[Finding]:
                     yield Finding(number, (one.memory.id,), f"score {one.weighted:.2f}")
 
 
-FINDERS = {
+CHEAP = {
     ReviewKind.CAPTURED: _captured,
+    ReviewKind.EXPIRING: _expiring,
+    ReviewKind.UNUSED: _unused,
+}
+COSTLY = {
     ReviewKind.DUPLICATES: _duplicates,
     ReviewKind.CONFLICTS: _conflicts,
-    ReviewKind.EXPIRING: _expiring,
     ReviewKind.POISONED: _poisoned,
-    ReviewKind.UNUSED: _unused,
     ReviewKind.LINKS: _links,
 }
+"""These also tell how far they are."""
 
 
 def decide(

@@ -244,6 +244,7 @@ class Reader(Protocol):
         *,
         after: int | None = None,
         since: Moment | None = None,
+        until: Moment | None = None,
         session_id: int | None = None,
         limit: int,
         newest_first: bool = False,

@@ -210,6 +210,7 @@ class ScopedReader:
         *,
         after: int | None = None,
         since: Moment | None = None,
+        until: Moment | None = None,
         session_id: int | None = None,
         limit: int,
         newest_first: bool = False,
@@ -219,6 +220,7 @@ class ScopedReader:
         return self._reader.recalls(
             after=after,
             since=since,
+            until=until,
             session_id=session_id,
             limit=limit,
             newest_first=newest_first,

@@ -34,6 +34,15 @@ def test_it_leaves_no_trace(ctx):
     assert ctx.read().recalls(limit=9) == []
 
 
+def test_a_look_that_is_not_recorded_leaves_no_trace(ctx):
+    tea = kept(ctx, "Tea is served at four in the kitchen")
+    asked = {"query": "when is tea served in the kitchen?", "record": False}
+    assert [hit.id for hit in run(ctx, "recall", asked).memories] == [tea.id]
+    assert run(ctx, "open", {"ids": [tea.id], "record": False}).count == 1
+    assert ctx.read().get([tea.id])[0].access_count == 0
+    assert ctx.read().recalls(limit=9) == []
+
+
 def test_a_mistake_is_shown_as_the_agent_would_see_it(ctx):
     tried = run(ctx, "playground", {"arguments": {"question": "tea"}})
     assert tried.is_error

@@ -1,5 +1,5 @@
 // Filters that live in the address: namespace, kind, tag, tier, state, session, actor and time.
-import { useId, useState } from "preact/hooks";
+import { useEffect, useId, useState } from "preact/hooks";
 import { call } from "../api";
 import { useData } from "../data";
 import { setQuery, usePlace } from "../router";
@@ -21,6 +21,7 @@ const LABELS: Record<FilterName, string> = {
   since: t.memory.since,
   until: t.memory.until,
 };
+const AHEAD_MS = 1500;
 const TIERS = ["short", "mid", "long"];
 const STATES = ["living", "archived", "forgotten", "superseded", "any"];
 
@@ -48,9 +49,15 @@ export function filterKey(query: URLSearchParams): string {
 
 export function FilterBar({ names }: { names: readonly FilterName[] }) {
   const { query } = usePlace();
-  const facets = useData((signal) => call<Facets>("facets", {}, signal), []).data;
   const set = names.flatMap((name) => query.getAll(name).map((value) => ({ name, value })));
   const [open, setOpen] = useState(set.length > 0);
+  const [wanted, setWanted] = useState(open);
+  useEffect(() => {
+    // The first count of a large store takes a while: it is made once the page itself is there.
+    const timer = setTimeout(() => setWanted(true), open ? 0 : AHEAD_MS);
+    return () => clearTimeout(timer);
+  }, [open]);
+  const facets = useData(async (signal) => (wanted ? call<Facets>("facets", {}, signal) : undefined), [wanted]).data;
   const put = (name: FilterName, value: string) => setQuery({ [name]: value || null, offset: null });
   return (
     <section class="filters" aria-label={t.filters.label}>

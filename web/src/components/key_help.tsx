@@ -13,6 +13,8 @@ const SHORTCUTS: [string, string][] = [
   ["x", t.keys.select],
   ["e", t.keys.edit],
   ["#", t.keys.remove],
+  ["a", t.keys.accept],
+  ["r", t.keys.reject],
   ["?", t.keys.help],
 ];
 

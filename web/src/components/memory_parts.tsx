@@ -39,6 +39,16 @@ export function memoryHref(id: number | string): string {
   return href(`memory/${encodeURIComponent(id)}`);
 }
 
+/** The address where a memory is changed. */
+export function editHref(id: number | string): string {
+  return href(`memory/${encodeURIComponent(id)}`, { edit: 1 });
+}
+
+/** Whether a title is the beginning of the text, since nobody chose one: then one of them is enough. */
+export function repeatsText(memory: { title: string; text: string }): boolean {
+  return memory.text.startsWith(memory.title.replace(/[…. ]+$/, ""));
+}
+
 export function titleOf(memory: { title: string }): string {
   return memory.title || t.memory.untitled;
 }

@@ -63,9 +63,9 @@ export function LinePlot({ title, points }: { title: string; points: Point[] }) 
   );
 }
 
-/** A square for each day of the last year, darker the more there was. */
-export function HeatMap({ title, days }: { title: string; days: Record<string, number> }) {
-  const today = new Date(new Date().toISOString().slice(0, 10)).getTime();
+/** A square for each day of the year that ends with *until*, darker the more there was. */
+export function HeatMap({ title, days, until }: { title: string; days: Record<string, number>; until: Date }) {
+  const today = new Date(until.toISOString().slice(0, 10)).getTime();
   const start = today - 52 * 7 * DAY_MS - new Date(today).getUTCDay() * DAY_MS;
   const most = Math.max(...Object.values(days), 1);
   const cells = [];

@@ -3,7 +3,7 @@ import type { ComponentType } from "preact";
 import { useEffect, useErrorBoundary, useRef, useState } from "preact/hooks";
 import { connected, logout, session } from "../api";
 import { useKeys } from "../keys";
-import { href, usePlace } from "../router";
+import { AS_OF, href, usePlace } from "../router";
 import { PAGES, type Page } from "../routes";
 import { useValue } from "../state";
 import { t } from "../strings";
@@ -11,13 +11,13 @@ import { type Theme, theme } from "../theme";
 import { Button } from "./controls";
 import { Icon } from "./icon";
 import { KeyHelp } from "./key_help";
-import { Problem, Waiting } from "./notices";
+import { EmptyState, Problem, Waiting } from "./notices";
 import { SearchBox } from "./search_box";
 import { TimeBar } from "./time_bar";
 import { UndoBar } from "./undo_bar";
 
 export function Shell() {
-  const { path } = usePlace();
+  const { path, query } = usePlace();
   const page = PAGES.find((one) => one.path === path[0]) ?? (PAGES[0] as Page);
   const [menu, setMenu] = useState(false);
   const [help, setHelp] = useState(false);
@@ -51,7 +51,7 @@ export function Shell() {
             {t.errors.lost}
           </div>
         )}
-        <Shown key={page.path} page={page} path={path.slice(1)} />
+        {page.presentOnly && query.has(AS_OF) ? <OnlyNow page={page} /> : <Shown key={page.path} page={page} path={path.slice(1)} />}
       </main>
       <UndoBar />
       {help && <KeyHelp onClose={() => setHelp(false)} />}
@@ -79,6 +79,18 @@ function Navigation({ current }: { current: Page }) {
         </a>
       </li>
     </ul>
+  );
+}
+
+/** Instead of a page that has no past. */
+function OnlyNow({ page }: { page: Page }) {
+  return (
+    <div class="page">
+      <div class="page-head">
+        <h1>{page.title}</h1>
+      </div>
+      <EmptyState title={t.time.onlyNow} />
+    </div>
   );
 }
 

@@ -5,7 +5,7 @@ import { memoryHref, titleOf, When } from "../components/memory_parts";
 import { EmptyState, Loaded } from "../components/notices";
 import { BarPlot, HeatMap, LinePlot, type Point } from "../components/plots";
 import { useData } from "../data";
-import { href, setQuery, usePlace } from "../router";
+import { AS_OF, href, setQuery, usePlace } from "../router";
 import { t } from "../strings";
 import type { Facets, Memory } from "../types";
 
@@ -14,6 +14,15 @@ interface Question {
   times: number;
   at: string;
   actor: string;
+}
+
+interface RecallDay {
+  day: string;
+  recalls: number;
+  empty: number;
+  tokens: number;
+  /** Median milliseconds. */
+  p50: number;
 }
 
 interface AnalyticsReply {
@@ -27,7 +36,7 @@ interface AnalyticsReply {
     tokens: number;
     p50?: number;
     p95?: number;
-    by_day: { day: string; recalls: number; empty: number; tokens: number }[];
+    by_day: RecallDay[];
     by_actor: Record<string, number>;
     unanswered: Question[];
     frequent: Question[];
@@ -71,7 +80,15 @@ export default function AnalyticsPage() {
   );
 }
 
+const RECALL_PLOTS: [title: string, value: (day: RecallDay) => number][] = [
+  [t.analytics.recallsByDay, (day) => day.recalls],
+  [t.analytics.emptyByDay, (day) => day.empty],
+  [t.analytics.timeByDay, (day) => day.p50],
+  [t.analytics.tokensByDay, (day) => day.tokens],
+];
+
 function Figures({ reply, busy }: { reply: AnalyticsReply; busy: boolean }) {
+  const moment = usePlace().query.get(AS_OF);
   const recalls = reply.recalls;
   const days = Object.entries(reply.stored_by_day);
   if (!days.length) return <EmptyState title={t.analytics.nothing} />;
@@ -86,10 +103,11 @@ function Figures({ reply, busy }: { reply: AnalyticsReply; busy: boolean }) {
       </dl>
       <div class="plots">
         <LinePlot title={t.analytics.growth} points={sums(days)} />
-        <HeatMap title={t.analytics.heat} days={reply.stored_by_day} />
-        {recalls.by_day.length > 0 && (
-          <LinePlot title={t.analytics.recallsByDay} points={recalls.by_day.map((one) => ({ day: one.day, value: one.recalls }))} />
-        )}
+        <HeatMap title={t.analytics.heat} days={reply.stored_by_day} until={moment ? new Date(moment) : new Date()} />
+        {recalls.by_day.length > 0 &&
+          RECALL_PLOTS.map(([title, value]) => (
+            <LinePlot key={title} title={title} points={recalls.by_day.map((one) => ({ day: one.day, value: value(one) }))} />
+          ))}
         <BarPlot title={t.analytics.byNamespace} counts={reply.by_namespace} link={(namespace) => href("browse", { namespace })} />
         <BarPlot title={t.analytics.byKind} counts={reply.by_kind} link={(kind) => href("browse", { kind })} />
         <BarPlot title={t.analytics.byTag} counts={reply.by_tag} link={(tag) => href("browse", { tag })} />

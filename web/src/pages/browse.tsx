@@ -1,12 +1,12 @@
 // All memories as a table or as cards, page by page, with actions on one or many.
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { call, change } from "../api";
 import { Button, TextField } from "../components/controls";
 import { Dialog } from "../components/dialog";
 import { type FilterName, FilterBar, filterArguments, filterKey } from "../components/filter_bar";
 import { type Action, ActionDialog, archive, remove, restore } from "../components/memory_actions";
 import { changedFields, type FormValues, MemoryForm } from "../components/memory_form";
-import { memoryHref, StateBadge, Tags, titleOf, When } from "../components/memory_parts";
+import { editHref, memoryHref, repeatsText, StateBadge, Tags, titleOf, When } from "../components/memory_parts";
 import { EmptyState, Loaded } from "../components/notices";
 import { Pager } from "../components/pager";
 import { type Column, Table } from "../components/table";
@@ -34,8 +34,7 @@ const COLUMNS: Column<Memory>[] = [
 ];
 
 function TitleCell({ memory }: { memory: Memory }) {
-  // A title that nobody chose is the beginning of the text: one of them is enough.
-  const repeats = memory.text.startsWith(memory.title.replace(/[…. ]+$/, ""));
+  const repeats = repeatsText(memory);
   return (
     <div class="title-cell" dir="auto">
       <a href={memoryHref(memory.id)}>{repeats ? excerpt(memory.text, 160) : titleOf(memory)}</a> <StateBadge memory={memory} />
@@ -159,7 +158,13 @@ function Listing({ reply, order, reverse, offset, cards, busy }: ListingProps) {
         </div>
       )}
       {cards ? (
-        <Cards rows={rows} current={current} onCurrent={setCurrent} />
+        <Cards
+          rows={rows}
+          current={current}
+          onCurrent={setCurrent}
+          selected={selected}
+          onSelect={may ? choose : undefined}
+        />
       ) : (
         <Table
           label={t.nav.browse}
@@ -195,32 +200,49 @@ function Listing({ reply, order, reverse, offset, cards, busy }: ListingProps) {
   );
 }
 
-function editHref(id: number): string {
-  const to = memoryHref(id);
-  return `${to}${to.includes("?") ? "&" : "?"}edit=1`;
-}
-
 interface CardsProps {
   rows: Memory[];
   current: number;
   onCurrent: (index: number) => void;
+  selected: ReadonlyMap<number | string, Memory>;
+  onSelect?: (memory: Memory, on: boolean) => void;
 }
 
-function Cards({ rows, current, onCurrent }: CardsProps) {
+function Cards({ rows, current, onCurrent, selected, onSelect }: CardsProps) {
+  const list = useRef<HTMLUListElement>(null);
+  useEffect(() => {
+    if (current >= 0) list.current?.children[current]?.scrollIntoView({ block: "nearest" });
+  }, [current]);
   return (
-    <ul class="cards">
+    <ul class="cards" ref={list}>
       {rows.map((memory, index) => (
         <li
           key={memory.id}
           class={index === current ? "card memory-card current" : "card memory-card"}
+          aria-current={index === current ? "true" : undefined}
           onClick={() => onCurrent(index)}
         >
-          <h2 dir="auto">
-            <a href={memoryHref(memory.id)}>{titleOf(memory)}</a>
-          </h2>
-          <p class="text" dir="auto">
-            {excerpt(memory.text, 220)}
-          </p>
+          <div class="card-head">
+            <h2 dir="auto">
+              <a href={memoryHref(memory.id)}>{repeatsText(memory) ? excerpt(memory.text, 220) : titleOf(memory)}</a>
+            </h2>
+            {onSelect && (
+              // As in the table: rendering between a click and the change it makes would take the change back.
+              <span onClick={(event) => event.stopPropagation()}>
+                <input
+                  type="checkbox"
+                  aria-label={t.table.select(titleOf(memory))}
+                  checked={selected.has(memory.id)}
+                  onChange={(event) => onSelect(memory, event.currentTarget.checked)}
+                />
+              </span>
+            )}
+          </div>
+          {!repeatsText(memory) && (
+            <p class="text" dir="auto">
+              {excerpt(memory.text, 220)}
+            </p>
+          )}
           <div class="row tight">
             <span class="badge">{memory.namespace}</span>
             <span class="badge">{memory.kind}</span>

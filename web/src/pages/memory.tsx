@@ -11,7 +11,7 @@ import { say } from "../components/undo_bar";
 import { useData, useMayChange } from "../data";
 import { moment, percent } from "../format";
 import { useKeys } from "../keys";
-import { go, href, setQuery, usePlace } from "../router";
+import { AS_OF, go, href, setQuery, usePlace } from "../router";
 import { t } from "../strings";
 import type { Brief, HistoryReply, Link, OpenedMemory, OpenReply } from "../types";
 
@@ -230,8 +230,9 @@ function otherEnd(link: Link, id: number): number {
 }
 
 function Changes({ memory }: { memory: OpenedMemory }) {
+  const until = usePlace().query.get(AS_OF) ?? undefined;
   const found = useData(
-    (signal) => call<HistoryReply>("history", { id: String(memory.id), limit: 100 }, signal),
+    (signal) => call<HistoryReply>("history", { id: String(memory.id), until, limit: 100 }, signal),
     [memory.id],
   );
   return (
@@ -253,8 +254,9 @@ function Changes({ memory }: { memory: OpenedMemory }) {
 }
 
 function Versions({ memory }: { memory: OpenedMemory }) {
+  const until = usePlace().query.get(AS_OF) ?? undefined;
   const found = useData(
-    (signal) => call<HistoryReply>("history", { id: String(memory.id), view: "versions" }, signal),
+    (signal) => call<HistoryReply>("history", { id: String(memory.id), view: "versions", until }, signal),
     [memory.id],
   );
   return (

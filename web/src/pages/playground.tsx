@@ -5,7 +5,7 @@ import { Button, CheckField, SelectField, TextField } from "../components/contro
 import { TextDiff } from "../components/diff_view";
 import { Loaded } from "../components/notices";
 import { useData } from "../data";
-import { setQuery, usePlace } from "../router";
+import { AS_OF, setQuery, usePlace } from "../router";
 import { t } from "../strings";
 import type { PlaygroundReply } from "../types";
 
@@ -65,7 +65,7 @@ function Settings({ side, query }: { side: Side; query: URLSearchParams }) {
       <legend>{side === "a" ? t.playground.one : t.playground.other}</legend>
       <div class="form-row">
         <TextField label={t.memory.namespace} placeholder="*" value={get("namespace")} onValue={put("namespace")} autocomplete="off" />
-        <TextField label={t.playground.asOf} placeholder="2026-01-31" value={get("as_of")} onValue={put("as_of")} autocomplete="off" />
+        <TextField label={t.playground.asOf} placeholder={query.get(AS_OF) ?? "2026-01-31"} value={get("as_of")} onValue={put("as_of")} autocomplete="off" />
         <TextField label={t.playground.limit} type="number" min={1} max={100} placeholder="10" value={get("limit")} onValue={put("limit")} />
         <TextField label={t.playground.budget} type="number" min={50} value={get("budget")} onValue={put("budget")} />
         <TextField label={t.playground.floor} type="number" min={0} max={1} step={0.01} value={get("floor")} onValue={put("floor")} />
@@ -84,7 +84,7 @@ function given(query: URLSearchParams, side: Side, asked: string): Record<string
   return {
     query: asked,
     namespace: get("namespace"),
-    as_of: get("as_of"),
+    as_of: get("as_of") ?? query.get(AS_OF) ?? undefined,
     limit: number("limit"),
     budget_tokens: number("budget"),
     min_relevance: number("floor"),

@@ -1,11 +1,12 @@
 // What wants a decision: one item at a time, with one key each for yes and no.
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useId, useState } from "preact/hooks";
 import { call, change } from "../api";
 import { Button } from "../components/controls";
-import { memoryHref, Tags, titleOf, When } from "../components/memory_parts";
+import { editHref, memoryHref, Tags, titleOf, When } from "../components/memory_parts";
 import { EmptyState, Loaded } from "../components/notices";
 import { say } from "../components/undo_bar";
 import { useData, useMayChange } from "../data";
+import { percent } from "../format";
 import { useKeys } from "../keys";
 import { go, href, usePlace } from "../router";
 import { t } from "../strings";
@@ -24,20 +25,31 @@ interface ReviewReply {
   kind: Kind;
   items: Item[];
   total: number;
+  /** The share of the search that is done, while it is under way. */
+  progress?: number;
   accept: string;
   reject: string;
 }
 
 const SHOWN = 20;
+const LOOK_AGAIN_MS = 700;
+/** So long a count waits for the list to be complete, before it tells what there is so far. */
+const COUNT_SECONDS = 5;
 
 export default function ReviewPage() {
   const { query } = usePlace();
   const asked = query.get("kind") as Kind;
   const kind = KINDS.includes(asked) ? asked : "captured";
   const found = useData(
-    (signal) => call<ReviewReply>("review", { kind, namespace: "*", limit: SHOWN }, signal),
+    (signal) => call<ReviewReply>("review", { kind, namespace: "*", limit: SHOWN, wait_seconds: 0.2 }, signal),
     [kind],
   );
+  const isGrowing = found.data?.kind === kind && found.data.progress !== undefined;
+  useEffect(() => {
+    if (!isGrowing || found.loading) return;
+    const timer = setTimeout(found.reload, LOOK_AGAIN_MS);
+    return () => clearTimeout(timer);
+  }, [isGrowing, found.loading]);
   const counts = useCounts(found.data);
   return (
     <div class="page">
@@ -67,8 +79,13 @@ function useCounts(shown: ReviewReply | undefined): Partial<Record<Kind, number>
     const abort = new AbortController();
     const count = async () => {
       for (const kind of isReady ? KINDS : []) {
-        const { total } = await call<ReviewReply>("review", { kind, namespace: "*", limit: 1 }, abort.signal);
-        setCounts((before) => ({ ...before, [kind]: total }));
+        let isComplete = false;
+        while (!isComplete) {
+          const asked = { kind, namespace: "*", limit: 1, wait_seconds: COUNT_SECONDS };
+          const { total, progress } = await call<ReviewReply>("review", asked, abort.signal);
+          isComplete = progress === undefined;
+          setCounts((before) => ({ ...before, [kind]: total }));
+        }
       }
     };
     count().catch(() => {}); // a page that was left, or a daemon that is gone: the list itself says so
@@ -95,16 +112,25 @@ function Queue({ reply, busy }: { reply: ReviewReply; busy: boolean }) {
     k: () => setAt(Math.max(place - 1, 0)),
     a: () => void decide("accept"),
     r: () => void decide("reject"),
-    e: () => current && go(memoryHref(current.memory.id)),
+    e: () => current && go(editHref(current.memory.id)),
   });
-  if (!current) return <EmptyState title={t.review.nothing} />;
+  const searching = reply.progress !== undefined && <Searching share={reply.progress} />;
+  if (!current) {
+    return (
+      <div class="stack">
+        {searching}
+        <EmptyState title={searching ? t.review.soFar : t.review.nothing} />
+      </div>
+    );
+  }
   return (
-    <div class="stack" aria-busy={busy}>
+    <div class="stack" aria-busy={busy && !searching}>
+      {searching}
       <p class="faint">
         {t.review.waiting(reply.total)} <kbd>j</kbd> <kbd>k</kbd> {t.review.keys.move}
         {may && (
           <>
-            , <kbd>a</kbd> {reply.accept}, <kbd>r</kbd> {reply.reject}, <kbd>e</kbd> {t.review.keys.open}
+            , <kbd>a</kbd> {reply.accept}, <kbd>r</kbd> {reply.reject}, <kbd>e</kbd> {t.review.keys.edit}
           </>
         )}
       </p>
@@ -132,6 +158,19 @@ function Queue({ reply, busy }: { reply: ReviewReply; busy: boolean }) {
           </li>
         ))}
       </ol>
+      {reply.total > reply.items.length && <p class="faint">{t.review.more(reply.total - reply.items.length)}</p>}
+    </div>
+  );
+}
+
+/** How far the search for items is. */
+function Searching({ share }: { share: number }) {
+  const id = useId();
+  return (
+    <div class="searching faint">
+      <label for={id}>{t.review.searching}</label>
+      <progress id={id} max={1} value={share} />
+      <span class="number">{percent(share)}</span>
     </div>
   );
 }

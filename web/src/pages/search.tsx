@@ -4,7 +4,7 @@ import { call } from "../api";
 import { Meter, Terms } from "../components/bars";
 import { Button, TextField } from "../components/controls";
 import { type FilterName, FilterBar, filterArguments, filterKey } from "../components/filter_bar";
-import { memoryHref, StateBadge, Tags, titleOf, When } from "../components/memory_parts";
+import { editHref, memoryHref, repeatsText, StateBadge, Tags, titleOf, When } from "../components/memory_parts";
 import { EmptyState, Loaded } from "../components/notices";
 import { useData } from "../data";
 import { excerpt, percent } from "../format";
@@ -96,7 +96,7 @@ function Hits({ hits }: { hits: Hit[] }) {
     j: () => move(1),
     k: () => move(-1),
     Enter: () => at && go(memoryHref(at.id)),
-    e: () => at && go(`${memoryHref(at.id)}${memoryHref(at.id).includes("?") ? "&" : "?"}edit=1`),
+    e: () => at && go(editHref(at.id)),
   });
   return (
     <ol class="hits">
@@ -109,7 +109,7 @@ function Hits({ hits }: { hits: Hit[] }) {
 
 function HitCard({ hit, current }: { hit: Hit; current: boolean }) {
   const share = percent(hit.relevance ?? 0);
-  const repeats = hit.text.startsWith(hit.title.replace(/[…. ]+$/, ""));
+  const repeats = repeatsText(hit);
   return (
     <li id={`hit-${hit.id}`} class={current ? "hit card current" : "hit card"} onClick={(event) => openHit(event, hit.id)}>
       <div class="hit-head">

@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { call } from "../api";
 import { TextField } from "../components/controls";
-import { memoryHref, titleOf, When } from "../components/memory_parts";
+import { memoryHref, repeatsText, titleOf, When } from "../components/memory_parts";
 import { EmptyState, Loaded } from "../components/notices";
 import { Pager } from "../components/pager";
 import { type Column, Table } from "../components/table";
@@ -161,7 +161,7 @@ function MemoryList({ title, memories }: { title: string; memories: Memory[] | u
             <a href={memoryHref(memory.id)} dir="auto">
               {titleOf(memory)}
             </a>
-            {!memory.text.startsWith(memory.title.replace(/[…. ]+$/, "")) && (
+            {!repeatsText(memory) && (
               <p class="faint" dir="auto">
                 {excerpt(memory.text, 160)}
               </p>

@@ -31,6 +31,8 @@ CLOSE = 0.93
 """From this cosine on, two memories say the same in other words."""
 MOST_PAIRS, MOST_NEWEST, MOST_GROUPS = 200_000, 2_000, 200
 READ_AT_ONCE = 5_000
+COMPARED_AT_ONCE = 500
+"""Pairs, a few milliseconds of work, after which the share that is done is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +61,22 @@ class DuplicateGroup:
 
 def find(ctx: Context, namespace: str | None = None) -> list[DuplicateGroup]:
     """The groups of living memories that say nearly the same, each within a namespace, most alike first."""
+    return [step for step in search(ctx, namespace) if isinstance(step, DuplicateGroup)]
+
+
+def search(ctx: Context, namespace: str | None = None) -> Iterator[DuplicateGroup | float]:
+    """The same groups, and before them now and then the share of the work that is done."""
     reader = ctx.read()
     wanted = _looked_at(ctx, namespace)
-    pairs = [*_by_words(reader, wanted), *_by_vectors(reader, wanted)]
-    return sorted(_groups(reader, pairs), key=lambda group: (-group.similarity, group.kept.id))[:MOST_GROUPS]
+    pairs: list[Double] = []
+    for step in _by_words(reader, wanted):
+        if isinstance(step, float):
+            yield step
+        else:
+            pairs.append(step)
+    pairs += _by_vectors(reader, wanted)
+    groups = sorted(_groups(reader, pairs), key=lambda group: (-group.similarity, group.kept.id))
+    yield from groups[:MOST_GROUPS]
 
 
 def apply(ctx: Context, groups: Sequence[DuplicateGroup]) -> int:
@@ -81,22 +95,20 @@ def _speak_against(one: str, other: str) -> bool:
     return contradiction_between(one, other) is not None
 
 
-def _by_words(reader: Reader, wanted: Filter) -> Iterator[Double]:
-    for (one, other), texts in _suspects(reader, wanted):
-        alike = jaccard(*texts)
-        if alike >= NEAR and _agree(*texts):
-            yield Double(one, other, alike)
-
-
-def _suspects(reader: Reader, wanted: Filter) -> Iterator[tuple[tuple[int, int], tuple[str, str]]]:
-    """The pairs of memories that may say nearly the same, and what both say; one that says nothing is in none."""
+def _by_words(reader: Reader, wanted: Filter) -> Iterator[Double | float]:
+    """The pairs that share enough words, and the share of those compared; a memory that says nothing is in none."""
     pairs = reader.near_duplicate_pairs(wanted, limit=MOST_PAIRS)
     texts: dict[int, str] = {}
     for some in batches(sorted({number for pair in pairs for number in pair}), READ_AT_ONCE):
         texts |= contents(reader, some)
-    for one, other in pairs:
+        yield 0.0
+    for place, (one, other) in enumerate(pairs):
+        if place % COMPARED_AT_ONCE == 0:
+            yield place / len(pairs)
         if one in texts and other in texts:
-            yield (one, other), (texts[one], texts[other])
+            alike = jaccard(texts[one], texts[other])
+            if alike >= NEAR and _agree(texts[one], texts[other]):
+                yield Double(one, other, alike)
 
 
 def _agree(one: str, other: str) -> bool:

@@ -28,6 +28,8 @@ MOST_PAIRS, MOST_NEWEST, MOST_LOOKED_UP, MOST_READ, MOST_FOUND = 200_000, 2_000,
 """Bounds: pairs by words, memories compared by vectors, memories looked up by their rarest words, pairs whose texts
 are compared (3 ms each), conflicts answered."""
 READ_AT_ONCE = 5_000
+CHOOSING = 0.3
+"""Share of the work that it takes to choose the pairs that are read."""
 
 Pair = tuple[int, int]
 
@@ -44,10 +46,23 @@ class Contradiction:
 
 def find(ctx: Context, namespace: str | None = None) -> list[Contradiction]:
     """The conflicts between living memories: first those that links tell, then those of their texts."""
+    return [step for step in search(ctx, namespace) if isinstance(step, Contradiction)]
+
+
+def search(ctx: Context, namespace: str | None = None) -> Iterator[Contradiction | float]:
+    """The same conflicts as they are found, and in between the share of the work that is done."""
     linked = _linked(ctx, namespace)
+    yield from linked
     told = {frozenset((conflict.one.id, conflict.other.id)) for conflict in linked}
-    read = (one for one in _read(ctx, namespace) if frozenset((one.one.id, one.other.id)) not in told)
-    return linked + list(islice(read, MOST_FOUND))
+    found = 0
+    for step in _read(ctx, namespace):
+        if isinstance(step, float):
+            yield step
+        elif frozenset((step.one.id, step.other.id)) not in told:
+            yield step
+            found += 1
+            if found == MOST_FOUND:
+                return
 
 
 def _linked(ctx: Context, namespace: str | None) -> list[Contradiction]:
@@ -62,13 +77,21 @@ def _linked(ctx: Context, namespace: str | None) -> list[Contradiction]:
     ]
 
 
-def _read(ctx: Context, namespace: str | None) -> Iterator[Contradiction]:
-    """Pairs of one namespace whose texts exclude each other, the older of each two first."""
+def _read(ctx: Context, namespace: str | None) -> Iterator[Contradiction | float]:
+    """Pairs of one namespace whose texts exclude each other, the older of each two first, and how far it is."""
     reader = ctx.read()
     wanted = Filter(namespaces=ctx.scope(namespace), without=HIDDEN, alive_at=ctx.now())
     sources = (_by_rarest(ctx, reader, wanted), _by_meaning(reader, wanted), _by_words(reader, wanted))
     turns = (pair for turn in zip_longest(*sources) for pair in turn if pair is not None)
-    for one, other, reason in _opposed(reader, list(islice(_distinct(turns), MOST_READ))):
+    chosen: list[Pair] = []
+    for pair_chosen in islice(_distinct(turns), MOST_READ):
+        yield CHOOSING * len(chosen) / MOST_READ
+        chosen.append(pair_chosen)
+    for step in _opposed(reader, chosen):
+        if isinstance(step, float):
+            yield CHOOSING + (1 - CHOOSING) * step
+            continue
+        one, other, reason = step
         pair = reader.get([one, other])
         if len(pair) == 2 and pair[0].namespace == pair[1].namespace:
             older, newer = sorted(pair, key=lambda memory: memory.id)
@@ -84,11 +107,13 @@ def _distinct(pairs: Iterable[Pair]) -> Iterator[Pair]:
             yield pair
 
 
-def _opposed(reader: Reader, pairs: Sequence[Pair]) -> Iterator[tuple[int, int, str]]:
+def _opposed(reader: Reader, pairs: Sequence[Pair]) -> Iterator[tuple[int, int, str] | float]:
+    """Those of *pairs* whose texts exclude each other, why, and the share of those compared."""
     texts: dict[int, str] = {}
     for some in batches(sorted({number for pair in pairs for number in pair}), READ_AT_ONCE):
         texts |= contents(reader, some)
-    for one, other in pairs:
+    for place, (one, other) in enumerate(pairs):
+        yield place / len(pairs)
         if (
             one in texts
             and other in texts

@@ -6,7 +6,7 @@ kind rule or policy, and was not put in its place.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mnemic.core import standards
@@ -51,6 +51,18 @@ def scan(
     With *newest*, only so many are looked at. Every text is read once and nothing but the rules is compared with
     others, so a scan takes as long as there is text.
     """
+    steps = search(ctx, reference, namespace, newest=newest)
+    return [step for step in steps if isinstance(step, SuspiciousMemory)]
+
+
+def search(
+    ctx: Context,
+    reference: int | str | None = None,
+    namespace: str | None = None,
+    *,
+    newest: int | None = None,
+) -> Iterator[SuspiciousMemory | float]:
+    """The same memories as they are found, and in between the share of the work that is done."""
     reader = ctx.read()
     if reference is not None:
         numbers: Sequence[int] = (locate(reader, ctx, reference, namespace).id,)
@@ -58,13 +70,13 @@ def scan(
         wanted = Filter(namespaces=ctx.scope(namespace), alive_at=ctx.now())
         numbers = sorted(reader.select(wanted, limit=newest, order=Order.NEWEST))
     against = _against_rules(reader, ctx, namespace)
-    found = (
-        SuspiciousMemory(memory, signs)
-        for some in batches(numbers, READ_AT_ONCE)
-        for memory in reader.get(some)
-        if is_in_use(ctx, memory) and (signs := _signs(memory, against.get(memory.id)))
-    )
-    return list(found)
+    looked_at = 0
+    for some in batches(numbers, READ_AT_ONCE):
+        yield looked_at / len(numbers)
+        for memory in reader.get(some):
+            if is_in_use(ctx, memory) and (signs := _signs(memory, against.get(memory.id))):
+                yield SuspiciousMemory(memory, signs)
+        looked_at += len(some)
 
 
 def quarantine(ctx: Context, findings: Sequence[SuspiciousMemory]) -> list[Memory]:

@@ -9,6 +9,7 @@ from pydantic import Field
 from mnemic.core.analytics import Question, RecallDay, RecallFigures, analyse
 from mnemic.core.context import Context
 from mnemic.dialects.framework import Example, Shape
+from mnemic.dialects.native.as_of import AsOf, at
 from mnemic.dialects.native.dialect import MNEMIC
 from mnemic.dialects.native.types import Everywhere, MemoryShape, Request, Time, When, shown
 
@@ -18,6 +19,7 @@ class AnalyticsRequest(Request):
 
     namespace: Everywhere = None
     since: Annotated[When, Field(description="recalls since then, as 2026-01-31 or 7d")] = "30d"
+    as_of: Annotated[AsOf, Field(description="as it stood then")] = None
 
 
 class QuestionShape(Shape):
@@ -30,12 +32,13 @@ class QuestionShape(Shape):
 
 
 class RecallDayShape(Shape):
-    """The recalls of one day."""
+    """The recalls of one day; the median time in milliseconds."""
 
     day: str
     recalls: int
     empty: int
     tokens: int
+    p50: float
 
 
 class RecallFiguresShape(Shape):
@@ -67,6 +70,7 @@ class AnalyticsReply(Shape):
 @MNEMIC.command(cli="analytics", title="Analytics", examples=[Example("", {"since": "7d"})])
 def analytics(ctx: Context, request: AnalyticsRequest) -> AnalyticsReply:
     """Show how the store grows, what was recalled or asked in vain, and which memories are used most and least."""
+    ctx = at(ctx, request.as_of)
     found = analyse(ctx, request.namespace, ctx.moment(request.since, "since"))
     return AnalyticsReply(
         stored_by_day=dict(found.stored_by_day),
@@ -94,7 +98,7 @@ def _shown_figures(figures: RecallFigures) -> RecallFiguresShape:
 
 
 def _shown_day(day: RecallDay) -> RecallDayShape:
-    return RecallDayShape(day=day.day, recalls=day.recalls, empty=day.empty, tokens=day.tokens)
+    return RecallDayShape(day=day.day, recalls=day.recalls, empty=day.empty, tokens=day.tokens, p50=day.p50)
 
 
 def _shown_question(one: Question) -> QuestionShape:

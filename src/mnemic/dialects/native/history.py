@@ -13,6 +13,7 @@ from mnemic.core.context import Context
 from mnemic.core.history import Changed
 from mnemic.core.trust import beliefs
 from mnemic.dialects.framework import Example, Positional, Shape
+from mnemic.dialects.native.as_of import at
 from mnemic.dialects.native.dialect import MNEMIC
 from mnemic.dialects.native.types import (
     MemoryShape,
@@ -144,7 +145,7 @@ class HistoryReply(Shape):
 def history(ctx: Context, request: HistoryRequest) -> HistoryReply:
     """See who changed what and when, newest first: of one memory, or everything since a moment."""
     if request.view is View.VERSIONS:
-        versions = beliefs.history(ctx, request.id or 0)
+        versions = beliefs.history(at(ctx, request.until), request.id or 0)
         return HistoryReply(versions=[shown(memory) for memory in versions], count=len(versions))
     if request.view is View.DIFF:
         return _diff(ctx, request)

@@ -14,6 +14,7 @@ from mnemic.dialects.native.types import (
     LinkShape,
     MemoryShape,
     Namespace,
+    Recorded,
     Reference,
     Request,
     described,
@@ -42,6 +43,7 @@ class OpenRequest(Request):
         Namespace | None, unlisted("Where titles are looked up (default: this project and global)")
     ] = None
     as_of: Annotated[AsOf, described("At that moment (default: now)")] = None
+    record: Recorded = True
 
 
 class OpenedShape(MemoryShape):
@@ -69,7 +71,7 @@ class OpenReply(Shape):
 )
 def open_(ctx: Context, request: OpenRequest) -> OpenReply:
     """Read memories in full, with all fields and links, when you know their ids or titles."""
-    ctx = at(ctx, request.as_of)
+    ctx = at(ctx, request.as_of) if request.record else at(ctx, request.as_of).without_trace()
     opened = memories.open_all(ctx, request.ids, request.namespace)
     return OpenReply(memories=[_opened(memory, edges) for memory, edges in opened], count=len(opened))
 

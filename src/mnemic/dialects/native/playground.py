@@ -14,7 +14,6 @@ from mnemic.dialects.execution import answer
 from mnemic.dialects.framework import Shape
 from mnemic.dialects.native.dialect import MNEMIC
 from mnemic.dialects.native.types import Namespace, Request
-from mnemic.model.access import Grant
 from mnemic.model.text import estimated_tokens
 
 
@@ -51,8 +50,7 @@ class PlaygroundReply(Shape):
 @MNEMIC.command(title="Playground")
 def playground(ctx: Context, request: PlaygroundRequest) -> PlaygroundReply:
     """Call a reading tool as an agent would, and see the exact text it gets and its tokens. Leaves no trace."""
-    grant = Grant(ctx.granted, can_write=False)
-    agent = replace(ctx, grant=grant, namespace=request.connected or ctx.namespace)
+    agent = replace(ctx.without_trace(), namespace=request.connected or ctx.namespace)
     began = time.perf_counter()
     found = answer(MNEMIC, agent, request.tool, request.arguments)
     return PlaygroundReply(

@@ -23,6 +23,12 @@ class ReviewRequest(Request):
     namespace: Everywhere = None
     limit: Annotated[int, Field(ge=1, le=200, description="most items")] = 20
     offset: Annotated[int, Field(ge=0, le=10_000, description="how many to skip")] = 0
+    wait_seconds: Annotated[
+        float | None,
+        Field(
+            ge=0, le=600, description="longest wait; then the answer says how far it is (default: no limit)"
+        ),
+    ] = None
     decision: Annotated[Decision | None, Field(description="decide about one item (default: list them)")] = (
         None
     )
@@ -53,6 +59,8 @@ class ReviewReply(Shape):
     kind: ReviewKind
     items: list[ReviewItemShape] | None = None
     total: int | None = None
+    progress: float | None = None
+    """The share of the search that is done; missing when the list is complete."""
     accept: str
     reject: str
     memory: MemoryShape | None = None
@@ -76,7 +84,12 @@ def review(ctx: Context, request: ReviewRequest) -> ReviewReply:
         left = review_queue.decide(ctx, request.kind, request.decision, request.id or 0, request.others)
         return ReviewReply(kind=request.kind, accept=accept, reject=reject, memory=shown(left))
     found = review_queue.page(
-        ctx, request.kind, request.namespace, limit=request.limit, offset=request.offset
+        ctx,
+        request.kind,
+        request.namespace,
+        limit=request.limit,
+        offset=request.offset,
+        wait_seconds=request.wait_seconds,
     )
     items = [
         ReviewItemShape(
@@ -86,4 +99,7 @@ def review(ctx: Context, request: ReviewRequest) -> ReviewReply:
         )
         for item in found.items
     ]
-    return ReviewReply(kind=request.kind, items=items, total=found.total, accept=accept, reject=reject)
+    progress = None if found.progress is None else round(found.progress, 2)
+    return ReviewReply(
+        kind=request.kind, items=items, total=found.total, progress=progress, accept=accept, reject=reject
+    )

@@ -83,6 +83,11 @@ def unlisted(text: str, when: str = ALWAYS, **limits: Any) -> Any:
     return Field(description=text, json_schema_extra={UNLISTED: when}, **limits)
 
 
+Recorded = Annotated[
+    bool, unlisted("Count it as a use and keep the question in the recall log (default: true)")
+]
+
+
 class Request(Shape):
     """A native request. Null counts as not given: some clients send every field."""
 

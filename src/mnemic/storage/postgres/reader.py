@@ -267,6 +267,7 @@ class PostgresReader(SearchReader):
         *,
         after: int | None = None,
         since: Moment | None = None,
+        until: Moment | None = None,
         session_id: int | None = None,
         limit: int,
         newest_first: bool = False,
@@ -279,6 +280,7 @@ class PostgresReader(SearchReader):
             newest_first=newest_first,
             after=after,
             since=since,
+            until=until,
             session_id=session_id,
             visible=visible,
         )

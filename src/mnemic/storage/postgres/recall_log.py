@@ -26,6 +26,7 @@ FROM recall_log WHERE {conditions} ORDER BY id {order} LIMIT %(limit)s
 CONDITIONS = {
     "after": "id > %(after)s",
     "since": "at >= %(since)s",
+    "until": "at <= %(until)s",
     "session_id": "session_id = %(session_id)s",
     # Whoever may see a part of the store sees what was asked of that part alone.
     "visible": """namespaces IS NOT NULL AND NOT EXISTS (

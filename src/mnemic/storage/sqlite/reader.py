@@ -302,6 +302,7 @@ class SqliteReader(SearchReader):
         *,
         after: int | None = None,
         since: Moment | None = None,
+        until: Moment | None = None,
         session_id: int | None = None,
         limit: int,
         newest_first: bool = False,
@@ -314,6 +315,7 @@ class SqliteReader(SearchReader):
             newest_first=newest_first,
             after=after,
             since=since,
+            until=until,
             session_id=session_id,
             visible=visible,
         )

@@ -26,6 +26,7 @@ FROM recall_log WHERE {conditions} ORDER BY id {order} LIMIT :limit
 CONDITIONS = {
     "after": "id > :after",
     "since": "at >= :since",
+    "until": "at <= :until",
     "session_id": "session_id = :session_id",
     # Whoever may see a part of the store sees what was asked of that part alone.
     "visible": """namespaces IS NOT NULL AND NOT EXISTS (
