@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 import pytest
 import transcripts
 
 from mnemic.core.capture.conversation import Turn
-from mnemic.hooks import HOOK_CLIENTS
+from mnemic.hooks import HOOK_CLIENTS, transcript
 
 SAID = [("Fix the parser", "The parser is fixed."), ("よくできました", "ありがとう")]
 FORMS = {
@@ -18,7 +20,7 @@ FORMS = {
 
 
 def read(client, file, position=0):
-    return HOOK_CLIENTS[client].turns(file, position)
+    return list(HOOK_CLIENTS[client].turns(file, position))
 
 
 @pytest.mark.parametrize("client", FORMS)
@@ -80,3 +82,20 @@ def test_a_message_about_tool_results_is_no_tool_result(tmp_path):
     file = transcripts.claude_code(tmp_path / "t.jsonl", [(said, 'A "tool_result" is JSON.')])
     [turn] = HOOK_CLIENTS["claude-code"].turns(file, 0)
     assert (turn.user, turn.agent) == (said, 'A "tool_result" is JSON.')
+
+
+@pytest.mark.parametrize("client", ["claude-code", "cursor"])
+def test_a_long_transcript_is_read_no_further_than_wanted(tmp_path, client, monkeypatch):
+    name, write = FORMS[client]
+    file = write(tmp_path / name, [(f"Question {number}", f"Answer {number}") for number in range(50)])
+    read_lines = []
+    real = transcript.json.loads
+    monkeypatch.setattr(transcript.json, "loads", lambda line: read_lines.append(line) or real(line))
+    first = list(islice(HOOK_CLIENTS[client].turns(file, 0), 2))
+    assert [(turn.user, turn.agent) for turn in first] == [
+        ("Question 0", "Answer 0"),
+        ("Question 1", "Answer 1"),
+    ]
+    assert 4 <= len(read_lines) < 20
+    [third] = islice(HOOK_CLIENTS[client].turns(file, first[-1].position), 1)
+    assert third.user == "Question 2"

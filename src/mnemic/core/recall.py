@@ -72,10 +72,13 @@ def recall(
     budget_tokens: int | None = None,
     around: int = 0,
     cost: Callable[[Hit], int] = size,
+    choose: Callable[[Sequence[Hit]], Sequence[Hit]] | None = None,
+    is_logged: bool = True,
 ) -> Recollection:
     """The hits of *query*, best first. With a budget, as many as fit into it.
 
-    What a hit takes of the budget is its *cost* as the caller shows it, or the tokens of its text.
+    What a hit takes of the budget is its *cost* as the caller shows it, or the tokens of its text. A caller who shows
+    fewer hits lets us *choose*, so that only these count as used.
 
     A hit of a session brings the *around* turns on either side of it, as far as the budget allows: hits come first.
     """
@@ -83,11 +86,16 @@ def recall(
     pending = catch_up(ctx, query.filter, is_fresh_needed=profile is not NATIVE)
     vector = vector_of(ctx, query.text, query.filter)
     hits = tuple(ordered(ctx, query, vector, profile))
+    hits = hits if choose is None else tuple(choose(hits))
     found = within(Recollection(hits, KEYWORD if vector is None else HYBRID, pending), budget_tokens, cost)
     if around:
         room = None if budget_tokens is None else budget_tokens - sum(map(cost, found.hits))
         found = replace(found, hits=with_surroundings(ctx, found.hits, around, query.filter, room))
-    entry = _entry(ctx, query, found.hits, time.perf_counter() - began) if ctx.lives.recall_log else None
+    entry = (
+        _entry(ctx, query, found.hits, time.perf_counter() - began)
+        if ctx.lives.recall_log and is_logged
+        else None
+    )
     touch(ctx, [hit.memory for hit in found.hits], recall=entry)
     if hits:
         return found

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 from mnemic.core.brief import BriefSection
@@ -18,8 +19,8 @@ from mnemic.model.memory import Memory
 from mnemic.model.text import estimated_tokens
 from mnemic.model.time import iso
 
-LONGEST_LINE, LONGEST_PROMPT_LINE = 700, 450
-"""Characters of a memory in the brief and with a prompt, where five of them fit into the budget."""
+LONGEST_LINE, LONGEST_PROMPT_LINE = 700, 300
+"""Characters of a memory in the brief and with a prompt, where six of them fit into the budget."""
 FRAME_TOKENS = 60
 """What the element and its caution take beside the memories."""
 MOST_TURNS = 10
@@ -39,16 +40,18 @@ class Limits:
 def answer(ctx: Context, client: HookClient, event: HookEvent, limits: Limits) -> str:
     """The text for the agent, empty if there is none; lasting statements are stored."""
     name = f"{client.name}:{event.session}"
+    captures = limits.captures and not pause.is_paused(ctx)
     match event.when:
         case When.START:
             room = limits.brief_tokens - FRAME_TOKENS
             return _brief(prompt_context.opening(ctx, name, room, _cost, resumes=event.resumes))
         case When.PROMPT:
             room = limits.prompt_tokens - FRAME_TOKENS
-            return _framed(_relevant(ctx, name, event.prompt, room))
-    if limits.captures and not pause.is_paused(ctx):
-        turns, closes = _turns(ctx, client, event, name), event.when is not When.TURN
-        conversation.capture(ctx, name, turns if closes else turns[:MOST_TURNS], closes=closes)
+            return _framed(_relevant(ctx, name, event.prompt, room, is_logged=captures))
+    if captures:
+        closes = event.when is not When.TURN
+        turns = islice(_turns(ctx, client, event, name), None if closes else MOST_TURNS)
+        conversation.capture(ctx, name, list(turns), closes=closes)
     return ""
 
 
@@ -59,7 +62,7 @@ def is_excluded(folder: Path | None, namespace: str | None, patterns: Sequence[s
     return any(fnmatch(name, str(Path(one).expanduser())) for one in patterns for name in names)
 
 
-def _turns(ctx: Context, client: HookClient, event: HookEvent, name: str) -> list[conversation.Turn]:
+def _turns(ctx: Context, client: HookClient, event: HookEvent, name: str) -> Iterable[conversation.Turn]:
     if event.turn is not None:
         return [event.turn]
     if event.transcript is None or not event.transcript.is_file():  # there is none before the first prompt
@@ -76,10 +79,10 @@ def _framed(lines: Sequence[str]) -> str:
     return "\n".join((f"<{INJECTED}>", CAUTION, *lines, f"</{INJECTED}>")) if lines else ""
 
 
-def _relevant(ctx: Context, name: str, prompt: str, room: int) -> list[str]:
+def _relevant(ctx: Context, name: str, prompt: str, room: int, *, is_logged: bool) -> list[str]:
     """What bears on *prompt*, of each memory the stretch that does."""
     line = partial(_line, asked=prompt, longest=LONGEST_PROMPT_LINE)
-    given = prompt_context.relevant(ctx, name, prompt, room, lambda memory: estimated_tokens(line(memory)))
+    given = prompt_context.relevant(ctx, name, prompt, room, line, is_logged=is_logged)
     return [line(memory) for memory in given]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -48,8 +48,8 @@ class HookClient:
     """The client's events that we answer."""
     read: Callable[[When, Mapping[str, Any]], HookEvent]
     """The event that the JSON on standard input tells of."""
-    turns: Callable[[Path, int], list[Turn]]
-    """The turns of a transcript beyond a position."""
+    turns: Callable[[Path, int], Iterable[Turn]]
+    """The turns of a transcript beyond a position, read as far as they are wanted."""
     reply: Callable[[str, str], Mapping[str, Any]]
     """The JSON on standard output that hands a text to the agent, for an event of this name."""
 

@@ -38,7 +38,7 @@ def _message(entry: Mapping[str, Any], end: int) -> Message | None:
     return Message(is_user, text, end) if text and not text.startswith(INTERRUPTED) else None
 
 
-def read_turns(file: Path, position: int) -> list[Turn]:
+def read_turns(file: Path, position: int) -> Iterator[Turn]:
     """The turns of a transcript beyond *position*."""
     return turns(_messages(file, position))
 

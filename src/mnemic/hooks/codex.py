@@ -39,7 +39,7 @@ def _told(is_event: bool, is_user: bool, content: object, end: int) -> Iterator[
         yield is_event, Message(is_user, text, end)
 
 
-def read_turns(file: Path, position: int) -> list[Turn]:
+def read_turns(file: Path, position: int) -> Iterator[Turn]:
     """The turns of a rollout beyond *position*."""
     found = list(_events(file, position))
     has_events = any(is_event and message.is_user for is_event, message in found)

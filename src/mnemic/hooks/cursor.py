@@ -42,7 +42,7 @@ def _typed(text: str) -> str:
     return said("\n".join(_QUERY.findall(text)) or text)
 
 
-def read_turns(file: Path, position: int) -> list[Turn]:
+def read_turns(file: Path, position: int) -> Iterator[Turn]:
     """The turns of a transcript beyond *position*."""
     return turns(_messages(file, position))
 

@@ -46,7 +46,7 @@ def _messages(file: Path, position: int) -> Iterator[Message]:
             yield Message(is_user, text, end)
 
 
-def read_turns(file: Path, position: int) -> list[Turn]:
+def read_turns(file: Path, position: int) -> Iterator[Turn]:
     """The turns of a transcript beyond *position*."""
     return turns(_messages(file, position))
 

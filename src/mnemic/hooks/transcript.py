@@ -69,12 +69,15 @@ def said(text: str) -> str:
     return _ADDED.sub("", text).strip()
 
 
-def turns(messages: Iterable[Message]) -> list[Turn]:
+def turns(messages: Iterable[Message]) -> Iterator[Turn]:
     """*messages* as turns: what a person said, and the last thing the agent said to it."""
-    found: list[Turn] = []
+    turn: Turn | None = None
     for message in messages:
         if message.is_user:
-            found.append(Turn(message.text, "", message.position))
-        elif found:
-            found[-1] = Turn(found[-1].user, message.text, message.position)
-    return found
+            if turn is not None:
+                yield turn
+            turn = Turn(message.text, "", message.position)
+        elif turn is not None:
+            turn = Turn(turn.user, message.text, message.position)
+    if turn is not None:
+        yield turn

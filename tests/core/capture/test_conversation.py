@@ -25,7 +25,11 @@ def project(ctx):
 
 def everything(ctx, kind):
     reader = ctx.read()
-    return reader.get(reader.select(Filter(kinds=(kind,)), limit=100))
+    return reader.get(reader.select(Filter(kinds=(kind,) if kind else None), limit=100))
+
+
+def shown(memory):
+    return memory.content
 
 
 def cost(memory):
@@ -173,25 +177,57 @@ def test_a_prompt_is_given_what_bears_on_it_once_a_session(project):
     memories.remember(
         project, [memories.Note(text="Deploys are on Mondays"), memories.Note(text="Tea is at four")]
     )
-    given = prompt_context.relevant(project, "c:1", "When are the deploys?", 300, cost)
+    given = prompt_context.relevant(project, "c:1", "When are the deploys?", 300, shown)
     assert [memory.content for memory in given] == ["Deploys are on Mondays"]
-    assert prompt_context.relevant(project, "c:1", "When are the deploys?", 300, cost) == []
-    again = prompt_context.relevant(project, "c:2", "When are the deploys?", 300, cost)
+    assert prompt_context.relevant(project, "c:1", "When are the deploys?", 300, shown) == []
+    again = prompt_context.relevant(project, "c:2", "When are the deploys?", 300, shown)
     assert [memory.id for memory in again] == [memory.id for memory in given]
-    assert prompt_context.relevant(project, "c:3", "yes", 300, cost) == []
+    assert prompt_context.relevant(project, "c:3", "yes", 300, shown) == []
+
+
+def test_a_prompt_is_given_no_near_repeats_and_only_what_is_given_counts_as_used(project):
+    texts = (
+        "The nightly deploys of the shop are done on Mondays at noon by Anna",
+        "The nightly deploys of the shop are done on Mondays at noon by Ann",
+        "Deploys need two reviews",
+    )
+    memories.remember(project, [memories.Note(text=text) for text in texts], force=True)
+    given = prompt_context.relevant(project, "c:1", "When are the deploys of the shop?", 60, shown)
+    assert sum("nightly" in memory.content for memory in given) == 1
+    used = {memory.id for memory in everything(project, None) if memory.access_count}
+    assert used == {memory.id for memory in given}
+
+
+def test_earlier_turns_are_given_unasked_only_if_they_bear_on_the_prompt_clearly(project):
+    capture(project, "c:1", [Turn("The release notes are written by Anna after lunch", "Noted.", 1)])
+    memories.remember(project, [memories.Note(text="Release notes need a review", kind="rule")])
+    prompt = "Release the shop with a review"
+    asked = prompt_context.relevant(project, "c:2", f"{prompt}?", 300, shown)
+    assert {memory.kind for memory in asked} == {"rule", "turn"}
+    told = prompt_context.relevant(project, "c:3", prompt, 300, shown)
+    assert {memory.kind for memory in told} == {"rule"}
+    assert prompt_context.relevant(project, "c:4", "reviewing", 300, shown) == []
+
+
+def test_a_prompt_that_is_not_captured_is_not_in_the_recall_log(project):
+    memories.remember(project, [memories.Note(text="Deploys are on Mondays")])
+    prompt_context.relevant(project, "c:1", "When are the deploys?", 300, shown, is_logged=False)
+    assert project.read().recalls(limit=10) == []
+    prompt_context.relevant(project, "c:2", "When are the deploys?", 300, shown)
+    assert [one.query for one in project.read().recalls(limit=10)] == ["When are the deploys?"]
 
 
 def test_a_prompt_is_not_given_the_conversation_it_is_part_of(project):
     capture(project, "c:1", [Turn("The deploys are on Mondays at noon", "Noted.", 1)])
-    assert prompt_context.relevant(project, "c:1", "When are the deploys?", 300, cost) == []
-    assert len(prompt_context.relevant(project, "c:2", "When are the deploys?", 300, cost)) == 1
+    assert prompt_context.relevant(project, "c:1", "When are the deploys?", 300, shown) == []
+    assert len(prompt_context.relevant(project, "c:2", "When are the deploys?", 300, shown)) == 1
 
 
 def test_after_compaction_a_prompt_is_given_what_went_out_of_view(project, clock):
     capture(project, "c:1", [Turn("The deploys are on Mondays at noon", "Noted.", 1)], closes=True)
     clock.advance(minutes=1)
     prompt_context.opening(project, "c:1", 0, cost)
-    assert len(prompt_context.relevant(project, "c:1", "When are the deploys at noon?", 300, cost)) > 0
+    assert len(prompt_context.relevant(project, "c:1", "When are the deploys at noon?", 300, shown)) > 0
 
 
 def test_capture_is_paused_until_a_moment_or_resumed(project, clock):
