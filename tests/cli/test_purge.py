@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 
 def test_a_name_is_erased_from_memories_history_mirrors_and_the_file(cli):
     for text in ("Frieda Zauberfrau ordered lamps.", "Lamps cost 5 euro.", "Kept."):
@@ -60,3 +62,19 @@ def holding(folder, text):
 def test_a_text_that_stands_in_anything_is_refused(cli):
     cli("remember", "one fact")
     assert "at least 3 characters" in cli("purge", "a", "--yes").err
+
+
+@pytest.mark.parametrize("flags", [["--verify"], ["--dry-run"], ["--yes"]])
+@pytest.mark.parametrize("place", [[], ["--db", "typo.db"]])
+def test_a_database_that_is_not_there_proves_nothing(cli, flags, place):
+    done = cli("purge", "Zauberfrau", *flags, *place)
+    assert done.code == 1 and "there is no database" in done.err
+    assert not list(cli.home.rglob("*.db"))
+
+
+def test_a_dry_run_names_the_memories_that_would_go(cli):
+    for text in ("Zauberfrau ordered lamps.", "Kept.", "Lamps go to Zauberfrau."):
+        cli("remember", text)
+    told = cli("purge", "zauberfrau", "--dry-run").out
+    assert "\n    1 Zauberfrau ordered lamps.\n    3 Lamps go to Zauberfrau.\n" in told and "Kept" not in told
+    assert [one["id"] for one in cli.json("purge", "zauberfrau", "--dry-run")["memories"]] == [1, 3]

@@ -340,6 +340,7 @@ def test_doctor_finds_a_sound_store_sound(known):
         "model",
         "vectors",
         "disk",
+        "mirrors",
         "clients",
         "daemon",
     } == {item["check"] for item in checks["checks"]}
@@ -349,6 +350,35 @@ def test_doctor_reports_failures_and_continues(cli):
     (cli.home / "memory.db").write_bytes(b"rubbish" * 1000)
     done = cli("doctor")
     assert done.code == 1 and "broken  database" in done.out and "clients" in done.out
+
+
+def test_doctor_makes_no_database(cli):
+    done = cli("doctor")
+    assert done.code == 0 and "memory.db: made with the first memory" in done.out and "model" in done.out
+    done = cli("doctor", "--db", "typo.db")
+    assert done.code == 1 and "broken  database   --db: there is no database typo.db" in done.out
+    assert not list(cli.home.rglob("*.db"))
+
+
+def test_doctor_calls_a_full_disk_broken(known, monkeypatch):
+    monkeypatch.setattr(shutil, "disk_usage", lambda place: shutil._ntuple_diskusage(10**9, 10**9, 0))
+    done = known("doctor")
+    assert done.code == 1 and "broken  disk       0 bytes free: memories cannot be stored" in done.out
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("backup", "copy.db"), ("export",), ("export", "-o", "copy.json"), ("token", "list"), ("embed",)],
+)
+def test_a_mistyped_database_is_neither_made_nor_copied(cli, command):
+    done = cli(*command, "--db", "typo.db")
+    assert (done.code, done.out, done.err) == (1, "", "Error: --db: there is no database typo.db\n")
+    assert list(cli.home.iterdir()) == []
+
+
+def test_a_full_disk_says_what_to_do(known):
+    done = known("export", "-o", "/dev/full")
+    assert done.code == 1 and done.err == "Error: No space left on device. Free some space and try again\n"
 
 
 def test_doctor_sees_configured_clients(cli):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -74,6 +75,28 @@ def test_a_dry_run_tells_conflicts_with_both_versions_and_changes_nothing(two):
     assert memories(before) == memories((two("export").out, two("export", "--db", "remote.db").out))
     assert len(two.json("sync", "remote.db")["conflicts"]) == 1
     assert two.json("sync", "remote.db", "--dry-run")["conflicts"] == []
+
+
+def test_a_deletion_against_an_edit_is_told_in_words(two):
+    two("sync", "remote.db")
+    two("forget", "1", "--reason", "moved away")
+    two("revise", "Local one", "--tags", "kept", "--db", "remote.db")
+    told = two("sync", "remote.db", "--dry-run").out
+    assert re.search(r"  Local one: state\n    here:  forgotten at 20\S+: moved away\n", told)
+    assert "    there: living, edited\n    kept:  living, edited\n" in told
+
+
+def test_an_address_without_its_scheme_is_no_file(two):
+    done = two("sync", "127.0.0.1:9077")
+    assert done.code == 2 and "is no file; for a daemon write http://127.0.0.1:9077" in done.err
+    assert not (two.home / "127.0.0.1:9077").exists()
+
+
+def test_a_database_that_is_made_is_said_to_be(two):
+    assert "new.db was not there and would be made.\n" in two("sync", "new.db", "--dry-run").out
+    assert not (two.home / "new.db").exists()
+    assert "new.db was not there and was made.\n" in two("sync", "new.db").out
+    assert "was made" not in two("sync", "new.db").out
 
 
 def test_a_dry_run_tells_what_the_sync_then_does(two):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -30,13 +31,18 @@ def guarded(run: Run, work: Callable[[], Any]) -> int:
     except BrokenPipeError:
         raise
     except OSError as error:
-        where = f": {error.filename}" if error.filename else ""
-        return report(run, FAILED, "failed", f"{error.strerror or type(error).__name__}{where}")
+        return report(run, FAILED, "failed", _system_sentence(error))
     except Exception as error:
         if os.environ.get("MNEMIC_DEBUG"):
             raise
         sentence = f"Unexpected {type(error).__name__}. MNEMIC_DEBUG=1 shows where."
         return report(run, FAILED, "internal", sentence)
+
+
+def _system_sentence(error: OSError) -> str:
+    where = f": {error.filename}" if error.filename else ""
+    what_to_do = ". Free some space and try again" if error.errno in (errno.ENOSPC, errno.EDQUOT) else ""
+    return f"{error.strerror or type(error).__name__}{where}{what_to_do}"
 
 
 def _misused(run: Run, error: click.ClickException) -> int:

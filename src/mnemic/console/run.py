@@ -69,6 +69,16 @@ class Run:
         """
         return self._open(self.settings(**more), reads)
 
+    def open_existing(self) -> Opened:
+        """The store these settings name, open; NotFound if there is none, whoever named it.
+
+        For commands whose answer over a new, empty database would be taken for one about the store that was meant.
+        """
+        settings = self.settings()
+        if is_missing(settings.database):
+            raise _not_there(settings.database)
+        return self._open(settings, reads=False)
+
     def open_native(self, *, reads: bool = False, **more: Any) -> Opened:
         """The same for a native command: in the namespace of the project, unless another is named."""
         return self._open(self.settings(**more).for_project(), reads)
@@ -98,7 +108,7 @@ class Run:
     def _scratch(self, settings: Settings) -> tempfile.TemporaryDirectory[str]:
         """A folder for a temporary empty database, since there is none; NotFound if `--db` named it."""
         if self.flags.get("db"):
-            raise NotFound(f"--db: there is no database {settings.database}")
+            raise _not_there(settings.database)
         import tempfile
 
         return tempfile.TemporaryDirectory(prefix="mnemic-")
@@ -137,6 +147,10 @@ class Run:
         place = dialect.database(self.environment) if dialect.database else None
         is_named = self.flags.get("db") or self.environment.get("MNEMIC_DB")
         return {} if place is None or is_named else {"db": str(place)}
+
+
+def _not_there(database: str) -> NotFound:
+    return NotFound(f"--db: there is no database {database}")
 
 
 def is_missing(database: str) -> bool:

@@ -45,6 +45,9 @@ def checked(check: str, work: Callable[[], CheckResult]) -> CheckResult:
         return work()
     except MnemicError as error:
         return CheckResult(check, Health.BROKEN, str(error))
+    except OSError as error:
+        where = f": {error.filename}" if error.filename else ""
+        return CheckResult(check, Health.BROKEN, f"{error.strerror or error}{where}")
     except Exception as error:  # a check reports what it does not understand, too
         return CheckResult(check, Health.BROKEN, f"{type(error).__name__}: {error}")
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import NamedTuple
 
 import orjson
 
 from mnemic.core.context import Context
+from mnemic.errors import StoreUnusable
 from mnemic.model.access import EVERYTHING
 from mnemic.storage.base import Reader, Writer
 
@@ -27,12 +29,14 @@ def copies(reader: Reader) -> list[Copy]:
 
 
 def note_copy(ctx: Context, copy: Copy) -> None:
-    """Remember that there is a copy at this place."""
+    """Remember that there is a copy at this place, unless the store can only be read: it is copied all the same."""
 
     def work(tx: Writer) -> None:
         known = copies(tx)
         if copy not in known:
             tx.put_setting(SETTING, orjson.dumps([list(one) for one in (*known, copy)]).decode())
 
-    if copy not in copies(ctx.store.read()):
+    if copy in copies(ctx.store.read()):
+        return
+    with suppress(StoreUnusable):
         ctx.store.change(EVERYTHING, "copy", ctx.actor, ctx.now(), work, durable=False)

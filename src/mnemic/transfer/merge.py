@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from mnemic.model.time import iso
 from mnemic.model.version import BIRTH, NEVER, Stamp, Version
 from mnemic.transfer.line_merge import merged_lines
 
@@ -110,7 +111,16 @@ def _is_concurrent(here: Side, there: Side, key: str) -> bool:
 
 
 def _conflict(here: Side, there: Side, key: str, kept: object) -> Conflict:
-    return Conflict(key, here.values.get(key), there.values.get(key), kept)
+    versions = here.values.get(key), there.values.get(key), kept
+    return Conflict(key, *(map(_told_state, versions) if key == STATE else versions))
+
+
+def _told_state(value: object) -> str:
+    """A state with its time and reason, in words."""
+    if not isinstance(value, Sequence):
+        return "living, edited"
+    state, reason, at = value
+    return f"{state} at {iso(at)}" + (f": {reason}" if reason else "")
 
 
 def _text_conflict(here: Side, there: Side, values: Values) -> Iterator[Conflict]:

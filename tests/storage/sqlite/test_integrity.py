@@ -7,6 +7,7 @@ import pytest
 from support import START, WordEmbedder, a_draft, change, embed_all, put
 
 from mnemic.app import open_sqlite
+from mnemic.errors import StoreUnusable
 from mnemic.model.enums import State
 from mnemic.model.graph import EdgeDraft
 
@@ -67,3 +68,19 @@ def test_a_damaged_page_is_found(path):
     store = open_sqlite(path)
     assert any("damaged" in line for line in store.check())
     store.close()
+
+
+def test_a_damaged_file_is_not_copied_over_a_good_backup(path):
+    good = path.with_name("backup.db")
+    good.write_bytes(b"the last good backup")
+    whole = path.read_bytes()
+    meddler = apsw.Connection(str(path))
+    [page] = meddler.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'memory_session'").fetchone()
+    meddler.close()
+    start = (page - 1) * 4096
+    path.write_bytes(whole[:start] + b"\x0a" + b"\xff" * 40 + whole[start + 41 :])
+    store = open_sqlite(path)
+    with pytest.raises(StoreUnusable, match=r"checked\.db is damaged, so it was not copied\. Restore"):
+        store.backup(good)
+    store.close()
+    assert good.read_bytes() == b"the last good backup"

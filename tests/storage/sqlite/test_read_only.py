@@ -15,6 +15,7 @@ import pytest
 from support import a_draft, a_query, kept, put
 
 from mnemic.app import dialect, open_sqlite
+from mnemic.core import backups
 from mnemic.core.embedding_queue import embed_pending
 from mnemic.core.recall import recall
 from mnemic.dialects.execution import answer
@@ -83,6 +84,29 @@ def test_it_is_not_written(ctx, mount):
             kept(there, "something new")
         store.close()
     assert mount.read_bytes() == before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions")
+def test_it_is_backed_up(ctx, mount):
+    with without_rights(), tempfile.TemporaryDirectory() as folder:
+        there = replace(ctx, store=open_sqlite(mount))
+        backups.make(there, Path(folder))
+        there.store.close()
+        [made] = backups.listed(Path(folder))
+        copy = open_sqlite(made.path)
+        assert count(copy.read()) == 3
+        copy.close()
+
+
+def test_a_mount_that_cannot_be_written_is_given_as_the_reason(ctx, monkeypatch):
+    given = os.statvfs(ctx.store.path.parent)
+    mounted = os.statvfs_result((*given[:8], given.f_flag | os.ST_RDONLY, given.f_namemax))
+    monkeypatch.setattr(os, "statvfs", lambda path: mounted)
+    monkeypatch.setattr(read_only, "_may_write", lambda path: False)
+    store = open_sqlite(ctx.store.path)
+    with pytest.raises(StoreUnusable, match="it is on a file system that is mounted read-only"):
+        put(store, a_draft("one more"))
+    store.close()
 
 
 def test_one_that_can_be_written_is(ctx):

@@ -39,7 +39,7 @@ LEFTOVERS = (LOG, "-shm")
 def backup(run: Run, file: Path, force: bool) -> None:
     """Copy the whole database to FILE while it is in use."""
     _must_be_free(file, force)
-    with run.open() as app, progress("Copying") as told:
+    with run.open_existing() as app, progress("Copying") as told:
         note_copy(app.ctx, Copy("backup", str(file.absolute())))
         app.ctx.engines.backup(app.ctx.store, file, told)
     length = file.stat().st_size

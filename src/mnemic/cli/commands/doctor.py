@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mnemic.console import output
-from mnemic.console.run import Opened, Run, Verb, pass_run
+from mnemic.console.run import Opened, Run, Verb, is_missing, pass_run
 from mnemic.console.terminal import bad, doubtful, good, size
 from mnemic.core import checks
 from mnemic.core.checks import CheckResult, Health, checked
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 PARTS = ("mnemic", "apsw", "onnxruntime", "numpy", "numkong", "tokenizers", "starlette")
 SCARCE = 500 * 1024 * 1024
+FULL = 4 * 1024 * 1024
+"""Less than the log of SQLite may need."""
 
 
 @click.command(cls=Verb)
@@ -58,7 +60,7 @@ def findings(run: Run) -> Iterator[CheckResult]:
         yield opened
     else:
         with opened as app:
-            yield from store_findings(app)
+            yield from store_findings(run, app)
     yield checked("daemon", lambda: local_daemon(run))
     yield checked("mirrors", lambda: mirrors(run))
     yield checked("clients", clients)
@@ -69,20 +71,20 @@ def checked_app(run: Run) -> Opened | CheckResult:
     opened: list[Opened] = []
 
     def work() -> CheckResult:
-        opened.append(run.open())
+        opened.append(run.open(reads=True))
         return CheckResult("database", Health.OK, "")
 
     finding = checked("database", work)
     return opened[0] if opened else finding
 
 
-def store_findings(app: App) -> Iterator[CheckResult]:
+def store_findings(run: Run, app: App) -> Iterator[CheckResult]:
     """The checks that need the store."""
-    yield checked("database", lambda: database(app))
+    yield checked("database", lambda: database(run, app))
     yield checked("journal", lambda: checks.journal(app.ctx))
     yield checked("model", lambda: checks.model(app.ctx))
     yield checked("vectors", lambda: checks.vectors(app.ctx))
-    yield checked("disk", lambda: disk(app))
+    yield checked("disk", lambda: disk(run.settings().database))
 
 
 def versions() -> CheckResult:
@@ -114,17 +116,25 @@ def settings(run: Run) -> CheckResult:
     return CheckResult("settings", Health.OK, files)
 
 
-def database(app: App) -> CheckResult:
+def database(run: Run, app: App) -> CheckResult:
     """The store opens and agrees with itself; where it is."""
+    settings = run.settings()
+    if is_missing(settings.database):
+        return CheckResult("database", Health.OK, f"{settings.shown_database}: made with the first memory")
     found = checks.database(app.ctx)
-    return replace(found, detail=f"{app.settings.shown_database}: {found.detail}")
+    return replace(found, detail=f"{settings.shown_database}: {found.detail}")
 
 
-def disk(app: App) -> CheckResult:
+def disk(database: str) -> CheckResult:
     """There is room where the database is."""
-    if "://" in app.settings.database:
+    if "://" in database:
         return CheckResult("disk", Health.OK, "on a server")
-    free = shutil.disk_usage(Path(app.settings.database).expanduser().absolute().parent).free
+    place = Path(database).expanduser().absolute()
+    free = shutil.disk_usage(next(folder for folder in place.parents if folder.is_dir())).free
+    if free < FULL:
+        return CheckResult(
+            "disk", Health.BROKEN, f"{size(free)} free: memories cannot be stored. Free some space"
+        )
     health = Health.OK if free > SCARCE else Health.NOTE
     return CheckResult("disk", health, f"{size(free)} free")
 

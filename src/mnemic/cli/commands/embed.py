@@ -24,7 +24,7 @@ def embed(run: Run, limit: int | None) -> int:
 
     A server, and a recall, computes them in the background; after a large import this saves the wait.
     """
-    with run.open() as app, progress("Embedding") as told:
+    with run.open(reads=True) as app, progress("Embedding") as told:
         if app.ctx.embedder is None:
             raise Unavailable("No embedder is set. `mnemic config` shows the settings.")
         waiting = app.ctx.read().backlog()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,12 +11,13 @@ import click
 
 from mnemic.console import output
 from mnemic.console.run import Run, Verb, pass_run
-from mnemic.console.terminal import count
+from mnemic.console.terminal import count, safe
 
 if TYPE_CHECKING:
     from mnemic.app import App
 
 CHUNK = 1 << 22
+MOST_LISTED = 20
 
 
 @click.command(cls=Verb)
@@ -37,12 +38,15 @@ def purge(run: Run, text: str, verify: bool, dry_run: bool, yes: bool) -> int:
     from mnemic.core.maintenance.erasure import find_text, purge_text
 
     purged = 0
-    with run.open() as app:
+    with run.open_existing() as app:
         if not verify:
-            found = find_text(app.ctx, text).counts
+            occurrences = find_text(app.ctx, text)
+            found = occurrences.counts
             told = _counted(found) or "nothing"
             if dry_run or not found:
-                output.tell(run, {"found": found, "dry_run": dry_run}, f"Holding {text!r}: {told}.")
+                held = _titles(app, occurrences.memories)
+                facts = {"found": found, "memories": held, "dry_run": dry_run}
+                output.tell(run, facts, f"Holding {text!r}: {told}.", *_memory_lines(held))
                 return 0
             _confirm(f"Purge for good what holds {text!r}: {told}?", yes)
             purged = purge_text(app.ctx, text)
@@ -55,6 +59,16 @@ def purge(run: Run, text: str, verify: bool, dry_run: bool, yes: bool) -> int:
     done = [] if verify else [f"Purged {count(purged, 'memory', 'memories')}."]
     output.tell(run, facts, *done, *_lines(text, left, files))
     return 1 if left or files else 0
+
+
+def _titles(app: App, numbers: Collection[int]) -> list[dict[str, object]]:
+    return [{"id": one.id, "title": one.title} for one in app.ctx.read().get(sorted(numbers))]
+
+
+def _memory_lines(memories: Sequence[Mapping[str, object]]) -> Iterator[str]:
+    yield from (f"    {one['id']} {safe(str(one['title']))}" for one in memories[:MOST_LISTED])
+    if len(memories) > MOST_LISTED:
+        yield f"    and {len(memories) - MOST_LISTED:,} more"
 
 
 def _counted(found: Mapping[str, int]) -> str:

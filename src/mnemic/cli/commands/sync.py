@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +13,7 @@ import click
 from mnemic.cli.commands.transfer import conflict_lines, target_store
 from mnemic.console import output
 from mnemic.console.progress import progress
-from mnemic.console.run import Run, Verb, pass_run
+from mnemic.console.run import Run, Verb, is_missing, pass_run
 from mnemic.errors import Invalid, NotFound
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 NOWHERE = "no database yet"
 COURSES = ("pull", "push", "merge")
+WEB = ("http://", "https://")
+HOST_AND_PORT = re.compile(r"[\w.-]+:\d+")
 
 
 @click.command(cls=Verb)
@@ -46,6 +49,7 @@ def sync(run: Run, remote: str, direction: str, dry_run: bool, token: str | None
     from mnemic.transfer import sync
 
     course = sync.Course(direction)
+    is_new = not remote.startswith(WEB) and is_missing(remote)
     with (
         target_store(run, dry_run) as ctx,
         _peer(run, remote, course, token, dry_run) as peer,
@@ -54,6 +58,8 @@ def sync(run: Run, remote: str, direction: str, dry_run: bool, token: str | None
         synced = sync.sync(ctx, peer, course, told)
     ways = [way for way in (synced.pulled, synced.pushed) if way]
     _tell(run, direction, synced.pulled, synced.pushed, dry_run)
+    if is_new and not run.as_json:
+        output.lines([f"{remote} was not there and {'would be' if dry_run else 'was'} made."])
     errors = [error for way in ways for error in way.errors]
     output.tell_errors(run, errors)
     return 1 if errors and not any(way.imported or way.skipped for way in ways) else 0
@@ -63,7 +69,7 @@ def sync(run: Run, remote: str, direction: str, dry_run: bool, token: str | None
 def _peer(run: Run, remote: str, course: str, token: str | None, dry_run: bool) -> Iterator[Peer]:
     from mnemic.transfer.sync import OtherStore
 
-    if remote.startswith(("http://", "https://")):
+    if remote.startswith(WEB):
         from mnemic.cli.remote_daemon import RemoteDaemon
 
         daemon = RemoteDaemon(remote, (token or "").strip() or None)
@@ -75,7 +81,7 @@ def _peer(run: Run, remote: str, course: str, token: str | None, dry_run: bool) 
             daemon.pull(copy)
             yield OtherStore(copy)
         return
-    _must_be_another(run, remote)
+    _must_be_a_place(run, remote)
     if course == "pull" and not Path(remote).expanduser().exists():
         raise NotFound(f"{remote} does not exist: there is nothing to pull")
     # Without a model: whichever it is used with, its vectors are not for us to replace.
@@ -83,7 +89,9 @@ def _peer(run: Run, remote: str, course: str, token: str | None, dry_run: bool) 
         yield OtherStore(ctx)
 
 
-def _must_be_another(run: Run, remote: str) -> None:
+def _must_be_a_place(run: Run, remote: str) -> None:
+    if HOST_AND_PORT.fullmatch(remote) and not Path(remote).exists():
+        raise Invalid(f"remote: {remote} is no file; for a daemon write http://{remote}", "remote")
     here, there = (Path(name).expanduser() for name in (run.settings().database, remote))
     if here.resolve() == there.resolve() or (here.exists() and there.exists() and here.samefile(there)):
         raise Invalid(f"{remote} is the database itself", "remote")

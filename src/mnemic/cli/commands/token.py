@@ -92,7 +92,7 @@ def list_(run: Run) -> None:
     """List the tokens by name, with their rights, expiry and last use, without their secrets."""
     from mnemic.core import access
 
-    with run.open() as app:
+    with run.open(reads=True) as app:
         found, now = access.tokens(app.ctx), app.ctx.now()
     facts = [_facts(one) for one in found]
     rows = [_row(one, access.is_expired(one, now)) for one in found]

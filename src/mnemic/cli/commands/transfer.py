@@ -75,7 +75,7 @@ def export(
         else:
             _sent(run, system, target)
         return
-    with run.open() as app, _sink(target) as stream:
+    with run.open(reads=True) as app, _sink(target) as stream:
         chosen = Format.JSONL if journal else Format(form or Format.JSON)
         for piece in formats.export(app.ctx, chosen, journal=journal):
             stream.write(piece)
@@ -92,7 +92,7 @@ def _tell_written(run: Run, target: Path | None, **more: Any) -> None:
 def _write_notes(run: Run, folder: Path) -> None:
     from mnemic.transfer.folder_mirror import export_notes
 
-    with run.open() as app, progress("Exporting") as told:
+    with run.open(reads=True) as app, progress("Exporting") as told:
         done = export_notes(app.ctx, folder, app.ctx.namespace, told)
     facts = {"folder": str(folder), "files": done.written}
     output.tell(run, facts, f"Wrote {done.written:,} notes to {folder}.")
@@ -103,7 +103,7 @@ def _sent(run: Run, system: str, target: Path | None) -> None:
 
     if target is None and not files_of(system).is_text and sys.stdout.isatty():
         raise click.UsageError(f"--to {system}: its files are no text; name one with --output")
-    with run.open() as app:
+    with run.open(reads=True) as app:
         sent = export_to(app.ctx, system)
     with _sink(target) as stream:
         stream.write(sent.data)
@@ -282,7 +282,7 @@ def conflict_lines(clashes: Sequence[Clash]) -> Iterator[str]:
 def _version(value: object) -> str:
     """One version of a field, on one line."""
     if value is None:
-        return "as it is by default"
+        return "not set"
     parts = value if isinstance(value, list) else [value]
     return safe(" · ".join(" ".join(str(part).split()) for part in parts if part is not None))
 

@@ -26,6 +26,10 @@ PATIENCE_SECONDS = 60.0
 STEP_SECONDS = (0.0005, 0.0015)
 CANCEL_STEPS = 100_000
 """After so many steps of a statement, about a millisecond, SQLite asks whether its caller is still there."""
+MEND = (
+    "Restore a backup with `mnemic restore --from FILE`, or save what can be read with `mnemic export --format jsonl` "
+    "and import it into a new database."
+)
 _HEADER = 100
 _FIRST_PAGE = 4096
 _JOURNAL = bytes.fromhex("d9d505f920a163d7")
@@ -67,16 +71,15 @@ def ours(error: apsw.Error, where: str) -> Exception:
         case apsw.InterruptError():
             return cancelled()
         case apsw.NotADBError() | apsw.CorruptError():
-            return StoreUnusable(
-                f"{where} is damaged. It was not changed. Restore a backup with `mnemic restore --from FILE`, "
-                "or move the file away to start anew."
-            )
+            return StoreUnusable(f"{where} is damaged. It was not changed. {MEND}")
         case apsw.ReadOnlyError():
             return StoreUnusable(
-                f"{where} cannot be written: check the permissions of the file and its folder."
+                f"{where} cannot be written: check the permissions of the file and its folder, and the mount."
             )
         case apsw.FullError() | apsw.IOError():
-            return StoreUnusable(f"{where}: the disk is full or failing. The last change was not kept.")
+            return StoreUnusable(
+                f"{where}: the disk is full or failing. The last change was not kept. Free some space."
+            )
         case apsw.CantOpenError():
             return StoreUnusable(
                 f"{where} cannot be opened: check that its folder exists and may be written."

@@ -254,6 +254,8 @@ class OpenedStore:
         with our_errors(target.name):
             source = self._connect()
             try:
+                with our_errors(self.location):
+                    integrity.refuse_damage(source, self.location)
                 back_up(source, target, progress)
             except OSError as error:
                 raise Invalid(

@@ -8,11 +8,13 @@ from typing import Any
 import apsw
 import orjson
 
+from mnemic.errors import StoreUnusable
 from mnemic.model.enums import State
 from mnemic.model.filter import Filter
 from mnemic.model.memory import Memory
 from mnemic.storage.change_fields import JOURNALED, NO_FIELDS
 from mnemic.storage.sqlite import edges, fts, memories, trigram
+from mnemic.storage.sqlite.connection import MEND
 from mnemic.storage.sqlite.rows import column, row, rows, value
 from mnemic.storage.tokenizer import normalized
 
@@ -67,6 +69,13 @@ LOOKED_UP = 1_000
 def check(connection: apsw.Connection) -> list[str]:
     """Every fault found, one sentence each."""
     return [*check_indexes(connection), *_journal(connection), *_edges(connection)]
+
+
+def refuse_damage(connection: apsw.Connection, where: str) -> None:
+    """StoreUnusable if pages of the file are damaged: a copy of it must not replace a good one."""
+    fault = value(connection, "PRAGMA quick_check(1)")
+    if fault != "ok":
+        raise StoreUnusable(f"{where} is damaged, so it was not copied. {MEND}")
 
 
 def probe(connection: apsw.Connection) -> bool:

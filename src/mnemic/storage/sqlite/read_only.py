@@ -13,7 +13,8 @@ from mnemic.storage.sqlite.migrations import version_of
 from mnemic.storage.sqlite.schema import MIGRATIONS
 
 NOT_PERMITTED = "check the permissions of the file and its folder"
-NO_ROOM = "the disk is full or failing"
+MOUNTED = "it is on a file system that is mounted read-only"
+NO_ROOM = "the disk is full or failing. Free some space"
 
 
 def is_read_only(path: Path) -> bool:
@@ -23,6 +24,12 @@ def is_read_only(path: Path) -> bool:
 
 def _may_write(path: Path) -> bool:
     return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
+
+
+def reason(path: Path) -> str:
+    """Why a file that `is_read_only` cannot be written."""
+    is_mounted = hasattr(os, "statvfs") and os.statvfs(path).f_flag & os.ST_RDONLY
+    return MOUNTED if is_mounted else NOT_PERMITTED
 
 
 def opened(path: Path) -> apsw.Connection:

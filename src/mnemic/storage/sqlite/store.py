@@ -35,7 +35,7 @@ class SqliteStore(OpenedStore):
 
     def __init__(self, path: Path, open_index: OpenIndex, *, durable: bool = True):
         self._is_read_only = read_only.is_read_only(path)
-        self._why = read_only.NOT_PERMITTED
+        self._why = read_only.reason(path) if self._is_read_only else ""
         self.open_index = open_index
         with our_errors(path.name):
             writer = self._opened(path, durable)
