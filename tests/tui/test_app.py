@@ -49,7 +49,8 @@ def played(app, keys: Keys) -> MnemicTui:
 
 
 async def settled(pilot: Pilot[None]) -> None:
-    """Wait for the lists, which are read in a thread."""
+    """Wait for the lists, which are read in a thread once the messages before are handled."""
+    await pilot.pause()
     await pilot.app.workers.wait_for_complete()
     await pilot.pause()
 

@@ -12,6 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widgets import Footer, Header, Input, OptionList, Static, TabbedContent, TabPane
 from textual.widgets.option_list import Option
+from textual.worker import get_current_worker
 
 from mnemic.core import graph, history, memories
 from mnemic.core.capture import review
@@ -101,7 +102,8 @@ class MnemicTui(App[None]):
         found = self._tried(lambda: queries.search(self._ctx, asked)) or []
         waiting = self._tried(lambda: [Row(one) for one in review.waiting(self._ctx)]) or []
         changes = self._tried(lambda: history.history(self._ctx, limit=MOST_CHANGES)) or []
-        self.call_from_thread(self._show_lists, found, waiting, changes)
+        if not get_current_worker().is_cancelled:  # a slower answer to what was typed before
+            self.call_from_thread(self._show_lists, found, waiting, changes)
 
     def _show_lists(self, found: list[Row], waiting: list[Row], changes: list[Change]) -> None:
         now = self._ctx.now()

@@ -10,6 +10,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Footer, Input, Label, OptionList, TextArea
 from textual.widgets.option_list import Option
+from textual.worker import get_current_worker
 
 from mnemic.model.memory import Memory
 from mnemic.model.time import Moment
@@ -77,7 +78,8 @@ class LinkDialog(ModalScreen[tuple[int, str] | None]):
     @work(thread=True, exclusive=True)
     def _find(self, text: str) -> None:
         rows = [row for row in self._search(text) if row.memory.id != self._memory.id]
-        self.app.call_from_thread(self._show, rows)
+        if not get_current_worker().is_cancelled:
+            self.app.call_from_thread(self._show, rows)
 
     def _show(self, rows: list[Row]) -> None:
         shown = self.query_one("#targets", OptionList)
