@@ -355,3 +355,15 @@ def _second_fails(update):
         update(*arguments)
 
     return failing
+
+
+def test_a_note_that_says_what_is_usual_anyway_stays_as_it_is(ctx, mirror, vault):
+    vault.mkdir()
+    text = "---\nkind: note\npriority: 5\ntier: long\nconfidence: 1.0\n---\nPaint it blue.\n"
+    (vault / "Idea.md").write_text(text)
+    done = settled(mirror, ctx)
+    assert (done.changed, done.written) == (1, 0)
+    assert (vault / "Idea.md").read_text() == text
+    revise(ctx, living(ctx)["Idea"].id, Revision(text="Paint it red."))
+    settled(mirror, ctx)
+    assert (vault / "Idea.md").read_text() == text.replace("blue", "red")

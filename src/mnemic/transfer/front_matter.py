@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 MAX_CHARACTERS = 65_536
 MAX_DEPTH = 20
+OPENERS = "[{-:?"
+"""Each list and mapping begins with one of these."""
 _BREAK = re.compile("[\n\r\x85\u2028\u2029]")
 _HASHTAG = re.compile(r"[ \t]+#\S.*")
 _NOTHING = ("", "~", "null")
@@ -119,6 +121,8 @@ def _check_depth(source: str, loader: Any) -> None:
     """Refuse deep nesting before composing: libyaml's composer would crash the process."""
     import yaml
 
+    if sum(map(source.count, OPENERS)) <= MAX_DEPTH:  # most notes: parsing them twice would double the time
+        return
     depth = 0
     for event in yaml.parse(source, loader):
         if isinstance(event, yaml.CollectionStartEvent):

@@ -34,6 +34,8 @@ WORDS = {
 """What a field may be called in the front matter; the first is what we call it."""
 NUMBERS = {"priority": 5, "confidence": 1.0}
 MOMENTS = ("valid_from", "valid_to", "expires_at")
+USUAL = {**NUMBERS, "kind": "note", "tier": str(Tier.LONG)}
+"""What a field is if nothing is said of it; a note that says so says nothing."""
 SILENT = frozenset({"file", "headings"})
 """Metadata that tells where a note stands, which the file does by itself."""
 _ITEM = re.compile(r"[-*+] ")
@@ -90,7 +92,7 @@ def parse(text: str) -> NoteFile:
     page = markdown_note.read(text)
     if page.fault:
         raise Invalid(f"front matter: {page.fault}")
-    is_rule = block and front_matter.read(block) is None
+    is_rule = block and not page.facts and front_matter.read(block) is None
     return NoteFile("", text, page) if is_rule else NoteFile(block, body, page)
 
 
@@ -114,7 +116,7 @@ def said_by_file(note: NoteFile, section: Section, stem: str, now: Moment) -> Sa
             said[f"{LINK}{key}"] = links
         else:
             said[f"{METADATA}{key}"] = value
-    return said
+    return {key: value for key, value in said.items() if USUAL.get(key) != value}
 
 
 def _known_keys() -> set[str]:
@@ -188,7 +190,7 @@ def said_by_memory(memory: Memory, links: Mapping[str, Sequence[str]] | None = N
     said: Said = {TEXT: plain(memory.content), TAGS: sorted(memory.tags), TITLE: memory.title}
     if is_listed(memory):
         said[TEXT] = [plain(text) for text in memory.texts if text.strip()]
-    said |= {"kind": memory.kind} if memory.kind != "note" else {}
+    said |= {"kind": memory.kind} if memory.kind != USUAL["kind"] else {}
     said |= {"summary": " ".join(memory.summary.split())} if memory.summary else {}
     said |= {name: getattr(memory, name) for name, usual in NUMBERS.items() if getattr(memory, name) != usual}
     said |= {name: getattr(memory, name) for name in MOMENTS if getattr(memory, name) is not None}
