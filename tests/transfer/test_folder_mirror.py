@@ -61,7 +61,7 @@ def test_memories_are_written_and_notes_become_memories(ctx, mirror, vault):
     assert (done.written, done.changed, done.errors) == (1, 1, [])
     memory = living(ctx)["Idea"]
     assert (memory.name, memory.kind, memory.content) == ("Idea", "idea", "See [[Deploy day]].")
-    assert memory.metadata == {"aliases": ["x"], "count": "1.10", "file": "Idea.md"}
+    assert memory.metadata == {"aliases": ["x"], "count": "1.10", "file": "vault/Idea.md"}
     text = (vault / "Deploy day.md").read_text()
     assert f"uid: {living(ctx)['Deploy day'].uid}" in text and text.endswith("---\nWe deploy on Mondays.\n")
     [edge] = ctx.store.read().edges(EdgeFilter(types=("related_to",)))
@@ -312,6 +312,21 @@ def test_imported_sections_are_known_again_by_the_mirror(ctx, vault):
     before = {memory.uid for memory in living(ctx).values()}
     settled(FolderMirror(vault, "adr"), ctx)
     assert {memory.uid for memory in living(ctx).values()} == before and len(before) == 2
+
+
+@pytest.mark.parametrize("mirrored", ["", "services"])
+def test_imported_notes_of_one_name_are_not_mixed_up_by_the_mirror(ctx, vault, mirrored):
+    for service in ("auth", "billing", "search"):
+        note = vault / "services" / service / "adr" / "0001.md"
+        note.parent.mkdir(parents=True)
+        note.write_text(f"# Database\n\n## Context\nFor {service}.\n\n## Decision\nPostgres for {service}.\n")
+    import_from(replace(ctx, namespace="adr"), "markdown", vault)
+    before = {memory.uid: memory.content for memory in each_memory(ctx.store.read())}
+    done = settled(FolderMirror(vault / mirrored, "adr"), ctx)
+    assert (done.written, done.changed, done.conflicts) == (0, 0, [])
+    assert {memory.uid: memory.content for memory in each_memory(ctx.store.read())} == before and len(
+        before
+    ) == 6
 
 
 def test_two_programs_that_mirror_one_folder_make_no_copies(ctx, vault):

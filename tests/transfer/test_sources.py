@@ -412,7 +412,7 @@ def test_a_folder_of_notes(ctx, notes):
     assert {memory.namespace for memory in found.values()} == {"global"}
     assert found["Soup"].content == "Peel, boil."
     assert (build.tags, build.content) == (("rules",), "make")
-    assert build.metadata == {"owner": "Anna", "headings": ["Rules", "Build"], "file": "CLAUDE.md"}
+    assert build.metadata == {"owner": "Anna", "headings": ["Rules", "Build"], "file": ".claude/CLAUDE.md"}
     assert links(ctx) == {
         ("Rules › Style", "related_to", "Rules › Build"),
         ("Plan", "related_to", "Rules › Style"),
@@ -429,6 +429,39 @@ def test_files_of_one_name_in_several_folders_stay_apart(ctx, tmp_path):
     write(tmp_path / "auth" / "0001.md", "# Decision\n\nauth comes first in the alphabet")
     done = import_from(ctx, "markdown", tmp_path)
     assert (done.imported, done.skipped) == (1, 2)
+
+
+def decisions_of(root, *services):
+    for service in services:
+        write(
+            root / "services" / service / "adr" / "0001.md",
+            f"# Database\n\n## Context\nNeeded by {service}.\n\n## Decision\nPostgres for {service}.\n",
+        )
+
+
+@pytest.mark.parametrize("mark", [None, ".git", ".obsidian"])
+def test_decisions_of_one_name_in_folders_of_one_name_stay_apart(ctx, tmp_path, mark):
+    decisions_of(tmp_path, "billing", "search")
+    if mark:
+        (tmp_path / mark).mkdir()
+    import_from(ctx, "markdown", tmp_path)
+    decisions_of(tmp_path, "auth")
+    done = import_from(ctx, "markdown", tmp_path)
+    assert (done.imported, done.skipped, done.conflicts) == (2, 4, [])
+    before = {memory.uid: memory.content for memory in each_memory(ctx.store.read())}
+    files = {memory.content: memory.metadata["file"] for memory in each_memory(ctx.store.read())}
+    assert files["Postgres for search."] == "services/search/adr/0001.md"
+    import_from(ctx, "markdown", tmp_path / "services" / "search")
+    assert {memory.uid: memory.content for memory in each_memory(ctx.store.read())} == before
+
+
+def test_a_link_means_the_nearest_note_of_that_name(ctx, tmp_path):
+    decisions_of(tmp_path, "auth", "billing", "search")
+    write(tmp_path / "services" / "search" / "README.md", "Why: [[0001#Decision]]")
+    import_from(ctx, "markdown", tmp_path)
+    [edge] = ctx.store.read().edges(ANY_EDGE)
+    [target] = ctx.store.read().get([edge.target_id])
+    assert target.content == "Postgres for search."
 
 
 def test_the_folder_one_is_in_may_be_a_point(ctx, notes, monkeypatch):
@@ -464,7 +497,7 @@ def test_a_section_is_found_by_the_title_of_its_page(ctx, tmp_path):
     import_from(ctx, "markdown", tmp_path)
     hits = recall(ctx, a_query("decision managed databases", now=ctx.now())).hits
     assert hits[0].memory.title == "Use managed databases › Decision"
-    assert hits[0].memory.metadata["file"] == "0001.md"
+    assert hits[0].memory.metadata["file"] == f"{tmp_path.name}/0001.md"
 
 
 def test_sections_of_the_same_name_stay_apart(ctx, tmp_path):
@@ -514,7 +547,7 @@ def test_a_note_of_obsidian(ctx, tmp_path):
         "version": "1.10",
         "rating": "5",
         "cssclasses": [],
-        "file": "Tea.md",
+        "file": f"{tmp_path.name}/Tea.md",
     }
 
 
@@ -532,13 +565,19 @@ def test_a_note_of_obsidian(ctx, tmp_path):
 )
 def test_tags_of_a_note(ctx, tmp_path, line, tags):
     import_from(ctx, "markdown", write(tmp_path / "Note.md", f"---\n{line}\n---\nText"))
-    assert (held(ctx)["Note"].tags, held(ctx)["Note"].metadata) == (tags, {"file": "Note.md"})
+    assert (held(ctx)["Note"].tags, held(ctx)["Note"].metadata) == (
+        tags,
+        {"file": f"{tmp_path.name}/Note.md"},
+    )
 
 
 def test_tags_that_are_no_texts_are_kept_as_metadata(ctx, tmp_path):
     import_from(ctx, "markdown", write(tmp_path / "Note.md", "---\ntags: [a, {b: c}]\n---\nText"))
     note = held(ctx)["Note"]
-    assert (note.tags, note.metadata) == (("a",), {"tags": ["a", {"b": "c"}], "file": "Note.md"})
+    assert (note.tags, note.metadata) == (
+        ("a",),
+        {"tags": ["a", {"b": "c"}], "file": f"{tmp_path.name}/Note.md"},
+    )
 
 
 def test_front_matter_that_is_no_yaml_is_kept_as_text_and_told(ctx, tmp_path):
@@ -547,7 +586,7 @@ def test_front_matter_that_is_no_yaml_is_kept_as_text_and_told(ctx, tmp_path):
     for expected in (2, 0):
         done = import_from(ctx, "markdown", tmp_path)
         assert done.imported == expected
-        assert len(done.errors) == 1 and done.errors[0].startswith("Bad.md: line 3: not valid YAML: ")
+        assert len(done.errors) == 1 and "/Bad.md: line 3: not valid YAML: " in done.errors[0]
     assert held(ctx)["Plan"].content == "---\ntags: [a]\nuse: this: that\n---\n# Plan\nWords"
     assert held(ctx)["Good"].tags == ("a",)
 
@@ -558,7 +597,8 @@ def test_what_is_no_note_is_reported(ctx, tmp_path):
     write(tmp_path / "heading.md", "# Only")
     write(tmp_path / "zero.md", b"a\0b")
     done = import_from(ctx, "markdown", tmp_path)
-    assert done.imported == 0 and done.errors == [
+    told = [error.removeprefix(f"{tmp_path.name}/") for error in done.errors]
+    assert done.imported == 0 and told == [
         "bytes.md: is no text in UTF-8",
         "empty.md: there is nothing in it",
         "heading.md: nothing below 'Only'",

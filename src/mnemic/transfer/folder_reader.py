@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from mnemic.core import titles
@@ -29,10 +29,11 @@ from mnemic.transfer.folder_state import (
     digest,
     stem_of,
 )
-from mnemic.transfer.markdown import INDEX, SOURCE, is_index, section_identity
+from mnemic.transfer.markdown import INDEX, SOURCE, is_index, section_identities
 from mnemic.transfer.markdown_note import Section
 from mnemic.transfer.merge import Conflict, merged_with_file
 from mnemic.transfer.note_file import LINK, TAGS, TEXT, TITLE, NoteFile, Said
+from mnemic.transfer.note_identity import NotePaths
 from mnemic.transfer.note_links import LinkNames, change_links, with_pointers
 from mnemic.transfer.pieces import FAMILY
 from mnemic.transfer.report import Clash
@@ -178,8 +179,9 @@ class FolderReader(FolderPass):
         self, tx: Reader, one: _Read, section: Section, part: Part | None, title: str
     ) -> Memory | None:
         """The memory that a section is: the one it was, the one its uid names, one imported from it, or a namesake."""
-        uid = part.uid if part else one.note.uid or self._imported_uid(one, section)
-        found = _known(tx, uid)
+        given = part.uid if part else one.note.uid
+        uids = [given] if given else self._imported_uids(one, section)
+        found = next(filter(None, (_known(tx, uid) for uid in uids)), [])
         if not found and part is None and one.note.is_whole:
             bearers = titles.bearers(tx, name_key(title), (self._home(one.name),))
             found = [memory for memory in bearers if not is_hidden(memory)]
@@ -187,11 +189,16 @@ class FolderReader(FolderPass):
         elsewhere = [memory for memory in found if self.shown.get(memory.uid, one.name) != one.name]
         return None if elsewhere or not found else found[0]
 
-    def _imported_uid(self, one: _Read, section: Section) -> str:
-        """The uid that `import --from markdown` gives the section of a file with this name."""
+    @cached_property
+    def _paths(self) -> NotePaths:
+        return NotePaths(self.mirror.path, (self.mirror.path / name for name in self.found))
+
+    def _imported_uids(self, one: _Read, section: Section) -> list[str]:
+        """The uids that `import --from markdown` may have given a section, the one it gives in this folder first."""
         same = [each for each in one.note.sections if each.heading == section.heading]
-        identity = section_identity(self.mirror.path / one.name, section.heading)
-        return str(uuid.uuid5(FAMILY, f"{self._home(one.name)}\n{identity}\n{same.index(section) + 1}"))
+        paths = self._paths.identities(self.mirror.path / one.name)
+        known = section_identities(paths, section.heading, same.index(section) + 1)
+        return [str(uuid.uuid5(FAMILY, f"{self._home(one.name)}\n{identity}")) for identity in known]
 
     def _home(self, name: str) -> str:
         """The namespace of a file: the mirror's own, else the one whose folder it lies in."""
@@ -204,13 +211,15 @@ class FolderReader(FolderPass):
     def _add(self, tx: Writer, one: _Read, section: Section, said: Said) -> str:
         """A new memory for a section; its title is its name unless another bears that."""
         namespace, now = self._home(one.name), self.ctx.now()
-        uid = one.note.uid or self._imported_uid(one, section)
+        uid = one.note.uid or self._imported_uids(one, section)[0]
         if alias_numbers(tx, [uid]) or numbers(tx, [uid]):
             uid = self.ctx.new_uid()  # purged, or another file says the same of itself
         is_free = one.note.is_whole and not tx.ids_named(name_key(said[TITLE]), (namespace,))
         fields = note_file.fields_of(said, said, None)
         texts = fields.pop("texts")
-        where = {"file": one.name} | ({"headings": [section.heading]} if section.heading else {})
+        where = {"file": self._paths.name(self.mirror.path / one.name)} | (
+            {"headings": [section.heading]} if section.heading else {}
+        )
         fields["metadata"] = {**fields["metadata"], **where}
         memory = Memory(
             id=0,

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from mnemic.errors import Invalid
 from mnemic.model.time import iso
 from mnemic.transfer import markdown_note
 from mnemic.transfer.markdown_note import Page, Pointer, Section
+from mnemic.transfer.note_identity import NotePaths
 from mnemic.transfer.pieces import Cargo, Piece
 from mnemic.transfer.records import FlawRecord
 
@@ -44,6 +46,7 @@ class _Note:
     key: str
     title: str
     page: str
+    folders: tuple[str, ...]
     namespace: str
     text: str
     written_at: str
@@ -51,9 +54,10 @@ class _Note:
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A file that could be read."""
+    """A file that could be read, and by which paths it is known: the first is its name."""
 
     path: Path
+    names: Sequence[str]
     namespace: str
     page: Page
     written_at: str
@@ -61,15 +65,18 @@ class _File:
 
 def cargo_of(path: Path, namespace: str) -> Cargo:
     """The notes of a file or a folder, for *namespace*."""
-    return cargo_of_files(_below(path) if path.is_dir() else [path], namespace)
+    is_folder = path.is_dir()
+    return cargo_of_files(
+        path if is_folder else path.parent, _below(path) if is_folder else [path], namespace
+    )
 
 
-def cargo_of_files(paths: Iterable[Path], namespace: str) -> Cargo:
-    """The same of these files."""
+def cargo_of_files(folder: Path, paths: Sequence[Path], namespace: str) -> Cargo:
+    """The notes of these files, most of which lie in *folder*."""
     cargo = Cargo()
     notes: list[_Note] = []
     seen: Counter[str] = Counter()
-    for file in _files(paths, namespace, cargo.flaws):
+    for file in _files(NotePaths(folder, paths), paths, namespace, cargo.flaws):
         if file.path.name == INDEX and is_index(file.page):
             continue
         for section in file.page.sections:
@@ -82,18 +89,21 @@ def cargo_of_files(paths: Iterable[Path], namespace: str) -> Cargo:
     return cargo
 
 
-def _files(paths: Iterable[Path], namespace: str, flaws: list[FlawRecord]) -> Iterator[_File]:
+def _files(
+    known: NotePaths, paths: Iterable[Path], namespace: str, flaws: list[FlawRecord]
+) -> Iterator[_File]:
     for found in paths:
+        name = known.name(found)
         try:
             text = found.read_bytes().decode("utf-8-sig")
         except UnicodeDecodeError:
-            flaws.append(FlawRecord(found.name, "is no text in UTF-8"))
+            flaws.append(FlawRecord(name, "is no text in UTF-8"))
             continue
         except OSError as error:
-            flaws.append(FlawRecord(found.name, f"cannot be read: {error.strerror}"))
+            flaws.append(FlawRecord(name, f"cannot be read: {error.strerror}"))
             continue
         if "\0" in text:
-            flaws.append(FlawRecord(found.name, "is no text"))
+            flaws.append(FlawRecord(name, "is no text"))
             continue
         if not _is_text(found.name):
             shown = os.fsencode(found.name).decode(errors="backslashreplace")
@@ -101,8 +111,9 @@ def _files(paths: Iterable[Path], namespace: str, flaws: list[FlawRecord]) -> It
             continue
         page = markdown_note.read(text)
         if page.fault:
-            flaws.append(FlawRecord(found.name, f"{page.fault}; the front matter is kept as text"))
-        yield _File(found, namespace, page, iso(found.stat().st_mtime_ns // 1_000))
+            flaws.append(FlawRecord(name, f"{page.fault}; the front matter is kept as text"))
+        written_at = iso(found.stat().st_mtime_ns // 1_000)
+        yield _File(found, known.identities(found), namespace, page, written_at)
 
 
 def _is_text(name: str) -> bool:
@@ -132,7 +143,7 @@ def _is_empty(section: Section, file: _File, flaws: list[FlawRecord]) -> bool:
     is_above = any(one.above == section.heading for one in file.page.sections if one.above)
     if not is_above:
         what = f"nothing below {section.heading!r}" if section.heading else "there is nothing in it"
-        flaws.append(FlawRecord(file.path.name, what))
+        flaws.append(FlawRecord(file.names[0], what))
     return True
 
 
@@ -142,10 +153,10 @@ def _piece(file: _File, section: Section, seen: Counter[str]) -> tuple[_Note, Pi
     chosen = (given, section.heading) if is_only else (section.heading, given)
     heading = next((name for name in chosen if name), file.path.stem)
     title = heading if is_only else PATH.join(_path(file, section, given))
-    identity = section_identity(file.path, section.heading)
+    place = f"{file.path}\n{section.heading or ''}"
+    seen[place] += 1
+    identity, *former = section_identities(file.names, section.heading, seen[place])
     key = f"{file.namespace}\n{identity}"
-    seen[key] += 1
-    identity, key = f"{identity}\n{seen[key]}", f"{key}\n{seen[key]}"
     entry = {
         "title": title,
         "namespace": file.namespace,
@@ -158,17 +169,15 @@ def _piece(file: _File, section: Section, seen: Counter[str]) -> tuple[_Note, Pi
         "created_at": file.written_at,
         "updated_at": file.written_at,
     }
-    note = _Note(key, heading, file.path.stem, file.namespace, section.text, file.written_at)
-    return note, Piece(key=key, entry=entry, label=f"{file.path.name}: {title}", identity=identity)
+    folders = tuple(file.names[0].split("/")[:-1])
+    note = _Note(key, heading, file.path.stem, folders, file.namespace, section.text, file.written_at)
+    label = f"{file.names[0]}: {title}"
+    return note, Piece(key=key, entry=entry, label=label, identity=identity, former=tuple(former))
 
 
-def section_identity(path: Path, heading: str | None) -> str:
-    """What tells the sections under *heading* of the file at *path* from others: its folder counts, not those above.
-
-    Several services may each have an adr/0001.md of their own.
-    """
-    folder = os.fsencode(path.resolve().parent.name).decode(errors="replace")
-    return f"{SOURCE} {folder}/{path.name}\n{heading or ''}"
+def section_identities(paths: Iterable[str], heading: str | None, number: int) -> list[str]:
+    """What the section under a *heading*, the first or which of its file, is known by: of each of these paths."""
+    return [f"{SOURCE} {path}\n{heading or ''}\n{number}" for path in paths]
 
 
 def _path(file: _File, section: Section, given: str) -> list[str]:
@@ -223,7 +232,7 @@ def _metadata(file: _File, section: Section) -> dict[str, Any]:
     }
     headings = [name for name in (section.above, section.heading) if name]
     path = {"headings": headings} if headings else {}
-    return {**facts, **path, "file": file.path.name}
+    return {**facts, **path, "file": file.names[0]}
 
 
 def _link(cargo: Cargo, notes: Sequence[_Note]) -> None:
@@ -260,13 +269,17 @@ class _Index:
                 self._known.setdefault(tuple(part.casefold() for part in name), []).append(note)
 
     def found(self, pointer: Pointer, at: _Note) -> str | None:
-        """The key of the note that *pointer* means, of the same namespace if there are several."""
+        """The key of the note that *pointer* means: of several the one in the same namespace, then the nearest."""
         page = pointer.page or at.page
         names: list[tuple[str, ...]] = [(page, pointer.heading)] if pointer.heading else []
         names += [(page,), ("", page)] if pointer.page else [("", pointer.heading)]
         for name in names:
             known = self._known.get(tuple(part.casefold() for part in name), [])
-            near = [note for note in known if note.namespace == at.namespace]
             if known:
-                return (near or known)[0].key
+                return max(known, key=lambda note: _nearness(note, at)).key
         return None
+
+
+def _nearness(note: _Note, at: _Note) -> tuple[bool, int]:
+    shared = takewhile(lambda pair: pair[0] == pair[1], zip(note.folders, at.folders, strict=False))
+    return note.namespace == at.namespace, sum(1 for _ in shared)

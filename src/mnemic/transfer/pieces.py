@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mnemic.core.context import Context
@@ -13,6 +13,7 @@ from mnemic.core.reflections import ABOUT
 from mnemic.errors import Denied, Invalid
 from mnemic.model.graph import Edge
 from mnemic.model.time import Moment
+from mnemic.storage.queries import alias_numbers, numbers
 from mnemic.transfer import document_entry
 from mnemic.transfer.document import link_of, record_of
 from mnemic.transfer.records import (
@@ -42,6 +43,8 @@ class Piece:
     label: str
     identity: str | None = None
     """What makes it the same when it comes again; None if that is its id or, for want of one, its title."""
+    former: tuple[str, ...] = ()
+    """Under what else it may have come before: the first that is known counts."""
     adds: bool = False
     """Whether its statements join those that are known."""
     target: str | None = None
@@ -67,7 +70,28 @@ class Cargo:
 
 def cargo_source(ctx: Context, cargo: Cargo) -> RecordSource:
     """Everything as records, for the importer."""
+    cargo.pieces = _recognised(ctx, cargo.pieces)
     return RecordSource(records_of(ctx, cargo), len(cargo.pieces))
+
+
+def _recognised(ctx: Context, pieces: Sequence[Piece]) -> list[Piece]:
+    """The pieces, each with the identity under which the store knows it already, if it knows one."""
+    found, depth = list(pieces), 0
+    left: Collection[int] = [place for place, piece in enumerate(pieces) if piece.former]
+    while tried := {place: one for place in left if (one := _known_as(pieces[place], depth))}:
+        uids = {place: _uid(one, ctx.home(one.entry.get("namespace"))) for place, one in tried.items()}
+        asked = list(uids.values())
+        known = numbers(ctx.read(), asked) | alias_numbers(ctx.read(), asked)
+        met = {place: one for place, one in tried.items() if uids[place] in known}
+        found = [met.get(place, piece) for place, piece in enumerate(found)]
+        left, depth = tried.keys() - met.keys(), depth + 1
+    return found
+
+
+def _known_as(piece: Piece, depth: int) -> Piece | None:
+    """The piece under its present identity (0) or a former one; None if it has not so many."""
+    names = (piece.identity, *piece.former)
+    return replace(piece, identity=names[depth]) if depth < len(names) else None
 
 
 def records_of(ctx: Context, cargo: Cargo) -> Iterator[Record]:

@@ -104,8 +104,8 @@ def _markdown(ctx: Context, source: ImportSource) -> Report:
 def _claude_code(ctx: Context, source: ImportSource) -> Report:
     """Import what Claude Code keeps about a project: its own notes, CLAUDE.md and rules."""
     notes = claude_code.notes(source.path, os.environ)
-    namespace = ctx.namespace or claude_code.root_of(source.path).name
-    cargo = markdown.cargo_of_files(notes, namespace)
+    root = claude_code.root_of(source.path)
+    cargo = markdown.cargo_of_files(root, notes, ctx.namespace or root.name)
     return import_records(ctx, cargo_source(ctx, cargo), source)
 
 
