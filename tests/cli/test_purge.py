@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -78,3 +79,51 @@ def test_a_dry_run_names_the_memories_that_would_go(cli):
     told = cli("purge", "zauberfrau", "--dry-run").out
     assert "\n    1 Zauberfrau ordered lamps.\n    3 Lamps go to Zauberfrau.\n" in told and "Kept" not in told
     assert [one["id"] for one in cli.json("purge", "zauberfrau", "--dry-run")["memories"]] == [1, 3]
+
+
+@pytest.mark.parametrize("asked", ["GRÖSSMANN", "größmann", "Gro\u0308ssmann"])
+def test_copies_are_searched_whatever_the_case_and_normal_form(cli, asked):
+    cli("remember", "Frau Größmann ordered lamps.")
+    notes, backup = cli.home / "notes", cli.home / "copy.db"
+    cli("mirror", str(notes), "--once")
+    cli("backup", str(backup))
+    done = json.loads(cli("--json", "purge", asked, "--yes").out)
+    assert (done["purged"], done["files"]) == (1, [str(backup)])
+    cli("mirror", str(notes), "--once")
+    for old in (*notes.rglob("*.md"), backup):
+        old.unlink()
+    (notes / "mine.md").write_text("GRÖSSMANN again")
+    assert json.loads(cli("--json", "purge", asked, "--verify").out)["files"] == [str(notes / "mine.md")]
+
+
+def test_a_backup_is_searched_as_the_store_is(cli):
+    """Its bytes do not always show a text: the pages of a file part it, or it is written with other characters."""
+    cli("remember", "\N{KELVIN SIGN}elvin Doe ordered lamps.")
+    backup = cli.home / "copy.db"
+    cli("backup", str(backup))
+    assert b"kelvin doe" not in backup.read_bytes().lower()
+    assert json.loads(cli("--json", "purge", "Kelvin Doe", "--yes").out)["files"] == [str(backup)]
+
+
+def test_what_cannot_be_read_proves_nothing(cli, monkeypatch):
+    cli("remember", "Kept.")
+    backup = cli.home / "copy.db"
+    cli("backup", str(backup))
+    open_file = Path.open
+
+    def refuse(path, *given, **named):
+        if path.name == "copy.db":
+            raise PermissionError(13, "Permission denied", str(path))
+        return open_file(path, *given, **named)
+
+    monkeypatch.setattr(Path, "open", refuse)
+    done = cli("purge", "Zauberfrau", "--verify")
+    assert (done.code, done.out) == (1, f"Not searched: {backup}: Permission denied\n")
+
+
+def test_copies_are_searched_though_the_store_holds_nothing(cli):
+    cli("remember", "Zauberfrau ordered lamps.")
+    cli("backup", str(cli.home / "copy.db"))
+    cli("purge", "zauberfrau", "--yes")
+    done = cli("purge", "zauberfrau", "--yes")
+    assert done.code == 1 and "Purged 0 memories." in done.out and "copy.db" in done.out

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,11 +13,15 @@ import click
 from mnemic.console import output
 from mnemic.console.run import Run, Verb, pass_run
 from mnemic.console.terminal import count, safe
+from mnemic.errors import StoreUnusable
 
 if TYPE_CHECKING:
     from mnemic.app import App
 
 CHUNK = 1 << 22
+LONGEST_CHARACTER = 16
+"""Bytes that a character may take where its parts are written one by one."""
+SQLITE = b"SQLite format 3\0"
 MOST_LISTED = 20
 
 
@@ -43,22 +48,24 @@ def purge(run: Run, text: str, verify: bool, dry_run: bool, yes: bool) -> int:
             occurrences = find_text(app.ctx, text)
             found = occurrences.counts
             told = _counted(found) or "nothing"
-            if dry_run or not found:
+            if dry_run:
                 held = _titles(app, occurrences.memories)
-                facts = {"found": found, "memories": held, "dry_run": dry_run}
+                facts = {"found": found, "memories": held, "dry_run": True}
                 output.tell(run, facts, f"Holding {text!r}: {told}.", *_memory_lines(held))
                 return 0
-            _confirm(f"Purge for good what holds {text!r}: {told}?", yes)
-            purged = purge_text(app.ctx, text)
-            _update_mirrors(app)
+            if found:
+                _confirm(f"Purge for good what holds {text!r}: {told}?", yes)
+                purged = purge_text(app.ctx, text)
+                _update_mirrors(app)
         left = find_text(app.ctx, text).counts
         places = list(_places(app))
     # Only now: closing the store writes what was erased through to its file.
-    files = [str(path) for path in places if _holds(path, text)]
-    facts = {"purged": purged, "left": left, "files": files, "clean": not left and not files}
+    files, unread = _searched(app, places, text)
+    is_clean = not (left or files or unread)
+    facts = {"purged": purged, "left": left, "files": files, "unread": unread, "clean": is_clean}
     done = [] if verify else [f"Purged {count(purged, 'memory', 'memories')}."]
-    output.tell(run, facts, *done, *_lines(text, left, files))
-    return 1 if left or files else 0
+    output.tell(run, facts, *done, *_lines(text, left, files, unread))
+    return 0 if is_clean else 1
 
 
 def _titles(app: App, numbers: Collection[int]) -> list[dict[str, object]]:
@@ -83,8 +90,8 @@ def _confirm(question: str, yes: bool) -> None:
     click.confirm(question, abort=True, err=True)
 
 
-def _lines(text: str, left: dict[str, int], files: list[str]) -> Iterator[str]:
-    if not left and not files:
+def _lines(text: str, left: dict[str, int], files: list[str], unread: list[str]) -> Iterator[str]:
+    if not (left or files or unread):
         yield f"Verified: {text!r} stands nowhere in the store, its files, mirrors and backups."
         return
     if left:
@@ -95,6 +102,7 @@ def _lines(text: str, left: dict[str, int], files: list[str]) -> Iterator[str]:
         )
     for file in files:
         yield f"Still holding {text!r}: {file}"
+    yield from (f"Not searched: {one}" for one in unread)
 
 
 def _update_mirrors(app: App) -> None:
@@ -119,17 +127,45 @@ def _places(app: App) -> Iterator[Path]:
         yield from (one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
 
 
+def _searched(app: App, places: Sequence[Path], text: str) -> tuple[list[str], list[str]]:
+    """The files that hold the text, and those that cannot be read, with the reason."""
+    holding, unread = [], []
+    for path in places:
+        try:
+            if _holds(path, text) or _holds_as_database(app, path, text):
+                holding.append(str(path))
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            unread.append(f"{path}: {error.strerror}")
+    return holding, unread
+
+
 def _holds(path: Path, text: str) -> bool:
-    needles = {form.encode() for form in (text, text.lower(), text.upper(), text.title())}
-    lower = text.lower().encode()
+    """Whether the bytes of the file hold the text, whatever its case and normal form."""
+    from mnemic.core.maintenance.erasure import checked, folded
+
+    needle = checked(text)
     before = b""
-    try:
-        with path.open("rb") as file:
-            while chunk := file.read(CHUNK):
-                data = before + chunk
-                if lower in data.lower() or any(needle in data for needle in needles):
-                    return True
-                before = data[-len(lower) * 4 :]
-    except OSError:
+    with path.open("rb") as file:
+        while chunk := file.read(CHUNK):
+            data = before + chunk
+            if needle.encode() in data.lower():
+                return True
+            if not needle.isascii() and needle in folded(data.decode(errors="replace")):
+                return True
+            before = data[-len(needle) * LONGEST_CHARACTER :]
+    return False
+
+
+def _holds_as_database(app: App, path: Path, text: str) -> bool:
+    """Whether a copy of the store holds the text: its pages may part a text that its bytes then do not show."""
+    from mnemic.core.maintenance.erasure import stands_elsewhere
+
+    with path.open("rb") as file:
+        is_database = file.read(len(SQLITE)) == SQLITE
+    if not is_database or path.samefile(Path(app.settings.database).expanduser()):
         return False
+    with suppress(StoreUnusable):  # of another format, or another program's: its bytes were searched
+        return stands_elsewhere(app.ctx, path, text)
     return False

@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from mnemic.core.batches import batches
@@ -15,7 +16,7 @@ from mnemic.model.change import Subject
 from mnemic.model.filter import ANY_EDGE
 from mnemic.model.graph import EdgePatch
 from mnemic.model.session import SessionPatch
-from mnemic.storage.base import Writer
+from mnemic.storage.base import Reader, Writer
 from mnemic.storage.queries import each_edge, each_memory, edge_numbered, session_numbered
 
 BATCH = 100
@@ -67,7 +68,16 @@ def checked(text: str) -> str:
 
 def find_text(ctx: Context, text: str) -> Occurrences:
     """Where *text* stands in the store, in names, texts, tags, metadata, the journal and the recall log."""
-    needle, reader = checked(text), ctx.read()
+    return _found_in(ctx.read(), checked(text))
+
+
+def stands_elsewhere(ctx: Context, path: Path, text: str) -> bool:
+    """Whether *text* stands in the database at *path*, as `find_text` finds it. StoreUnusable if it is not ours."""
+    needle = checked(text)
+    return bool(ctx.engines.elsewhere(path).asked(lambda reader: _found_in(reader, needle).counts))
+
+
+def _found_in(reader: Reader, needle: str) -> Occurrences:
     found = Occurrences()
     found.memories = {memory.id for memory in each_memory(reader) if _holds(_told(memory), needle)}
     found.links = {edge.id for edge in each_edge(reader, ANY_EDGE) if _holds(_told(edge), needle)}
