@@ -94,7 +94,10 @@ def test_every_tool_that_only_reads_is_called_here():
 
 
 @pytest.mark.parametrize(("name", "tool"), [(name, tool) for name, tools in READS.items() for tool in tools])
-def test_a_tool_that_only_reads_waits_for_no_writer(ctx, name, tool, somebody_writing, changes):
+def test_a_tool_that_only_reads_waits_for_no_writer(ctx, name, tool, somebody_writing, changes, monkeypatch):
+    monkeypatch.setattr(
+        "mnemic.core.recall.FRESH_LOOKS", 2
+    )  # else two seconds, for vectors that will not come
     memory = kept(ctx, "the heron stands in the pond", name="Heron")
     kept(ctx, "the pond is pending", name="Pond")
     changes.waits = 0

@@ -52,13 +52,14 @@ def outcome(done: subprocess.CompletedProcess[bytes]) -> tuple[int, bytes, bytes
     return done.returncode, shown, done.stderr
 
 
-@pytest.fixture
-def served(tmp_path):
-    """A home whose daemon runs and holds two memories."""
-    with client(tmp_path) as one:
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """A home whose daemon runs and holds two memories at least; the tests here share it."""
+    home = tmp_path_factory.mktemp("served")
+    with client(home) as one:
         told(one, "remember", text="The build runs on Tuesdays", occurred_at="2025-01-07", tags=["ci"])
         told(one, "remember", text="Tea is at four – 茶", occurred_at="2025-01-08")
-        yield tmp_path
+        yield home
 
 
 def test_every_native_command_is_forwarded_or_left_alone_on_purpose():

@@ -234,6 +234,7 @@ RETURNS_PER_VACUUM = 50
 _free: list[str] = []
 _leased: dict[Path, str] = {}
 _returns: Counter[str] = Counter()
+_cleaners: dict[str, psycopg.Connection[tuple[object, ...]]] = {}
 
 
 def leased_url(folder: Path, name: str) -> str:
@@ -254,11 +255,22 @@ def give_back(folder: Path) -> None:
     """Let other tests have the databases of *folder*, emptied."""
     for note in [note for note in _leased if note.is_relative_to(folder)]:
         url = _leased.pop(note)
-        with psycopg.connect(url, autocommit=True) as connection:
-            [[is_ours]] = connection.execute("SELECT to_regnamespace('mnemic') IS NOT NULL").fetchall()
-            if is_ours:
-                connection.execute(CLEAN)
-            _returns[url] += 1
-            if _returns[url] % RETURNS_PER_VACUUM == 0:
-                connection.execute("VACUUM")
+        try:
+            _empty(url)
+        except psycopg.OperationalError:  # the server has dropped our connection since
+            del _cleaners[url]
+            _empty(url)
         _free.append(url)
+
+
+def _empty(url: str) -> None:
+    """Empty a database over a connection of its own, which is kept: a new one would read the catalogue anew."""
+    if url not in _cleaners:
+        _cleaners[url] = psycopg.connect(url, autocommit=True)
+    connection = _cleaners[url]
+    [[is_ours]] = connection.execute("SELECT to_regnamespace('mnemic') IS NOT NULL").fetchall()
+    if is_ours:
+        connection.execute(CLEAN)
+    _returns[url] += 1
+    if _returns[url] % RETURNS_PER_VACUUM == 0:
+        connection.execute("VACUUM")

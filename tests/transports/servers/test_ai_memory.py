@@ -40,20 +40,17 @@ def test_a_client_hears_who_it_is_and_speaks_of_memories(server):
     }
 
 
-@pytest.mark.parametrize(
-    "method, params, code, message",
-    [
+def test_what_the_protocol_refuses_is_reported(server):
+    for method, params, code, message in (
         ("tools/call", {"arguments": {}}, -32602, "missing or empty tool name"),
         ("tools/call", {"name": ""}, -32602, "missing or empty tool name"),
         ("prompts/get", {}, -32602, "missing or empty prompt name"),
         ("prompts/get", {"name": "nope"}, -32602, "unknown prompt: nope"),
         ("resources/list", {}, -32601, "Method not found"),
         ("memory/nothing", {}, -32601, "Method not found"),
-    ],
-)
-def test_what_the_protocol_refuses_is_reported(server, method, params, code, message):
-    error = server.ask(method, params, 9)["error"]
-    assert (error["code"], error["message"]) == (code, message)
+    ):
+        error = server.ask(method, params, 9)["error"]
+        assert (error["code"], error["message"]) == (code, message)
 
 
 def test_rest_answers_with_json_or_toon(ctx):

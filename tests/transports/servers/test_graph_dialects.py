@@ -111,7 +111,7 @@ UPDATED = {"jsonrpc": "2.0", "method": "notifications/resources/updated", "param
 
 def test_a_change_of_its_own_is_reported_with_the_answer(subscribed):
     said = create(subscribed, ANNA)
-    assert UPDATED in [*said, says(subscribed, PATIENCE)][:2]
+    assert UPDATED in said or says(subscribed, PATIENCE) == UPDATED
 
 
 def test_a_change_by_another_process_is_reported(subscribed, tmp_path):
@@ -145,11 +145,11 @@ def test_nor_before_subscribing(tmp_path):
         assert says(process, 2) is None
 
 
-@pytest.mark.parametrize("params", [{"uri": "memory://nowhere"}, {"uri": 7}, {}])
-@pytest.mark.parametrize("method", ["resources/subscribe", "resources/unsubscribe"])
-def test_an_address_that_is_not_there_is_refused(subscribed, method, params):
-    assert "error" in subscribed.ask(method, params)
-    assert subscribed.ask("ping")["result"] == {}
+def test_an_address_that_is_not_there_is_refused(subscribed):
+    for method in ("resources/subscribe", "resources/unsubscribe"):
+        for params in ({"uri": "memory://nowhere"}, {"uri": 7}, {}):
+            assert "error" in subscribed.ask(method, params), (method, params)
+            assert subscribed.ask("ping")["result"] == {}
 
 
 def test_a_dialect_without_live_resources_has_no_subscriptions(tmp_path):
