@@ -10,6 +10,10 @@ from string import hexdigits
 
 UID_DIGITS = 32
 """How many digits a uid has."""
+SHORTEST_BEGINNING = 4
+"""How many digits of a uid are enough to name it by."""
+NO_UID = b"\x01", b"\x00"
+"""A range without uids."""
 _KIND, _VARIANT = 6, 8
 """Where the bytes stand that say that all the others were drawn at random."""
 
@@ -32,6 +36,14 @@ def uid_digits(uid: str) -> str:
     """The digits of a uid or of its beginning, hyphens or not; none if it is something else."""
     digits = uid.replace("-", "").lower()
     return digits if len(digits) <= UID_DIGITS and all(digit in hexdigits for digit in digits) else ""
+
+
+def uid_range(prefix: str) -> tuple[bytes, bytes]:
+    """The first and last uid that begin with *prefix*; NO_UID if it is not the beginning of one."""
+    digits = uid_digits(prefix)
+    if len(digits) < SHORTEST_BEGINNING:
+        return NO_UID
+    return bytes.fromhex(digits.ljust(UID_DIGITS, "0")), bytes.fromhex(digits.ljust(UID_DIGITS, "f"))
 
 
 def spelled(uid: bytes | bytearray) -> str:

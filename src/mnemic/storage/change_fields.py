@@ -9,6 +9,7 @@ from typing import Any
 from mnemic.model.graph import EdgeDraft
 from mnemic.model.memory import FIELDS, Draft, Memory, Statement
 from mnemic.model.session import Session
+from mnemic.storage.decoders import SESSION_FIELDS
 
 USE = ("accessed_at", "access_count", "days_used")
 """Counted, not journaled."""
@@ -23,7 +24,6 @@ DRAFTED = tuple(name for name in Draft.__slots__ if name not in ("texts", "creat
 DRAFTED_FIELDS = attrgetter(*DRAFTED)
 EDGE_DRAFTED = tuple(name for name in EdgeDraft.__slots__ if name not in ("id", "created_at"))
 EDGE_DRAFTED_FIELDS = attrgetter(*EDGE_DRAFTED)
-SESSION_FIELDS = ("namespace", "name", "started_at", "ended_at", "topic", "summary", "metadata")
 
 
 def initial(fields: Mapping[str, Any], statements: Sequence[Statement]) -> dict[str, Any]:
@@ -59,5 +59,5 @@ def kept_and_added(
 
 def of_session(session: Session) -> dict[str, Any]:
     """The fields of *session* as the journal tells them."""
-    fields = {name: getattr(session, name) for name in SESSION_FIELDS}
+    fields = {name: getattr(session, name) for name in SESSION_FIELDS if name != "id"}
     return {**fields, "metadata": dict(session.metadata)}

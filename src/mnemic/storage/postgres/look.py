@@ -6,9 +6,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, TypeVar
 
-import orjson
-
-from mnemic.model.uids import spelled
+from mnemic.storage import decoders
 from mnemic.storage.postgres import memories
 from mnemic.storage.postgres.connection import Executor, Row
 from mnemic.storage.postgres.rows import rows
@@ -33,9 +31,7 @@ EXPRESSIONS = memories.EXPRESSIONS | {
 }
 """What a field of a shape is read from."""
 DECODERS: dict[str, Callable[[Any], Any]] = {
-    "uid": spelled,
-    "tags": lambda text: tuple(orjson.loads(text)) if text else (),
-    "metadata": lambda text: orjson.loads(text) if text else {},
+    **{name: decoders.DECODERS[name] for name in ("uid", "tags", "metadata")},
     "origins": lambda pairs: tuple(map(tuple, pairs)),
 }
 

@@ -2,49 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
 
 from mnemic.errors import Invalid
-from mnemic.model.enums import State, Tier
+from mnemic.model.enums import State
 from mnemic.model.filter import ALL_STATES, LIVING_ONLY, Filter
-from mnemic.model.memory import Memory, Statement, name_key
-from mnemic.model.uids import UID_DIGITS, spelled, uid_digits
-from mnemic.storage.postgres.connection import Executor, Row
+from mnemic.model.memory import FIELDS, Memory, name_key
+from mnemic.model.uids import UID_DIGITS, uid_digits, uid_range
+from mnemic.storage.decoders import memories_of
+from mnemic.storage.postgres.connection import Executor
 from mnemic.storage.postgres.rows import rows
 
-COLUMNS = (
-    "id",
-    "uid",
-    "namespace",
-    "name",
-    "title",
-    "kind",
-    "summary",
-    "tags",
-    "priority",
-    "confidence",
-    "quality",
-    "rating",
-    "rating_count",
-    "tier",
-    "source",
-    "metadata",
-    "session_id",
-    "created_at",
-    "updated_at",
-    "accessed_at",
-    "access_count",
-    "days_used",
-    "expires_at",
-    "valid_from",
-    "valid_to",
-    "state",
-    "state_reason",
-    "state_at",
-)
+COLUMNS = FIELDS
 NAMESPACE = "(SELECT n.name FROM namespace n WHERE n.id = {}.namespace_id)"
 STORED = tuple("namespace_id" if name == "namespace" else name for name in COLUMNS)
 """The columns as the table has them."""
@@ -130,9 +102,6 @@ CONDITIONS = {
     "alive_at": "(m.expires_at IS NULL OR m.expires_at > %(alive_at)s)",
     "unchanged_since": "m.since <= %(unchanged_since)s",
 }
-# A call of an enum takes ten times as long as a look at a dict, and every row has two.
-TIERS: Mapping[str, Tier] = {str(tier): tier for tier in Tier}
-STATES: Mapping[str, State] = {str(state): state for state in State}
 EXPIRED = """
 SELECT id FROM memory WHERE expires_at <= %(alive_at)s AND expires_at IS NOT NULL AND state = 'living' ORDER BY id
 """
@@ -144,10 +113,6 @@ WHERE m.kind = ANY(%(without_kinds)s::text[]) AND m.state = 'living' AND m.metad
 WALKED_AT_ONCE = 500
 # For a name or title looked for anywhere: the indexes of both begin with the namespace.
 ANYWHERE = "m.namespace_id IN (SELECT id FROM namespace)"
-SHORTEST_BEGINNING = 4
-"""How many digits of a uid are enough to name it by."""
-NO_UID = b"\x01", b"\x00"
-"""A range without uids."""
 NUL = "\0"
 
 
@@ -185,7 +150,7 @@ def _parameters(name: str, value: Any) -> dict[str, Any]:
             digits = map(uid_digits, value)
             return {name: [bytes.fromhex(each) for each in digits if len(each) == UID_DIGITS]}
         case "uid_prefix":
-            return dict(zip(("first_uid", "last_uid"), uid_range(value) or NO_UID, strict=True))
+            return dict(zip(("first_uid", "last_uid"), uid_range(value), strict=True))
         case "name":
             return {name: name_key(value)}
         case "metadata":
@@ -241,71 +206,6 @@ def encode(fields: Mapping[str, Any]) -> dict[str, Any]:
     return encoded
 
 
-def decode(row: Row, statements: tuple[Statement, ...]) -> Memory:
-    """A row of COLUMNS as a Memory."""
-    (
-        id_,
-        uid,
-        namespace,
-        name,
-        title,
-        kind,
-        summary,
-        tags,
-        priority,
-        confidence,
-        quality,
-        rating,
-        rating_count,
-        tier,
-        source,
-        metadata,
-        session_id,
-        created_at,
-        updated_at,
-        accessed_at,
-        access_count,
-        days_used,
-        expires_at,
-        valid_from,
-        valid_to,
-        state,
-        state_reason,
-        state_at,
-    ) = row
-    return Memory(
-        id=id_,
-        uid=spelled(uid),
-        namespace=namespace,
-        name=name,
-        title=title,
-        kind=kind,
-        summary=summary,
-        tags=tuple(orjson.loads(tags)) if tags else (),
-        priority=priority,
-        confidence=confidence,
-        quality=quality,
-        rating=rating,
-        rating_count=rating_count,
-        tier=TIERS[tier],
-        source=source,
-        metadata=orjson.loads(metadata) if metadata else {},
-        session_id=session_id,
-        created_at=created_at,
-        updated_at=updated_at,
-        accessed_at=accessed_at,
-        access_count=access_count,
-        days_used=days_used,
-        expires_at=expires_at,
-        valid_from=valid_from,
-        valid_to=valid_to,
-        state=STATES[state],
-        state_reason=state_reason,
-        state_at=state_at,
-        statements=statements,
-    )
-
-
 def one(db: Executor, memory_id: int) -> Memory | None:
     """The memory with this number."""
     return next(iter(many(db, [memory_id])), None)
@@ -314,7 +214,7 @@ def one(db: Executor, memory_id: int) -> Memory | None:
 def many(db: Executor, memory_ids: Sequence[int]) -> list[Memory]:
     """The memories with these numbers, in that order."""
     numbers = {"ids": list(memory_ids)}
-    found = assemble(rows(db, BY_IDS, numbers), rows(db, BODIES, numbers))
+    found = memories_of(rows(db, BY_IDS, numbers), rows(db, BODIES, numbers))
     return [found[number] for number in memory_ids if number in found]
 
 
@@ -323,21 +223,5 @@ def walk(db: Executor, wanted: Filter) -> Iterator[Memory]:
     conditions, values = where(wanted)
     sql, last = PAGE.format(conditions=conditions), 0
     while found := rows(db, sql, values | {"after": last, "limit": WALKED_AT_ONCE}):
-        yield from assemble(found, rows(db, BODIES, {"ids": [row[0] for row in found]})).values()
+        yield from memories_of(found, rows(db, BODIES, {"ids": [row[0] for row in found]})).values()
         last = found[-1][0]
-
-
-def assemble(found: Iterable[Row], bodies: Iterable[Row]) -> dict[int, Memory]:
-    """Rows and bodies put together, by number."""
-    statements: dict[int, list[Statement]] = {}
-    for memory_id, statement_id, text in bodies:
-        statements.setdefault(memory_id, []).append(Statement(statement_id, text))
-    return {row[0]: decode(row, tuple(statements.get(row[0], ()))) for row in found}
-
-
-def uid_range(prefix: str) -> tuple[bytes, bytes] | None:
-    """The first and last uid that begin with *prefix*, or None if it is not the beginning of one."""
-    digits = uid_digits(prefix)
-    if len(digits) < SHORTEST_BEGINNING:
-        return None
-    return bytes.fromhex(digits.ljust(UID_DIGITS, "0")), bytes.fromhex(digits.ljust(UID_DIGITS, "f"))

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import orjson
-
 from mnemic.model.filter import SessionFilter
 from mnemic.model.session import Session
-from mnemic.storage.postgres.connection import Executor, Row
+from mnemic.storage.decoders import SESSION_FIELDS, session_of
+from mnemic.storage.postgres.connection import Executor
 from mnemic.storage.postgres.memories import NAMESPACE, storable
 from mnemic.storage.postgres.rows import rows, value
 
-COLUMNS = ("id", "namespace", "name", "started_at", "ended_at", "topic", "summary", "metadata")
+COLUMNS = SESSION_FIELDS
 STORED = tuple("namespace_id" if name == "namespace" else name for name in COLUMNS)
 _LIST = ", ".join(NAMESPACE.format("s") if name == "namespace" else f"s.{name}" for name in COLUMNS)
 
@@ -48,7 +47,7 @@ def select(db: Executor, wanted: SessionFilter, *, limit: int | None, newest_fir
     """The sessions that pass *wanted*, by number."""
     conditions, values = _where(wanted)
     sql = SELECT.format(conditions=conditions, order="DESC" if newest_first else "")
-    return [decode(row) for row in rows(db, sql, {**values, "limit": limit})]
+    return [session_of(row) for row in rows(db, sql, {**values, "limit": limit})]
 
 
 def count(db: Executor, wanted: SessionFilter) -> int:
@@ -62,20 +61,6 @@ def _where(wanted: SessionFilter) -> tuple[str, dict[str, Any]]:
     parts = [NUMBERED if name == "name" and wanted.is_numbered else CONDITIONS[name] for name in given]
     values = {name: list(one) if isinstance(one, tuple) else one for name, one in given.items()}
     return " AND ".join(parts) or "TRUE", values
-
-
-def decode(row: Row) -> Session:
-    """A row of COLUMNS as a Session."""
-    return Session(
-        id=row[0],
-        namespace=row[1],
-        name=row[2],
-        started_at=row[3],
-        ended_at=row[4],
-        topic=row[5],
-        summary=row[6],
-        metadata=orjson.loads(row[7]) if row[7] else {},
-    )
 
 
 def encode(fields: Mapping[str, Any]) -> dict[str, Any]:

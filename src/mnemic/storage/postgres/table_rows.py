@@ -14,6 +14,7 @@ from mnemic.model.change import Position
 from mnemic.model.filter import Filter
 from mnemic.model.memory import Memory, Statement
 from mnemic.storage.base import Progress
+from mnemic.storage.decoders import memory_of
 from mnemic.storage.postgres import memories, minhash, words
 from mnemic.storage.postgres.connection import Held, Row, connected, location, our_errors
 from mnemic.storage.postgres.index_source import BEGIN
@@ -278,7 +279,7 @@ class PostgresCopy:
             bodies: dict[int, list[Statement]] = {}
             for version, number, text in rows(self._db, BODIES_THEN, ([one[0] for one in found],)):
                 bodies.setdefault(version, []).append(Statement(number, text))
-            yield [(one[0], one[1], memories.decode(one[2:], tuple(bodies.get(one[0], ())))) for one in found]
+            yield [(one[0], one[1], memory_of(one[2:], tuple(bodies.get(one[0], ())))) for one in found]
 
     def position_of(self, number: int) -> Position:
         """The position that the change with this number has here: all came in one transaction."""

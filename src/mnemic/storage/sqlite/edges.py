@@ -11,27 +11,13 @@ import apsw
 
 from mnemic.model.filter import ALL_STATES, LIVING_ONLY, EdgeFilter, Filter
 from mnemic.model.graph import Direction, Edge
-from mnemic.storage.sqlite.memories import STATES, as_json, where
+from mnemic.storage.decoders import EDGE_FIELDS, edge_of
+from mnemic.storage.sqlite.memories import as_json, where
 from mnemic.storage.sqlite.rows import Row, column, rows
 
 S = TypeVar("S", bound=tuple[Any, ...])
 
-COLUMNS = (
-    "id",
-    "source_id",
-    "target_id",
-    "type",
-    "weight",
-    "reason",
-    "created_at",
-    "valid_from",
-    "valid_to",
-    "state",
-    "updated_at",
-    "quality",
-    "rating",
-    "rating_count",
-)
+COLUMNS = EDGE_FIELDS
 _LIST = ", ".join(COLUMNS)
 
 EXPRESSIONS = {name: f"e.{name}" for name in COLUMNS} | {"source": "s.title", "target": "t.title"}
@@ -79,29 +65,9 @@ _OF_MEMORY = re.compile(r"\bm\.")
 _PARAMETER = re.compile(r":(\w+)")
 
 
-def decode(row: Row) -> Edge:
-    """A row of COLUMNS as an Edge."""
-    return Edge(
-        id=row[0],
-        source_id=row[1],
-        target_id=row[2],
-        type=row[3],
-        weight=row[4],
-        reason=row[5],
-        created_at=row[6],
-        valid_from=row[7],
-        valid_to=row[8],
-        state=STATES[row[9]],
-        updated_at=row[10],
-        quality=row[11],
-        rating=row[12],
-        rating_count=row[13],
-    )
-
-
 def select(connection: apsw.Connection, wanted: EdgeFilter, after: int, limit: int | None) -> list[Edge]:
     """The edges that pass *wanted*, by number."""
-    return [decode(row) for row in _found(connection, wanted, COLUMNS, after, limit)]
+    return [edge_of(row) for row in _found(connection, wanted, COLUMNS, after, limit)]
 
 
 def look(

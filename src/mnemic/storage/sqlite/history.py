@@ -17,6 +17,7 @@ from mnemic.model.change import Subject
 from mnemic.model.enums import State
 from mnemic.model.memory import Memory, Statement
 from mnemic.storage.base import Rewrite
+from mnemic.storage.decoders import memory_of
 from mnemic.storage.sqlite import edges, fts, memories, sessions
 from mnemic.storage.sqlite.memories import as_json
 from mnemic.storage.sqlite.rows import Row, column, row, rows, value
@@ -232,4 +233,4 @@ def _memory(connection: apsw.Connection, names: tuple[str, ...], fields: Mapping
     numbers = fields["statements"]
     texts: dict[int, str] = dict(rows(connection, TEXTS, (as_json(numbers),)))
     statements = tuple(Statement(number, texts[number]) for number in numbers if number in texts)
-    return memories.decode(tuple(fields[name] for name in names), statements)
+    return memory_of(tuple(fields[name] for name in names), statements)

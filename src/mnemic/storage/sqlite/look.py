@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import apsw
 import orjson
 
-from mnemic.storage.sqlite import memories
+from mnemic.storage import decoders
 from mnemic.storage.sqlite.memories import COLUMNS
 from mnemic.storage.sqlite.rows import Row, rows
 
@@ -32,7 +32,7 @@ EXPRESSIONS = {name: f"m.{name}" for name in COLUMNS} | {
 }
 """What a field of a shape is read from."""
 DECODERS: dict[str, Callable[[Any], Any]] = {
-    **{name: memories.DECODERS[name] for name in ("uid", "tags", "metadata")},
+    **{name: decoders.DECODERS[name] for name in ("uid", "tags", "metadata")},
     "texts": orjson.loads,
     "origins": lambda text: tuple(map(tuple, orjson.loads(text))),
     "has_grown": bool,

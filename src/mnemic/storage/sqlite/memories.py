@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import apsw
 import orjson
 
-from mnemic.model.enums import State, Tier
+from mnemic.model.enums import State
 from mnemic.model.filter import ALL_STATES, LIVING_ONLY, Filter
 from mnemic.model.memory import FIELDS, Memory, Statement, name_key
-from mnemic.model.uids import UID_DIGITS, spelled, uid_digits
-from mnemic.storage.sqlite.rows import Row, rows
+from mnemic.model.uids import uid_digits, uid_range
+from mnemic.storage.decoders import memories_of, memory_of
 from mnemic.storage.sqlite.rows import row as first
+from mnemic.storage.sqlite.rows import rows
 
 COLUMNS = FIELDS
 _LIST = ", ".join(COLUMNS)
@@ -100,9 +101,6 @@ CONDITIONS = {
     "alive_at": "(m.expires_at IS NULL OR m.expires_at > :alive_at)",
     "unchanged_since": "m.since <= :unchanged_since",
 }
-# A call of an enum takes ten times as long as a look at a dict, and every row has two.
-TIERS: Mapping[str, Tier] = {str(tier): tier for tier in Tier}
-STATES: Mapping[str, State] = {str(state): state for state in State}
 EXPIRED = """
 SELECT id FROM memory WHERE expires_at <= :alive_at AND expires_at IS NOT NULL AND state = 'living'
 """
@@ -116,10 +114,6 @@ ANYWHERE = "m.namespace IN (SELECT name FROM namespace)"
 SELECTIVE = ("uids", "uid_prefix", "name", "title")
 """The fields of a filter that lead to few memories, each by an index of its own."""
 WALKED_AT_ONCE = 500
-SHORTEST_BEGINNING = 4
-"""How many digits of a uid are enough to name it by."""
-NO_UID = b"\x01", b"\x00"
-"""A range without uids."""
 
 
 def left_out(wanted: Filter) -> tuple[list[str], dict[str, Any]]:
@@ -165,7 +159,7 @@ def _parameters(name: str, value: Any) -> dict[str, Any]:
         case "uids":
             return {name: as_json([uid_digits(uid) for uid in value])}
         case "uid_prefix":
-            return dict(zip(("first_uid", "last_uid"), uid_range(value) or NO_UID, strict=True))
+            return dict(zip(("first_uid", "last_uid"), uid_range(value), strict=True))
         case "name":
             return {name: name_key(value)}
         case "metadata":
@@ -214,31 +208,12 @@ def encode(fields: Mapping[str, Any]) -> dict[str, Any]:
     return encoded
 
 
-DECODERS: Mapping[str, Callable[[Any], Any]] = {
-    "uid": spelled,
-    "tags": lambda text: tuple(orjson.loads(text)) if text else (),
-    "metadata": lambda text: orjson.loads(text) if text else {},
-    "tier": TIERS.__getitem__,
-    "state": STATES.__getitem__,
-}
-"""What makes a model value of a column that does not hold it as it is."""
-_DECODED = tuple((COLUMNS.index(name), decoder) for name, decoder in DECODERS.items())
-
-
-def decode(row: Row, statements: tuple[Statement, ...]) -> Memory:
-    """A row of COLUMNS as a Memory."""
-    values = list(row)
-    for place, decoder in _DECODED:
-        values[place] = decoder(values[place])
-    return Memory(statements=statements, **dict(zip(COLUMNS, values, strict=True)))
-
-
 def one(connection: apsw.Connection, memory_id: int) -> Memory | None:
     """The memory with this number."""
     row = first(connection, BY_ID, (memory_id,))
     if row is None:
         return None
-    return decode(row, tuple(Statement(*pair) for pair in rows(connection, BODY, (memory_id,))))
+    return memory_of(row, tuple(Statement(*pair) for pair in rows(connection, BODY, (memory_id,))))
 
 
 def many(connection: apsw.Connection, memory_ids: Sequence[int]) -> list[Memory]:
@@ -247,7 +222,7 @@ def many(connection: apsw.Connection, memory_ids: Sequence[int]) -> list[Memory]
         single = one(connection, memory_ids[0])
         return [single] if single else []
     numbers = as_json(list(memory_ids))
-    found = assemble(rows(connection, BY_IDS, (numbers,)), rows(connection, BODIES, (numbers,)))
+    found = memories_of(rows(connection, BY_IDS, (numbers,)), rows(connection, BODIES, (numbers,)))
     return [found[number] for number in memory_ids if number in found]
 
 
@@ -257,21 +232,5 @@ def walk(connection: apsw.Connection, wanted: Filter) -> Iterator[Memory]:
     sql, last = PAGE.format(conditions=conditions), 0
     while found := rows(connection, sql, values | {"after": last, "limit": WALKED_AT_ONCE}):
         numbers = as_json([row[0] for row in found])
-        yield from assemble(found, rows(connection, BODIES, (numbers,))).values()
+        yield from memories_of(found, rows(connection, BODIES, (numbers,))).values()
         last = found[-1][0]
-
-
-def assemble(found: Iterable[Row], bodies: Iterable[Row]) -> dict[int, Memory]:
-    """Rows and bodies put together, by number."""
-    statements: dict[int, list[Statement]] = {}
-    for memory_id, statement_id, text in bodies:
-        statements.setdefault(memory_id, []).append(Statement(statement_id, text))
-    return {row[0]: decode(row, tuple(statements.get(row[0], ()))) for row in found}
-
-
-def uid_range(prefix: str) -> tuple[bytes, bytes] | None:
-    """The first and last uid that begin with *prefix*, or None if it is not the beginning of one."""
-    digits = uid_digits(prefix)
-    if len(digits) < SHORTEST_BEGINNING:
-        return None
-    return bytes.fromhex(digits.ljust(UID_DIGITS, "0")), bytes.fromhex(digits.ljust(UID_DIGITS, "f"))

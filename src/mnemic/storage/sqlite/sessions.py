@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import apsw
-import orjson
 
 from mnemic.model.filter import SessionFilter
 from mnemic.model.session import Session
+from mnemic.storage.decoders import SESSION_FIELDS, session_of
 from mnemic.storage.sqlite.memories import as_json
-from mnemic.storage.sqlite.rows import Row, rows, value
+from mnemic.storage.sqlite.rows import rows, value
 
-COLUMNS = ("id", "namespace", "name", "started_at", "ended_at", "topic", "summary", "metadata")
+COLUMNS = SESSION_FIELDS
 _LIST = ", ".join(COLUMNS)
 
 INSERT = f"""
@@ -45,7 +45,9 @@ def select(
     """The sessions that pass *wanted*, by number."""
     conditions, values = _where(wanted)
     sql = SELECT.format(conditions=conditions, order="DESC" if newest_first else "")
-    return [decode(row) for row in rows(connection, sql, {**values, "limit": -1 if limit is None else limit})]
+    return [
+        session_of(row) for row in rows(connection, sql, {**values, "limit": -1 if limit is None else limit})
+    ]
 
 
 def count(connection: apsw.Connection, wanted: SessionFilter) -> int:
@@ -59,20 +61,6 @@ def _where(wanted: SessionFilter) -> tuple[str, dict[str, Any]]:
     parts = [NUMBERED if name == "name" and wanted.is_numbered else CONDITIONS[name] for name in given]
     values = {name: as_json(one) if isinstance(one, tuple) else one for name, one in given.items()}
     return " AND ".join(parts) or "TRUE", values
-
-
-def decode(row: Row) -> Session:
-    """A row of COLUMNS as a Session."""
-    return Session(
-        id=row[0],
-        namespace=row[1],
-        name=row[2],
-        started_at=row[3],
-        ended_at=row[4],
-        topic=row[5],
-        summary=row[6],
-        metadata=orjson.loads(row[7]) if row[7] else {},
-    )
 
 
 def encode(fields: Mapping[str, Any]) -> dict[str, Any]:

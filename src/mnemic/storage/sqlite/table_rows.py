@@ -14,6 +14,7 @@ from mnemic.model.change import Position
 from mnemic.model.filter import Filter
 from mnemic.model.memory import Statement
 from mnemic.storage.base import Progress
+from mnemic.storage.decoders import memory_of
 from mnemic.storage.files import put_in_place, sync
 from mnemic.storage.sqlite import fts, history, memories, minhash
 from mnemic.storage.sqlite.connection import our_errors
@@ -249,7 +250,7 @@ def _past_words(db: apsw.Connection, spaces: Mapping[str, int]) -> Iterator[list
         bodies: dict[int, list[Statement]] = {}
         for version, number, text in rows(db, BODIES_THEN, (as_json([one[0] for one in found]),)):
             bodies.setdefault(version, []).append(Statement(number, text))
-        made = ((one[0], memories.decode(one[1:], tuple(bodies.get(one[0], ())))) for one in found)
+        made = ((one[0], memory_of(one[1:], tuple(bodies.get(one[0], ())))) for one in found)
         yield [(version, *fts.row_of(memory, spaces[memory.namespace])[1:]) for version, memory in made]
 
 
