@@ -11,9 +11,8 @@ from itertools import permutations
 from typing import NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support import START, Clock, Uids, faults, temporary_stores
+from support import START, Clock, Uids, faults, hold_for_examples, temporary_stores
 
 from mnemic.core import titles
 from mnemic.core.context import Context
@@ -275,9 +274,11 @@ def _update_session(session, patch, tx) -> None:
     tx.update_session(session, patch)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
-@given(stories)
-def test_stores_agree_and_keep_every_statement_that_nobody_removed(engine, story):
+def test_stores_agree_and_keep_every_statement_that_nobody_removed(engine):
+    hold_for_examples(engine, 60, lambda story: _stores_agree(engine, story), stories)
+
+
+def _stores_agree(engine, story):
     clock = Clock(START)
     with temporary_stores(engine, *NAMES) as opened:
         stores = {
@@ -374,9 +375,14 @@ class Files:
             self.added.add((act, word))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
-@given(st.lists(file_edits, max_size=25), st.permutations(EDITORS[1:]))
-def test_files_that_were_edited_apart_are_all_taken_in_whatever_their_order(engine, story, order):
+def test_files_that_were_edited_apart_are_all_taken_in_whatever_their_order(engine):
+    stories, orders = st.lists(file_edits, max_size=25), st.permutations(EDITORS[1:])
+    hold_for_examples(
+        engine, 60, lambda story, order: _files_are_taken_in(engine, story, order), stories, orders
+    )
+
+
+def _files_are_taken_in(engine, story, order):
     clock = Clock(START)
     with temporary_stores(engine, "files") as opened:
         store = opened["files"]

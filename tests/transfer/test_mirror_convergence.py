@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support import START, Clock, Uids, faults, temporary_stores
+from support import START, Clock, Uids, faults, hold_for_examples, temporary_stores
 
 from mnemic.core import titles
 from mnemic.core.context import Context
@@ -187,9 +186,11 @@ class World:
         return found + sorted(living ^ shown)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
-@given(stories)
-def test_both_sides_agree_and_no_line_is_lost(engine, tmp_path_factory, story):
+def test_both_sides_agree_and_no_line_is_lost(engine, tmp_path_factory):
+    hold_for_examples(engine, 60, lambda story: _sides_agree(engine, tmp_path_factory, story), stories)
+
+
+def _sides_agree(engine, tmp_path_factory, story):
     clock = Clock(START)
     with temporary_stores(engine, "store") as opened:
         ctx = Context(

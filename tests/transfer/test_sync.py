@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import suppress
 
 import pytest
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support import (
     START,
@@ -13,6 +12,7 @@ from support import (
     Uids,
     everything,
     faults,
+    hold_for_examples,
     kept,
     last_number,
     living,
@@ -364,9 +364,11 @@ stories = st.lists(
 )
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
-@given(stories)
-def test_after_a_merge_both_hold_the_same_texts_but_for_what_was_forgotten(engine, story):
+def test_after_a_merge_both_hold_the_same_texts_but_for_what_was_forgotten(engine):
+    hold_for_examples(engine, 30, lambda story: _both_hold_the_same(engine, story), stories)
+
+
+def _both_hold_the_same(engine, story):
     clock = Clock(START)
     with temporary_stores(engine, "here", "there") as opened:
         sides = {
