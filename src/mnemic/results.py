@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from datetime import datetime
+from functools import cache
 from html import escape
-from typing import overload
+from typing import Any, TypeVar, overload
 
 from mnemic.core.explanation import Explanation as CoreExplanation
 from mnemic.core.recall import Recollection as CoreRecollection
@@ -20,6 +21,31 @@ from mnemic.model.change import Subject
 from mnemic.model.enums import State, Tier
 from mnemic.model.time import Moment
 from mnemic.model.time_phrases import datetime_of
+
+T = TypeVar("T")
+
+
+def _taken(cls: Callable[..., T], source: object, /, **given: object) -> T:
+    """A *cls* of what is *given* and of the fields of the same names in *source*, each in the form *cls* has it in."""
+    known = ((name, form) for name, form in _forms(cls) if name not in given)
+    return cls(**given, **{name: _formed(getattr(source, name), form) for name, form in known})
+
+
+@cache
+def _forms(cls: type) -> tuple[tuple[str, Callable[[Any], object] | None], ...]:
+    """The fields of a class with what makes their values of those of the core; None leaves them as they are."""
+    forms: Mapping[str, Callable[[Any], object]] = {
+        "datetime": datetime_of,
+        "Memory": Memory.of,
+        "Session": Session.of,
+        "tuple[Memory, ...]": memories_of,
+        "tuple[Link, ...]": lambda links: tuple(map(Link.of, links)),
+    }
+    return tuple((one.name, forms.get(str(one.type).removesuffix(" | None"))) for one in fields(cls))
+
+
+def _formed(value: object, form: Callable[[Any], object] | None) -> object:
+    return value if value is None or form is None else form(value)
 
 
 def _when(moment: Moment | None) -> datetime | None:
@@ -61,32 +87,7 @@ class Memory:
     @classmethod
     def of(cls, held: memory.Memory) -> Memory:
         """The memory as the API returns it."""
-        return cls(
-            id=held.id,
-            uid=held.uid,
-            namespace=held.namespace,
-            name=held.name,
-            title=held.title,
-            text=held.content,
-            kind=held.kind,
-            tags=held.tags,
-            summary=held.summary,
-            tier=held.tier,
-            priority=held.priority,
-            confidence=held.confidence,
-            quality=held.quality,
-            source=held.source,
-            session=held.session_id,
-            metadata=held.metadata,
-            created_at=datetime_of(held.created_at),
-            updated_at=datetime_of(held.updated_at),
-            occurred_at=datetime_of(held.occurred_at),
-            accessed_at=_when(held.accessed_at),
-            access_count=held.access_count,
-            expires_at=_when(held.expires_at),
-            state=held.state,
-            state_reason=held.state_reason,
-        )
+        return _taken(cls, held, text=held.content, session=held.session_id)
 
     def _repr_html_(self) -> str:
         return _table([self._row()])
@@ -160,16 +161,7 @@ class Explanation:
     @classmethod
     def of(cls, found: CoreExplanation) -> Explanation:
         """The explanation as the API returns it."""
-        return cls(
-            memory=Memory.of(found.memory),
-            is_hit=found.is_hit,
-            reason=found.reason,
-            place=found.place,
-            relevance=found.relevance,
-            needed=found.needed,
-            terms=dict(found.terms),
-            signals=dict(found.signals),
-        )
+        return _taken(cls, found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,17 +236,7 @@ class Link:
     @classmethod
     def of(cls, edge: graph.Edge) -> Link:
         """The link as the API returns it."""
-        return cls(
-            id=edge.id,
-            source=edge.source_id,
-            target=edge.target_id,
-            type=edge.type,
-            weight=edge.weight,
-            reason=edge.reason,
-            quality=edge.quality,
-            created_at=datetime_of(edge.created_at),
-            ended_at=_when(edge.valid_to),
-        )
+        return _taken(cls, edge, source=edge.source_id, target=edge.target_id, ended_at=_when(edge.valid_to))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -288,16 +270,7 @@ class Change:
     @classmethod
     def of(cls, change: change.Change) -> Change:
         """The change as the API returns it."""
-        return cls(
-            number=change.sequence,
-            at=datetime_of(change.at),
-            actor=change.actor,
-            operation=change.operation,
-            subject=change.subject,
-            id=change.subject_id,
-            before=change.before,
-            after=change.after,
-        )
+        return _taken(cls, change, number=change.sequence, id=change.subject_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -325,21 +298,8 @@ class Verdict:
     @classmethod
     def of(cls, verdict: verification.Verdict) -> Verdict:
         """The verdict as the API returns it."""
-        return cls(
-            status=verdict.status,
-            confidence=verdict.confidence,
-            because=verdict.because,
-            evidence=tuple(
-                Evidence(
-                    memory=Memory.of(one.memory),
-                    support=one.support,
-                    is_outdated=one.is_outdated,
-                    contradicts=one.contradicts,
-                )
-                for one in verdict.evidence
-            ),
-            missing=tuple(verdict.missing),
-        )
+        evidence = tuple(_taken(Evidence, one) for one in verdict.evidence)
+        return _taken(cls, verdict, evidence=evidence, missing=tuple(verdict.missing))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -357,23 +317,7 @@ class Session:
     @classmethod
     def of(cls, held: session.Session) -> Session:
         """The session as the API returns it."""
-        return cls(
-            id=held.id,
-            namespace=held.namespace,
-            name=held.name,
-            topic=held.topic,
-            summary=held.summary,
-            started_at=datetime_of(held.started_at),
-            ended_at=_when(held.ended_at),
-        )
-
-
-def _memory(held: memory.Memory | None) -> Memory | None:
-    return None if held is None else Memory.of(held)
-
-
-def _session(held: session.Session | None) -> Session | None:
-    return None if held is None else Session.of(held)
+        return _taken(cls, held)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -387,11 +331,7 @@ class StartedSession:
     @classmethod
     def of(cls, started: CoreStarted) -> StartedSession:
         """The answer as the API returns it."""
-        return cls(
-            session=Session.of(started.session),
-            previous=_session(started.previous),
-            last_episode=_memory(started.last_episode),
-        )
+        return _taken(cls, started)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -404,7 +344,7 @@ class EndedSession:
     @classmethod
     def of(cls, ended: CoreEnded) -> EndedSession:
         """The answer as the API returns it."""
-        return cls(session=Session.of(ended.session), episode=_memory(ended.episode))
+        return _taken(cls, ended)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -422,15 +362,7 @@ class ResumedSession:
     @classmethod
     def of(cls, resumed: CoreResumed) -> ResumedSession:
         """The answer as the API returns it."""
-        return cls(
-            current=resumed.current,
-            previous=_session(resumed.previous),
-            last_episode=_memory(resumed.last_episode),
-            decisions=memories_of(resumed.decisions),
-            facts=memories_of(resumed.facts),
-            inferences=memories_of(resumed.inferences),
-            other=memories_of(resumed.other),
-        )
+        return _taken(cls, resumed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -444,11 +376,7 @@ class Rated:
     @classmethod
     def of(cls, rated: CoreRated) -> Rated:
         """The answer as the API returns it."""
-        return cls(
-            memories=memories_of(rated.memories),
-            links=tuple(map(Link.of, rated.links)),
-            forgotten=memories_of(rated.forgotten),
-        )
+        return _taken(cls, rated)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
