@@ -46,6 +46,17 @@ def log(cli):
     return file.read_text() if file.exists() else ""
 
 
+def test_an_agent_is_not_given_what_its_own_instruction_file_says(cli, repositories):
+    widgets = repositories / "widgets"
+    (widgets / "CLAUDE.md").write_text("# Deploys\nWe deploy the widgets on Mondays.\n")
+    assert cli("import", "--from", "markdown", str(widgets / "CLAUDE.md"), "--namespace", "widgets").code == 0
+    asked = {"prompt": "When are the widgets deployed on Mondays?"}
+    assert call(cli, "SessionStart", widgets, source="startup") is None
+    assert call(cli, "UserPromptSubmit", widgets, **asked) is None
+    assert "Mondays" in call(cli, "sessionStart", widgets, "s2", client="cursor")
+    assert "Mondays" in call(cli, "UserPromptSubmit", widgets, "s3", client="codex", **asked)
+
+
 def test_a_rule_explained_on_monday_is_known_on_tuesday_in_its_repository_alone(cli, repositories):
     widgets, gadgets = repositories / "widgets", repositories / "gadgets"
     assert call(cli, "SessionStart", widgets, source="startup") is None

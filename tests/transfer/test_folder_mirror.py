@@ -382,3 +382,17 @@ def test_a_note_that_says_what_is_usual_anyway_stays_as_it_is(ctx, mirror, vault
     revise(ctx, living(ctx)["Idea"].id, Revision(text="Paint it red."))
     settled(mirror, ctx)
     assert (vault / "Idea.md").read_text() == text.replace("blue", "red")
+
+
+def test_claude_codes_folder_gets_a_list_and_nothing_that_claude_md_says(ctx, tmp_path):
+    project = tmp_path / "shop"
+    project.mkdir()
+    (project / "CLAUDE.md").write_text("# Rules\nNever edit migrations.\n")
+    import_from(ctx, "markdown", project)
+    new(ctx, "Tests", "Run make test.")
+    folder = tmp_path / "claude" / "projects" / "-shop" / "memory"
+    settled(FolderMirror(folder, "global"), ctx)
+    assert sorted(path.name for path in folder.glob("*.md")) == ["MEMORY.md", "Tests.md"]
+    assert (folder / "MEMORY.md").read_text() == "- [Tests](Tests.md)\n"
+    assert "name: Tests" in (folder / "Tests.md").read_text()
+    assert "Rules" in living(ctx)

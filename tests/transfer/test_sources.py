@@ -18,6 +18,7 @@ from mcp_memory_file import write_mcp_memory
 from support import START, a_query, everything, faults, is_locked, kept, last_number
 
 from mnemic.app import SOURCES, SYSTEMS, files_of, import_from
+from mnemic.client_config.instruction_block import with_block
 from mnemic.core.entities import OnTakenName, create, observe
 from mnemic.core.graph import end_link
 from mnemic.core.memories import Revision, forget, revise
@@ -624,7 +625,7 @@ def test_claude_codes_notes_and_instructions_come_together(ctx, tmp_path, monkey
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
     project = tmp_path / "my.shop"
     (project / ".git").mkdir(parents=True)
-    write(project / "CLAUDE.md", "# Rules\nNever edit migrations.")
+    write(project / "CLAUDE.md", with_block("# Rules\nNever edit migrations.\n"))
     write(project / ".claude" / "rules" / "style.md", "Short functions.")
     folder = memory_folder(project / "src", {"CLAUDE_CONFIG_DIR": str(tmp_path / "claude")})
     assert folder.parent.name.endswith("-my-shop")
@@ -634,6 +635,7 @@ def test_claude_codes_notes_and_instructions_come_together(ctx, tmp_path, monkey
     done = import_from(ctx, "claude-code", project)
     assert (done.imported, done.errors) == (3, [])
     held = {memory.title: memory for memory in each_memory(ctx.store.read())}
+    assert held["Rules"].content == "Never edit migrations."
     assert held.keys() == {"Tests", "Rules", "style"} and {m.namespace for m in held.values()} == {"my.shop"}
     assert (held["Tests"].summary, held["Tests"].kind) == ("how to run them", "feedback")
     assert import_from(ctx, "claude-code", project).imported == 0

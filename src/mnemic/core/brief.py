@@ -32,11 +32,16 @@ class BriefSection:
 
 
 def brief(
-    ctx: Context, *, budget_tokens: int | None = None, cost: Callable[[Memory], int] | None = None
+    ctx: Context,
+    *,
+    budget_tokens: int | None = None,
+    cost: Callable[[Memory], int] | None = None,
+    is_known: Callable[[Memory], bool] = lambda memory: False,
 ) -> list[BriefSection]:
     """What to know before work begins here: rules, the last session, decisions, news, facts.
 
-    With a budget, as much of it as fits, by the *cost* of each memory as the caller shows it.
+    With a budget, as much of it as fits, by the *cost* of each memory as the caller shows it. What *is_known* to the
+    reader is left out.
     """
     room = budget_tokens if budget_tokens is not None and cost is not None else None
     shown: set[int] = set()
@@ -45,7 +50,7 @@ def brief(
         kept: list[Memory] = []
         for memory in memories:
             needed = cost(memory) if room is not None and cost is not None else 0
-            if memory.id in shown or (room is not None and needed > room):
+            if memory.id in shown or is_known(memory) or (room is not None and needed > room):
                 continue
             shown.add(memory.id)
             kept.append(memory)

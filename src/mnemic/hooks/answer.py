@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import partial
@@ -40,14 +40,17 @@ class Limits:
 def answer(ctx: Context, client: HookClient, event: HookEvent, limits: Limits) -> str:
     """The text for the agent, empty if there is none; lasting statements are stored."""
     name = f"{client.name}:{event.session}"
+    is_known = partial(_is_instruction, client)
     captures = limits.captures and not pause.is_paused(ctx)
     match event.when:
         case When.START:
             room = limits.brief_tokens - FRAME_TOKENS
-            return _brief(prompt_context.opening(ctx, name, room, _cost, resumes=event.resumes))
+            return _brief(
+                prompt_context.opening(ctx, name, room, _cost, resumes=event.resumes, is_known=is_known)
+            )
         case When.PROMPT:
             room = limits.prompt_tokens - FRAME_TOKENS
-            return _framed(_relevant(ctx, name, event.prompt, room, is_logged=captures))
+            return _framed(_relevant(ctx, name, event.prompt, room, is_known=is_known, is_logged=captures))
     if captures:
         closes = event.when is not When.TURN
         turns = islice(_turns(ctx, client, event, name), None if closes else MOST_TURNS)
@@ -79,10 +82,17 @@ def _framed(lines: Sequence[str]) -> str:
     return "\n".join((f"<{INJECTED}>", CAUTION, *lines, f"</{INJECTED}>")) if lines else ""
 
 
-def _relevant(ctx: Context, name: str, prompt: str, room: int, *, is_logged: bool) -> list[str]:
+def _is_instruction(client: HookClient, memory: Memory) -> bool:
+    """Whether *memory* was read from a file that the client gives to its agent itself."""
+    return memory.metadata.get("file") in client.instructions
+
+
+def _relevant(
+    ctx: Context, name: str, prompt: str, room: int, is_known: Callable[[Memory], bool], is_logged: bool
+) -> list[str]:
     """What bears on *prompt*, of each memory the stretch that does."""
     line = partial(_line, asked=prompt, longest=LONGEST_PROMPT_LINE)
-    given = prompt_context.relevant(ctx, name, prompt, room, line, is_logged=is_logged)
+    given = prompt_context.relevant(ctx, name, prompt, room, line, is_known=is_known, is_logged=is_logged)
     return [line(memory) for memory in given]
 
 

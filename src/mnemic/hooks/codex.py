@@ -59,4 +59,5 @@ CODEX = HookClient(
     read=usual_event,
     turns=read_turns,
     reply=usual_reply,
+    instructions=frozenset({"AGENTS.md"}),
 )

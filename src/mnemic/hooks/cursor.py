@@ -64,4 +64,5 @@ CURSOR = HookClient(
     read=_event,
     turns=read_turns,
     reply=_reply,
+    instructions=frozenset({"AGENTS.md"}),
 )

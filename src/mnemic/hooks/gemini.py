@@ -63,4 +63,5 @@ GEMINI = HookClient(
     read=_event,
     turns=read_turns,
     reply=usual_reply,
+    instructions=frozenset({"GEMINI.md"}),
 )

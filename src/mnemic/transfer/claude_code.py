@@ -9,7 +9,11 @@ from pathlib import Path
 from mnemic.errors import NotFound
 
 INSTRUCTIONS = ("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md")
-MEMORY = "memory"
+READ_ANYWAY = frozenset(Path(name).name for name in INSTRUCTIONS)
+"""The names of the files that Claude Code reads at every start."""
+FILE = "file"
+"""Where the metadata of an imported note name its file."""
+MEMORY, PROJECTS = "memory", "projects"
 
 
 def settings_folder(environment: Mapping[str, str]) -> Path:
@@ -24,7 +28,12 @@ def memory_folder(project: Path, environment: Mapping[str, str]) -> Path:
     It is named after the path of the project, each character that is no letter or digit made a hyphen.
     """
     name = re.sub(r"[^A-Za-z0-9]", "-", str(root_of(project)))
-    return settings_folder(environment) / "projects" / name / MEMORY
+    return settings_folder(environment) / PROJECTS / name / MEMORY
+
+
+def is_memory_folder(folder: Path) -> bool:
+    """Whether *folder* is where Claude Code keeps notes of its own about a project."""
+    return folder.name == MEMORY and folder.parent.parent.name == PROJECTS
 
 
 def root_of(project: Path) -> Path:

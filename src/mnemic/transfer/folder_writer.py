@@ -19,6 +19,7 @@ from mnemic.model.memory import Memory
 from mnemic.storage.base import Reader
 from mnemic.storage.queries import each_memory, numbers
 from mnemic.transfer import note_file
+from mnemic.transfer.claude_code import FILE, READ_ANYWAY, is_memory_folder
 from mnemic.transfer.exporter import batched
 from mnemic.transfer.file_names import file_name, unused_name
 from mnemic.transfer.folder_changes import changed_ids
@@ -60,7 +61,7 @@ class FolderWriter(FolderPass):
             for memory in batch:
                 self._write(memory, places[memory.uid], shown.get(memory.id, {}), names, position)
             self.progress(done := done + len(batch), len(living))
-        if (self.mirror.path / INDEX).is_file():
+        if self._is_claude_codes:
             self._index()
         return position
 
@@ -74,7 +75,13 @@ class FolderWriter(FolderPass):
 
     def _is_shown(self, memory: Memory) -> bool:
         is_here = self.mirror.namespace in (None, memory.namespace) and self.ctx.may_see(memory.namespace)
-        return is_here and memory.state is State.LIVING and not is_hidden(memory)
+        is_known = self._is_claude_codes and memory.metadata.get(FILE) in READ_ANYWAY
+        return is_here and memory.state is State.LIVING and not is_hidden(memory) and not is_known
+
+    @property
+    def _is_claude_codes(self) -> bool:
+        """Whether Claude Code reads the folder; it finds in its list what to open."""
+        return is_memory_folder(self.mirror.path) or (self.mirror.path / INDEX).is_file()
 
     def _remove(self, reader: Reader, places: dict[str, str], memories: Mapping[str, Memory]) -> None:
         """Move the files of memories that have left to the trash; erase those of purged ones."""
@@ -195,8 +202,7 @@ class FolderWriter(FolderPass):
         """The text of a file as it is known, or of one that is to be made."""
         path = self.mirror.path / name
         if not path.exists():
-            is_for_claude = (self.mirror.path / INDEX).is_file()
-            return "", note_file.CLAUDE_CODE if is_for_claude else note_file.EMPTY
+            return "", note_file.CLAUDE_CODE if self._is_claude_codes else note_file.EMPTY
         data = path.read_bytes()
         if not data.strip():
             return "", note_file.EMPTY
@@ -256,7 +262,7 @@ class FolderWriter(FolderPass):
     def _index(self) -> None:
         """Keep the list of notes that Claude Code reads first: a line for each note, none for those that are gone."""
         path = self.mirror.path / INDEX
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
+        lines = path.read_text(encoding="utf-8-sig").split("\n") if path.is_file() else []
         kept = [line for line in lines if not (m := INDEX_LINE.match(line)) or self._has(unquote(m[1]))]
         listed = {unquote(match[1]) for line in kept if (match := INDEX_LINE.match(line))}
         for name, state in self.files.items():

@@ -11,6 +11,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
+from mnemic.client_config.instruction_block import without_block
 from mnemic.errors import Invalid
 from mnemic.model.time import iso
 from mnemic.transfer import markdown_note
@@ -109,7 +110,7 @@ def _files(
             shown = os.fsencode(found.name).decode(errors="backslashreplace")
             flaws.append(FlawRecord(shown, "its name is no text in UTF-8"))
             continue
-        page = markdown_note.read(text)
+        page = markdown_note.read(without_block(text))
         if page.fault:
             flaws.append(FlawRecord(name, f"{page.fault}; the front matter is kept as text"))
         written_at = iso(found.stat().st_mtime_ns // 1_000)

@@ -198,6 +198,14 @@ def test_a_prompt_is_given_no_near_repeats_and_only_what_is_given_counts_as_used
     assert used == {memory.id for memory in given}
 
 
+def test_a_statement_is_not_given_beside_the_turn_it_was_said_in(project):
+    capture(project, "c:1", [Turn(f"{RULE} Now write one.", "Written: migrations are in db/.", 1)])
+    given = prompt_context.relevant(
+        project, "c:2", "Where are migrations, and who may edit them?", 300, shown
+    )
+    assert given and len({RULE in memory.content for memory in given}) == len(given)
+
+
 def test_earlier_turns_are_given_unasked_only_if_they_bear_on_the_prompt_clearly(project):
     capture(project, "c:1", [Turn("The release notes are written by Anna after lunch", "Noted.", 1)])
     memories.remember(project, [memories.Note(text="Release notes need a review", kind="rule")])

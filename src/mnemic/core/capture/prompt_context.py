@@ -44,11 +44,18 @@ SHARE_OF_BEST = 0.4
 
 
 def opening(
-    ctx: Context, name: str, budget_tokens: int, cost: Callable[[Memory], int], *, resumes: bool = False
+    ctx: Context,
+    name: str,
+    budget_tokens: int,
+    cost: Callable[[Memory], int],
+    *,
+    resumes: bool = False,
+    is_known: Callable[[Memory], bool] = lambda memory: False,
 ) -> list[BriefSection]:
     """The brief for the session called *name*, which from now on has these memories and no others in view.
 
-    A session that *resumes* still has in view what it was given before, and gets only news.
+    A session that *resumes* still has in view what it was given before, and gets only news. What *is_known* to the
+    agent from elsewhere is left out.
     """
     with suppress(MnemicError):
         episode.close_quiet(ctx, but=name)
@@ -56,7 +63,7 @@ def opening(
     kept = client_session.state_of(session) if resumes else HookState()
     sections = [
         BriefSection(one.title, tuple(memory for memory in one.memories if memory.id not in kept.given))
-        for one in briefs.brief(ctx, budget_tokens=budget_tokens, cost=cost)
+        for one in briefs.brief(ctx, budget_tokens=budget_tokens, cost=cost, is_known=is_known)
     ]
     given = tuple(memory.id for section in sections for memory in section.memories)
     if given or session:
@@ -76,13 +83,15 @@ def relevant(
     budget_tokens: int,
     shown: Callable[[Memory], str],
     *,
+    is_known: Callable[[Memory], bool] = lambda memory: False,
     is_logged: bool = True,
 ) -> list[Memory]:
     """What bears on *prompt* and was not given in the session called *name*. Only that counts as used.
 
     What is *shown* of a memory takes of the budget. Nearly the same text is not given twice.
 
-    Unless it *is_logged*, the prompt is not kept in the recall log.
+    What *is_known* to the agent from elsewhere is left out. Unless it *is_logged*, the prompt is not kept in the recall
+    log.
     """
     text = cleaned(prompt)[:MAX_QUERY_CHARACTERS]
     asks = ASKS.search(text) is not None
@@ -92,7 +101,7 @@ def relevant(
     state = client_session.state_of(session)
 
     def choose(hits: Sequence[Hit]) -> list[Hit]:
-        new = [hit for hit in hits if _is_new(hit, session, state)]
+        new = [hit for hit in hits if _is_new(hit, session, state) and not is_known(hit.memory)]
         return _within(_telling(new, asks=asks), budget_tokens, shown)
 
     # An episode tells of turns that are hits themselves.
@@ -128,7 +137,8 @@ def _within(hits: Sequence[Hit], budget_tokens: int, shown: Callable[[Memory], s
     chosen: dict[str, Hit] = {}
     for hit in hits:
         text = shown(hit.memory)
-        is_new = all(jaccard(text, other) < NEAR for other in chosen)
+        # A statement may stand word for word in the turn it was said in.
+        is_new = all(jaccard(text, one) < NEAR and hit.memory.content not in one for one in chosen)
         if is_new and (needed := estimated_tokens(text)) <= budget_tokens:
             budget_tokens -= needed
             chosen[text] = hit
