@@ -379,7 +379,7 @@ class Memories:
     def open(self, reference: int | str) -> Memory:
         """The memory *reference* means, in full; NotFound if there is none. Counts as a use."""
         must_fit("open", ids=[reference])
-        return Memory.of(memories.open_all(self._ctx, [reference])[0][0])
+        return Memory.of(memories.open_all(self._ctx, [reference]).memories[0][0])
 
     def get(self, namespace: str, name: str) -> Memory | None:
         """The memory called *name* in *namespace*, or None."""

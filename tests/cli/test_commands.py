@@ -151,7 +151,7 @@ def test_recall_reports_hits_left_out_by_the_budget(known):
 
 def test_open_shows_a_memory_whole_with_its_links(known):
     out = known("open", "1").out
-    assert "→ depends_on 2 (weight 0.5, announced there)" in out
+    assert "→ depends_on 2 Standup is at ten. (weight 0.5, announced there)" in out
     assert "← depends_on 1" in known("open", "2").out
     taste = known("open", "Anna's taste").out
     assert "confidence 0.7" in taste and "source   chat" in taste and "Anna prefers tea" in taste

@@ -89,7 +89,7 @@ def test_searches_and_traversals_skip_memories_outside_the_grant(ctx, guest):
     assert {hit.memory.title for hit in found.hits} == {"first", "last"}
     assert [memory.title for memory, _ in explore(guest, 1, depth=3).memories] == ["first"]
     assert explore(guest, 1, depth=3).edges == () and path(guest, 1, 3).memories == ()
-    [(_, links)] = open_all(guest, [1])
+    [(_, links)] = open_all(guest, [1]).memories
     assert links == []
     assert verify(guest, "their secret heron").status != "verified"
     assert all("secret" not in item.memory.content for item in verify(guest, "their secret heron").evidence)

@@ -216,7 +216,7 @@ def test_expired_memories_are_hidden_immediately(ctx, clock):
         find(ctx, "Wifi")
     assert find(ctx, brief.id).title == "Wifi", "by number it can be read in whatever state"
     assert [memory.id for memory, _ in explore(ctx, friend.id).memories] == [friend.id]
-    [(_, links)] = open_all(ctx, [friend.id])
+    [(_, links)] = open_all(ctx, [friend.id]).memories
     assert links == []
 
 
@@ -300,12 +300,12 @@ def test_open_returns_links_to_living_memories_and_counts_as_use(ctx, clock):
     edge = write(ctx.store, work, operation="link", actor="tester", at=ctx.now())
     forget(ctx, [three.id])
     clock.advance(hours=1)
-    [(second, _), (first, links)] = open_all(ctx, ["two", one.id])
+    [(second, _), (first, links)] = open_all(ctx, ["two", one.id]).memories
     assert (second.id, first.id, links) == (two.id, one.id, [edge])
     used = find(ctx, one.id)
     assert (used.access_count, used.accessed_at) == (1, clock())
     with pytest.raises(NotFound):
-        open_all(ctx, [one.id, 99])
+        open_all(ctx, [98, 99])
 
 
 # -- revise
@@ -403,6 +403,16 @@ def test_supersede_replaces_a_memory_by_its_correction(ctx, clock):
     assert [hit.memory.id for hit in recall(ctx, a_query("Deploys", now=clock())).hits] == [new.id]
     [edge] = ctx.store.read().edges(ANY_EDGE)
     assert (edge.source_id, edge.target_id, edge.type, edge.reason) == (new.id, old.id, "supersedes", "moved")
+
+
+def test_a_known_memory_becomes_the_correction_instead_of_standing_twice(ctx):
+    old, new = kept(ctx, "We deploy on Fridays"), kept(ctx, "We deploy on Mondays")
+    found, left = supersede(ctx, old.id, "we deploy on  Mondays", "told in autumn")
+    assert (found.id, left.state) == (new.id, State.SUPERSEDED)
+    [edge] = ctx.store.read().edges(ANY_EDGE)
+    assert (edge.source_id, edge.target_id, edge.type) == (new.id, old.id, "supersedes")
+    again, _ = supersede(ctx, new.id, "We deploy on MONDAYS", None)
+    assert again.id != new.id and again.content == "We deploy on MONDAYS"
 
 
 def test_a_title_that_was_made_is_made_anew(ctx):

@@ -55,13 +55,24 @@ def test_what_is_no_moment_is_refused_by_name(text):
 
 
 @pytest.mark.parametrize(
-    "text, span", [("90s", 90 * SECOND), ("30m", 30 * MINUTE), ("6H", 6 * HOUR), ("1y", YEAR)]
+    "text, span",
+    [
+        ("90s", 90 * SECOND),
+        ("30m", 30 * MINUTE),
+        ("6H", 6 * HOUR),
+        ("1y", YEAR),
+        ("2 days", 2 * DAY),
+        ("1 Week", 7 * DAY),
+        ("10 minutes", 10 * MINUTE),
+    ],
 )
 def test_a_span_is_a_number_and_a_unit(text, span):
     assert parse_span(text, "ttl") == span
 
 
-@pytest.mark.parametrize("text", ["", "0d", "00h", "-1d", "1.5h", "d", "2026-01-01", "1d2h"])
+@pytest.mark.parametrize(
+    "text", ["", "0d", "2 months", "3 dayz", "00h", "-1d", "1.5h", "d", "2026-01-01", "1d2h"]
+)
 def test_what_is_no_span_is_refused_by_name(text):
     with pytest.raises(Invalid, match="ttl: not a span of time"):
         parse_span(text, "ttl")

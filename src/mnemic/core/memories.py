@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache, partial
+from typing import NamedTuple
 
 import orjson
 
@@ -346,15 +347,32 @@ def find(ctx: Context, reference: int | str, namespace: str | None = None) -> Me
     return locate(ctx.read(), ctx, reference, namespace)
 
 
-def open_all(
-    ctx: Context, references: Sequence[int | str], namespace: str | None = None
-) -> list[tuple[Memory, list[Edge]]]:
-    """The memories meant, in that order, each with the links it has to living ones. Counts as a use."""
+class Opened(NamedTuple):
+    """Memories with their links, and the references that mean none."""
+
+    memories: list[tuple[Memory, list[Edge]]]
+    missing: list[int | str]
+
+
+def open_all(ctx: Context, references: Sequence[int | str], namespace: str | None = None) -> Opened:
+    """The memories meant, in that order, each with the links it has to living ones. Counts as a use.
+
+    NotFound if there is none of them.
+    """
     reader = ctx.read()
-    found = [locate(reader, ctx, reference, namespace) for reference in references]
-    opened = [(memory, links_of(reader, ctx, memory)) for memory in found]
+    found: list[Memory] = []
+    missing: list[int | str] = []
+    for reference in references:
+        try:
+            found.append(locate(reader, ctx, reference, namespace))
+        except NotFound:
+            if len(references) == 1:
+                raise
+            missing.append(reference)
+    if not found:
+        raise NotFound(f"No memory {', '.join(repr(str(reference)[:80]) for reference in missing)}")
     touch(ctx, found)
-    return opened
+    return Opened([(memory, links_of(reader, ctx, memory)) for memory in found], missing)
 
 
 def links_of(reader: Reader, ctx: Context, memory: Memory) -> list[Edge]:
@@ -444,14 +462,20 @@ def promote(ctx: Context, memory_id: int) -> Memory:
 def supersede(ctx: Context, reference: int | str, text: str, reason: str | None) -> tuple[Memory, Memory]:
     """Replace a memory by its correction; the old one stays readable as superseded: (new, old).
 
+    A living memory that says the correction already becomes it: who is told of a contradiction has stored both.
+
     Conflict if it is not living or has expired: the correction would expire with it.
     """
 
     def work(tx: Writer) -> tuple[Memory, Memory]:
         old = locate(tx, ctx, reference)
         must_live(old)
+        twin = tx.same_texts([text], (old.namespace,)).get(text)
         old = taken_out(tx, old, State.SUPERSEDED, reason, ctx.now())
-        new = titles.insert(tx, ctx, successor(tx, old, text))
+        if twin is not None and twin != old.id:
+            [new] = tx.get([twin])
+        else:
+            new = titles.insert(tx, ctx, successor(tx, old, text))
         tx.insert_edge(EdgeDraft(new.id, old.id, SUPERSEDES, reason=reason))
         return old, new
 

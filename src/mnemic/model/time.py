@@ -22,7 +22,10 @@ LATEST: Moment = 253_402_300_799_999_999
 """The first and the last moment a calendar can show (the beginning of the year 1, the end of the year 9999)."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_SPAN = re.compile(r"(\d{1,9})\s*(s|m|h|d|w|y)", re.IGNORECASE)
+_SPAN = re.compile(
+    r"(\d{1,9})\s*(s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?|w(?:eeks?)?|y(?:ears?)?)",
+    re.IGNORECASE,
+)
 _UNITS = {"s": SECOND, "m": MINUTE, "h": HOUR, "d": DAY, "w": 7 * DAY, "y": YEAR}
 
 
@@ -37,7 +40,7 @@ def parse_moment(text: str, field: str, now: Moment) -> Moment:
     """The moment *text* means: RFC 3339, a date, or a span before now such as `2h` or `7d`."""
     span = _SPAN.fullmatch(text.strip())
     if span:
-        return max(0, now - int(span[1]) * _UNITS[span[2].lower()])
+        return max(0, now - int(span[1]) * _UNITS[span[2][0].lower()])
     try:
         stamp = datetime.fromisoformat(text.strip())
         stamp = stamp.replace(tzinfo=UTC) if stamp.tzinfo is None else stamp.astimezone(UTC)
@@ -53,4 +56,4 @@ def parse_span(text: str, field: str) -> Moment:
     span = _SPAN.fullmatch(text.strip())
     if not span or not int(span[1]):
         raise Invalid(f"{field}: not a span of time: {text[:40]!r}. Use 90s, 30m, 6h, 7d, 2w or 1y", field)
-    return int(span[1]) * _UNITS[span[2].lower()]
+    return int(span[1]) * _UNITS[span[2][0].lower()]

@@ -251,9 +251,29 @@ def test_remember_reports_the_memories_it_contradicts(ctx):
             "because": "memory 1 says Fridays, the new one says Mondays",
         }
     ]
+    assert stored["next"] == "If it replaces 1: link with source 2, target 1, type supersedes."
     assert call(ctx, "tidy", action="conflicts")["count"] == 1
     [other] = call(ctx, "remember", text="The canteen serves soup")["stored"]
-    assert "contradicts" not in other
+    assert "contradicts" not in other and "next" not in other
+
+
+def test_remember_warns_of_a_secret_and_says_how_to_erase_it(ctx):
+    [stored] = call(ctx, "remember", text="The key is sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123")["stored"]
+    assert stored["may_hold_secret"] is True
+    assert stored["next"] == "If it holds a secret: forget with ids [1], purge true."
+    call(ctx, "forget", ids=[1], purge=True)
+    [other] = call(ctx, "remember", text="The token is missing in staging")["stored"]
+    assert "may_hold_secret" not in other and "next" not in other
+
+
+def test_open_names_what_it_did_not_find_beside_what_it_found(ctx):
+    call(ctx, "remember", items=[{"text": "Tea is at four"}, {"text": "Coffee is at three"}])
+    call(ctx, "link", source=1, target=2, type="after")
+    told = call(ctx, "open", ids=["1", "999"])
+    assert ([memory["id"] for memory in told["memories"]], told["missing"]) == ([1], ["999"])
+    assert told["memories"][0]["links"][0]["title"] == "Coffee is at three"
+    with pytest.raises(NotFound, match="No memory '998', '999'"):
+        call(ctx, "open", ids=["998", "999"])
 
 
 def test_a_supersedes_link_supersedes_its_target_until_undone(ctx):

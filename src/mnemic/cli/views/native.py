@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from mnemic.dialects.native.graph import GraphReply
     from mnemic.dialects.native.history import ChangeShape, HistoryReply, UndoReply
     from mnemic.dialects.native.link import LinkReply
-    from mnemic.dialects.native.open import OpenReply
+    from mnemic.dialects.native.open import OpenedLinkShape, OpenReply
     from mnemic.dialects.native.rate import RateReply
     from mnemic.dialects.native.recall import RecallReply
     from mnemic.dialects.native.reflect import ReflectReply
@@ -80,6 +80,9 @@ def remembered(reply: RememberReply) -> Iterator[str]:
             yield f"{INDENT}{bad('contradicts')} {number(other.id)} {safe(' '.join(other.text.split()))}"
             replace = f"mnemic link {kept.id} {other.id} --type supersedes"
             yield f"{INDENT}{faint(f'If the new one holds from now on: {replace}')}"
+        if kept.may_hold_secret:
+            erase = f"mnemic forget {kept.id} --purge"
+            yield f"{INDENT}{doubtful('It may hold a secret.')} {faint(f'To erase it: {erase}')}"
     for refusal in reply.refused or ():
         yield f"{bad('Not stored')}: {safe(refusal.reason)} {faint('see')} {number(refusal.id)}"
 
@@ -335,6 +338,9 @@ def opened(reply: OpenReply) -> Iterator[str]:
         if position:
             yield ""
         yield from whole(memory)
+    if reply.missing:
+        yield ""
+        yield f"{doubtful('No memory')} {safe(', '.join(map(repr, reply.missing)))}"
 
 
 def whole(memory: MemoryShape) -> Iterator[str]:
@@ -374,11 +380,11 @@ def particulars(memory: MemoryShape) -> Iterator[tuple[str, str]]:
         yield "metadata", safe(str(dict(memory.metadata)))
 
 
-def link_from(memory_id: int, link: LinkShape) -> str:
+def link_from(memory_id: int, link: OpenedLinkShape) -> str:
     """*link* as seen from one of its ends."""
     outward = link.source == memory_id
     arrow, other = ("→", link.target) if outward else ("←", link.source)
-    return f"{arrow} {link_type(link)} {number(other)}{remarks(link)}"
+    return f"{arrow} {link_type(link)} {number(other)} {safe(link.title)}{remarks(link)}"
 
 
 def link_type(link: LinkShape) -> str:

@@ -46,10 +46,16 @@ class OpenRequest(Request):
     record: Recorded = True
 
 
+class OpenedLinkShape(LinkShape):
+    """A link, with the title of its other end."""
+
+    title: str
+
+
 class OpenedShape(MemoryShape):
     """A memory with its links."""
 
-    links: list[LinkShape] | None = None
+    links: list[OpenedLinkShape] | None = None
     links_left: int | None = None
     """How many more there are than are shown; `explore` shows more of them."""
 
@@ -59,6 +65,8 @@ class OpenReply(Shape):
 
     memories: list[OpenedShape]
     count: int
+    missing: list[str] | None = None
+    """Those asked for that are no memory."""
 
 
 @MNEMIC.operation(
@@ -73,15 +81,25 @@ def open_(ctx: Context, request: OpenRequest) -> OpenReply:
     """Read memories in full, with all fields and links, when you know their ids or titles."""
     ctx = at(ctx, request.as_of) if request.record else at(ctx, request.as_of).without_trace()
     opened = memories.open_all(ctx, request.ids, request.namespace)
-    return OpenReply(memories=[_opened(memory, edges) for memory, edges in opened], count=len(opened))
+    return OpenReply(
+        memories=[_opened(ctx, memory, edges) for memory, edges in opened.memories],
+        count=len(opened.memories),
+        missing=[str(reference) for reference in opened.missing] or None,
+    )
 
 
-def _opened(memory: Memory, edges: Sequence[Edge]) -> OpenedShape:
+def _opened(ctx: Context, memory: Memory, edges: Sequence[Edge]) -> OpenedShape:
     """A memory with its links, of very many the strongest and newest."""
     strongest = sorted(edges, key=lambda edge: (-edge.weight, -edge.id))[:MOST_LINKS]
+    ends = {edge.id: edge.target_id if edge.source_id == memory.id else edge.source_id for edge in strongest}
+    titles = {other.id: other.title for other in ctx.read().get(sorted(set(ends.values())))}
     return OpenedShape.model_construct(
         None,
         **dict(shown(memory)),
-        links=[shown_link(edge) for edge in sorted(strongest, key=lambda edge: edge.id)] or None,
+        links=[
+            OpenedLinkShape(**dict(shown_link(edge)), title=titles[ends[edge.id]])
+            for edge in sorted(strongest, key=lambda edge: edge.id)
+        ]
+        or None,
         links_left=len(edges) - len(strongest) or None,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Annotated
 
@@ -9,7 +10,7 @@ from pydantic import Field, WithJsonSchema, model_validator
 
 from mnemic.core import memories, sessions
 from mnemic.core.context import Context
-from mnemic.core.memories import COMPARED_AT_ONCE, Note
+from mnemic.core.memories import COMPARED_AT_ONCE, Kept, Note
 from mnemic.dialects.framework import Example, Flags, Hidden, Positional, Shape
 from mnemic.dialects.json_schema import IN_LISTS
 from mnemic.dialects.native.dialect import MNEMIC
@@ -141,6 +142,9 @@ class KeptShape(Shape):
     namespace: str
     similar: list[SimilarShape] | None = None
     contradicts: list[ContradictedShape] | None = None
+    may_hold_secret: bool | None = None
+    next: str | None = None
+    """What to do about a contradiction or a secret."""
 
 
 class ContradictedShape(Shape):
@@ -193,29 +197,41 @@ def remember(ctx: Context, request: RememberRequest) -> RememberReply:
     notes = request.notes(ctx, now_in.id if now_in else None)
     outcome = memories.remember(ctx, notes, force=request.force)
     return RememberReply(
-        stored=[
-            KeptShape(
-                id=kept.memory.id,
-                uid=kept.memory.uid,
-                title=kept.memory.title,
-                namespace=kept.memory.namespace,
-                similar=[
-                    SimilarShape(id=twin.id, title=twin.title, similarity=round(similarity, 3))
-                    for twin, similarity in kept.similar
-                ]
-                or None,
-                contradicts=_contradicted(ctx, kept.memory)
-                if len(outcome.kept) <= COMPARED_AT_ONCE
-                else None,
-            )
-            for kept in outcome.kept
-        ],
+        stored=[_kept(ctx, kept, is_compared=len(outcome.kept) <= COMPARED_AT_ONCE) for kept in outcome.kept],
         refused=[
             RefusedShape(index=refusal.index, reason=refusal.reason, id=refusal.known.id)
             for refusal in outcome.refused
         ]
         or None,
     )
+
+
+def _kept(ctx: Context, kept: Kept, *, is_compared: bool) -> KeptShape:
+    from mnemic.core.capture.secrets import redacted
+
+    contradicted = _contradicted(ctx, kept.memory) if is_compared else None
+    may_hold_secret = redacted(kept.memory.content) != kept.memory.content
+    return KeptShape(
+        id=kept.memory.id,
+        uid=kept.memory.uid,
+        title=kept.memory.title,
+        namespace=kept.memory.namespace,
+        similar=[
+            SimilarShape(id=twin.id, title=twin.title, similarity=round(similarity, 3))
+            for twin, similarity in kept.similar
+        ]
+        or None,
+        contradicts=contradicted,
+        may_hold_secret=may_hold_secret or None,
+        next=" ".join(_next(kept.memory.id, contradicted or (), may_hold_secret)) or None,
+    )
+
+
+def _next(number: int, contradicted: Sequence[ContradictedShape], may_hold_secret: bool) -> Iterator[str]:
+    for other in contradicted:
+        yield f"If it replaces {other.id}: link with source {number}, target {other.id}, type supersedes."
+    if may_hold_secret:
+        yield f"If it holds a secret: forget with ids [{number}], purge true."
 
 
 def _contradicted(ctx: Context, memory: Memory) -> list[ContradictedShape] | None:
