@@ -9,7 +9,7 @@ import subprocess
 import time
 
 import psycopg
-from postgres_server import Server, server_folder, unprivileged
+from postgres_server import LOGIN, SUPERUSER, Server, server_folder, unprivileged
 
 CONFIGURATION = """
 [databases]
@@ -46,14 +46,14 @@ class Pgbouncer:
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Pgbouncer:
-        (self.folder / "users").write_text('"postgres" ""\n')
+        (self.folder / "users").write_text(f'"{SUPERUSER}" ""\n"{LOGIN}" ""\n')
         written = CONFIGURATION.format(server=self._server.folder, port=self._server.port, folder=self.folder)
         (self.folder / "configuration").write_text(written)
         command = unprivileged([program(), "-q", self.folder / "configuration"])
         self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         for _ in range(600):
             try:
-                psycopg.connect(self.url("postgres"), connect_timeout=5).close()
+                psycopg.connect(self.url("postgres", SUPERUSER), connect_timeout=5).close()
                 return self
             except psycopg.OperationalError:
                 assert self._process.poll() is None, (self.folder / "log").read_text()[-2000:]
@@ -66,6 +66,6 @@ class Pgbouncer:
         self._process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def url(self, database: str) -> str:
+    def url(self, database: str, user: str = LOGIN) -> str:
         """The address of a database of the server, through the pooler."""
-        return f"postgresql://postgres@/{database}?host={self.folder}&port=6432"
+        return f"postgresql://{user}@/{database}?host={self.folder}&port=6432"

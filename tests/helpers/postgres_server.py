@@ -26,6 +26,18 @@ FOLDERS = {"16": "pginstall", "18": "pginstall18"}
 NOBODY = 65534
 RUNNING = "MNEMIC_TEST_SERVER"
 """Where the children of a test find the folder of the server."""
+LOGIN, OWNER = "mnemic", "mnemic_owner"
+"""The role that stores log in as, and the one that owns their tables, as `docs/team.md` has it."""
+ROLES = f"""
+DO $$ BEGIN
+  IF NOT pg_is_in_recovery() AND NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = '{OWNER}') THEN
+    CREATE ROLE {OWNER};
+    CREATE ROLE {LOGIN} LOGIN;
+    GRANT {OWNER} TO {LOGIN} WITH INHERIT FALSE, SET TRUE;
+  END IF;
+END $$
+"""
+SUPERUSER = "postgres"
 QUICK = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 """For tests that nobody pulls the plug on."""
 SETTINGS = {
@@ -135,12 +147,13 @@ class Server:
                 unprivileged([*command, listen, *settings]), stdout=log, stderr=log, cwd=self.folder
             )
         self._await_answer()
+        self.execute(ROLES)
 
     def _await_answer(self) -> None:
         assert self._process
         for _ in range(600):
             try:
-                psycopg.connect(self.url("postgres"), connect_timeout=5).close()
+                psycopg.connect(self.url("postgres", SUPERUSER), connect_timeout=5).close()
                 return
             except psycopg.OperationalError:
                 if self._process.poll() is not None:
@@ -166,20 +179,20 @@ class Server:
         """Let a standby become the primary."""
         self._run(["pg_ctl", "promote", "-D", self.data, "-w"])
 
-    def url(self, database: str, user: str = "postgres") -> str:
+    def url(self, database: str, user: str = LOGIN) -> str:
         """The address of a database."""
         return f"postgresql://{user}@/{database}?host={self.folder}&port={self.port}"
 
     def execute(self, sql: str, database: str = "postgres") -> list[tuple[object, ...]]:
-        """What *sql* gives."""
-        with psycopg.connect(self.url(database), autocommit=True) as connection:
+        """What *sql* gives the superuser."""
+        with psycopg.connect(self.url(database, SUPERUSER), autocommit=True) as connection:
             cursor = connection.execute(sql.encode())
             return cursor.fetchall() if cursor.description else []
 
     def create(self, name: str = "") -> str:
         """A new empty database; its address."""
         name = name or f"t{secrets.token_hex(6)}"
-        self.execute(f'CREATE DATABASE "{name}"')
+        self.execute(f'CREATE DATABASE "{name}" OWNER {OWNER}')
         return self.url(name)
 
     def drop(self, name: str) -> None:
@@ -266,7 +279,7 @@ def give_back(folder: Path) -> None:
 def _empty(url: str) -> None:
     """Empty a database over a connection of its own, which is kept: a new one would read the catalogue anew."""
     if url not in _cleaners:
-        _cleaners[url] = psycopg.connect(url, autocommit=True)
+        _cleaners[url] = psycopg.connect(url, user=SUPERUSER, autocommit=True)
     connection = _cleaners[url]
     [[is_ours]] = connection.execute("SELECT to_regnamespace('mnemic') IS NOT NULL").fetchall()
     if is_ours:

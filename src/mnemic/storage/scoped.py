@@ -52,21 +52,26 @@ STANDING = frozenset({State.LIVING, State.NAMED, State.SUPERSEDED})
 """The states in which a memory can be at the end of a link that counts."""
 
 
-def scoped_reader(reader: Reader, scope: Scope) -> Reader:
-    """*reader* narrowed to *scope*; itself if everything is visible."""
-    return reader if scope.visible is None else ScopedReader(reader, scope)
+def scoped_reader(reader: Reader, scope: Scope, whole: Reader | None = None) -> Reader:
+    """*reader* narrowed to *scope*; itself if everything is visible.
+
+    An engine that narrows *reader* too gives *whole*, which sees everything: whether a number is taken, or where a
+    memory has been, depends on more than the scope.
+    """
+    return reader if scope.visible is None else ScopedReader(reader, scope, whole)
 
 
-def scoped_writer(writer: Writer, scope: Scope) -> Writer:
+def scoped_writer(writer: Writer, scope: Scope, whole: Reader | None = None) -> Writer:
     """*writer* narrowed to *scope*; itself if everything is visible."""
-    return writer if scope.visible is None else ScopedWriter(writer, scope)
+    return writer if scope.visible is None else ScopedWriter(writer, scope, whole)
 
 
 class ScopedReader:
     """A Reader of the visible namespaces."""
 
-    def __init__(self, reader: Reader, scope: Scope):
+    def __init__(self, reader: Reader, scope: Scope, whole: Reader | None = None):
         self._reader = reader
+        self._whole = reader if whole is None else whole
         self._scope = scope
         self._everything = Filter(namespaces=scope.visible, states=ALL_STATES)
 
@@ -289,7 +294,7 @@ class ScopedReader:
         return self._shown(self._reader.changes(after), limit)
 
     def _shown(self, changes: Iterator[Change], limit: int | None) -> Iterator[Change]:
-        return islice(_VisibleChanges(self._reader, self._scope).among(changes), limit)
+        return islice(_VisibleChanges(self._reader, self._scope, self._whole).among(changes), limit)
 
     # -- the store as a whole
 
@@ -333,8 +338,9 @@ def _beside(rows: Mapping[int, Candidate], visible: frozenset[int]) -> dict[int,
 class _VisibleChanges:
     """Which changes a scope shows. Where a memory is and has been is read once for all of its changes."""
 
-    def __init__(self, reader: Reader, scope: Scope):
+    def __init__(self, reader: Reader, scope: Scope, whole: Reader):
         self._reader = reader
+        self._whole = whole
         self._scope = scope
         self._ends: dict[int, list[int]] = {}
         self._visible: dict[int, bool] = {}
@@ -385,7 +391,7 @@ class _VisibleChanges:
         """The namespaces a memory left with the change at *position* and with its next move, if it did."""
         if number not in self._moves:
             of_memory = ChangeFilter(subject=Subject.MEMORY, subject_ids=(number,))
-            changes = self._reader.journal(of_memory)
+            changes = self._whole.journal(of_memory)
             self._moves[number] = [
                 (change.position, str(change.before["namespace"]))
                 for change in changes
@@ -398,8 +404,8 @@ class _VisibleChanges:
 class ScopedWriter(ScopedReader):
     """A Writer to the visible namespaces."""
 
-    def __init__(self, writer: Writer, scope: Scope):
-        super().__init__(writer, scope)
+    def __init__(self, writer: Writer, scope: Scope, whole: Reader | None = None):
+        super().__init__(writer, scope, whole)
         self._writer = writer
 
     def _must_cover(self, namespace: str) -> None:
@@ -440,7 +446,7 @@ class ScopedWriter(ScopedReader):
     def insert_session(self, draft: SessionDraft) -> Session:
         """A new session in a visible namespace."""
         self._must_cover(draft.namespace)
-        if draft.id is not None and session_numbered(self._writer, draft.id):
+        if draft.id is not None and session_numbered(self._whole, draft.id):
             raise Denied(f"session_id: this token may not use session {draft.id}.")
         return self._writer.insert_session(draft)
 
@@ -492,7 +498,7 @@ class ScopedWriter(ScopedReader):
     def import_memory(self, memory: Memory, *, is_checked: bool = False) -> Memory:
         """A memory from another store, for a visible namespace."""
         self._must_cover(memory.namespace)
-        if numbers(self._writer, [memory.uid]):
+        if numbers(self._whole, [memory.uid]):
             raise Conflict("id: is taken by a memory that this token may not use")
         return self._writer.import_memory(memory, is_checked=is_checked)
 

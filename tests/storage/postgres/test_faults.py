@@ -117,7 +117,7 @@ def test_a_standby_takes_over_and_nothing_acknowledged_is_lost(servers):
             break
         time.sleep(0.05)
     hosts = f"host={primary.folder},{standby.folder}&port=5432,5432"
-    store = opened(f"postgresql://postgres@/memories?{hosts}&target_session_attrs=read-write")
+    store = opened(f"postgresql://mnemic@/memories?{hosts}&target_session_attrs=read-write")
     load = Load(store)
     load.await_more(20)
     primary.stop(signal.SIGQUIT)
@@ -238,7 +238,7 @@ def test_a_connection_that_is_cut_is_made_anew(servers):
     one.start()
     one.create("memories")
     with Proxy(one.port) as proxy:
-        store = opened(f"postgresql://postgres@127.0.0.1:{proxy.port}/memories")
+        store = opened(f"postgresql://mnemic@127.0.0.1:{proxy.port}/memories")
         load = Load(store)
         load.await_more(5)
         proxy.cut()

@@ -133,7 +133,7 @@ def pair() -> Iterator[tuple[Server, Server]]:
 def test_notifications_go_on_after_a_failover(engine, never_polls):
     with pair() as (primary, standby):
         hosts = f"host={primary.folder},{standby.folder}&port=5432,5432"
-        url = f"postgresql://postgres@/memories?{hosts}&target_session_attrs=read-write"
+        url = f"postgresql://mnemic@/memories?{hosts}&target_session_attrs=read-write"
         store, other = listening(PostgresStore(url, open_index)), PostgresStore(url, open_index)
         primary.stop(signal.SIGQUIT)
         standby.promote()
@@ -153,7 +153,7 @@ def test_behind_a_pooler_changes_are_found_by_polling(engine):
         server.start()
         server.create("memories")
         with Pooler(server.port) as pooler:
-            url = f"postgresql://postgres@127.0.0.1:{pooler.port}/memories"
+            url = f"postgresql://mnemic@127.0.0.1:{pooler.port}/memories"
             store, other = PostgresStore(url, open_index), PostgresStore(url, open_index)
             waiting = Waiting(store)
             put(other, a_draft("news"))

@@ -7,7 +7,7 @@ from contextlib import closing
 
 import psycopg
 import pytest
-from postgres_server import shared_server
+from postgres_server import SUPERUSER, shared_server
 from support import START, a_draft, put
 
 from mnemic.app import engines
@@ -53,16 +53,16 @@ def test_a_password_is_never_told(engine):
 
 
 def test_a_role_without_rights_is_told_which_it_lacks(url):
-    with psycopg.connect(url, autocommit=True) as owner:
+    with psycopg.connect(url, user=SUPERUSER, autocommit=True) as owner:
         owner.execute("DROP ROLE IF EXISTS poor")
         owner.execute("CREATE ROLE poor LOGIN")
-    told = refusal(url.replace("postgres@", "poor@", 1), StoreUnusable)
+    told = refusal(url.replace("mnemic@", "poor@", 1), StoreUnusable)
     assert "lacks a right" in told and "permission denied" in told
 
 
 def test_a_newer_format_is_refused_and_left_alone(url):
     opened(url).close()
-    with psycopg.connect(url, autocommit=True) as owner:
+    with psycopg.connect(url, user=SUPERUSER, autocommit=True) as owner:
         owner.execute("UPDATE mnemic.meta SET value = '99' WHERE key = 'format'")
     assert "newer Mnemic (format 99" in refusal(url, StoreUnusable)
 
@@ -82,7 +82,7 @@ def test_what_was_restored_from_another_server_is_settled(url):
     first = opened(url)
     put(first, a_draft("a heron"))
     first.close()
-    with psycopg.connect(url, autocommit=True) as owner:
+    with psycopg.connect(url, user=SUPERUSER, autocommit=True) as owner:
         owner.execute("UPDATE mnemic.journal SET xid = '99999999999'")
     store = opened(url)
     assert [change.subject_id for change in store.read().changes(BEGINNING)] == [1]
@@ -111,7 +111,7 @@ INSERT INTO member VALUES (2, 1, '/garden.amem', 'archive', 'garden'), (1, 1, '/
 
 def test_workspaces_of_an_older_database_are_kept(url):
     opened(url).close()
-    with psycopg.connect(url, autocommit=True) as owner:
+    with psycopg.connect(url, user=SUPERUSER, autocommit=True) as owner:
         owner.execute(OLD_WORKSPACES)
         owner.execute(WORKSPACES)
     with closing(opened(url)) as store:

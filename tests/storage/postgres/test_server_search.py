@@ -11,7 +11,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from postgres_server import shared_server
+from postgres_server import SUPERUSER, shared_server
 from psycopg.conninfo import conninfo_to_dict
 from support import START, Uids, WordEmbedder, embedding
 
@@ -126,7 +126,7 @@ def url() -> Iterator[str]:
     """A database with pgvector and memories in it."""
     server = shared_server()
     address = server.create()
-    with psycopg.connect(address, autocommit=True) as connection:
+    with psycopg.connect(address, user=SUPERUSER, autocommit=True) as connection:
         connection.execute("CREATE EXTENSION vector")
     with closing(opened(address, 1 << 40)) as store:
         put_all(store)
@@ -243,7 +243,7 @@ def test_word_statistics_are_the_same(by_index, by_server):
 def test_kept_statistics_follow_what_is_stored(url, by_server):
     by_server.upkeep()
     held = "SELECT holders FROM mnemic.term WHERE token = 'zebra'"
-    with psycopg.connect(url, autocommit=True) as connection:
+    with psycopg.connect(url, user=SUPERUSER, autocommit=True) as connection:
         assert connection.execute(held).fetchall() == []
 
         def put(tx: Writer) -> list[int]:
@@ -294,7 +294,7 @@ def test_vector_index_is_used_where_there_is_one_and_changes_no_answer(url, by_s
     finally:
         monkeypatch.undo()
         by_server.upkeep()
-    with psycopg.connect(url) as connection:
+    with psycopg.connect(url, user=SUPERUSER) as connection:
         left = "SELECT count(*) FROM pg_class WHERE relname LIKE 'passage\\_hnsw%'"
         assert connection.execute(left).fetchall() == [(0,)]
 
@@ -351,7 +351,7 @@ def test_server_without_pgvector_is_searched_by_words_and_says_what_it_lacks():
             question = "Which deployment of the payment service failed?"
             before = asked(store.read(), ASKS["any"], question, Filter())
             assert before.rows
-        with psycopg.connect(address, autocommit=True) as connection:
+        with psycopg.connect(address, user=SUPERUSER, autocommit=True) as connection:
             connection.execute("CREATE EXTENSION vector")
         with closing(opened(address, 0)) as store:
             assert store.lack() is None

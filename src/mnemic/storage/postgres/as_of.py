@@ -20,7 +20,6 @@ from mnemic.storage.postgres.connection import (
     Executor,
     Held,
     Pool,
-    Pooled,
     Row,
     Values,
     in_our_words,
@@ -28,6 +27,7 @@ from mnemic.storage.postgres.connection import (
 )
 from mnemic.storage.postgres.past_index import PastIndex, present_idf
 from mnemic.storage.postgres.reader import PostgresReader
+from mnemic.storage.postgres.row_security import EVERYWHERE
 from mnemic.storage.postgres.rows import row, rows
 from mnemic.storage.postgres.search_reader import TRAITS
 from mnemic.storage.postgres.store import OpenedStore, denied
@@ -65,9 +65,15 @@ COUNTED_EXACTLY = 1_000
 class PastPooled:
     """Statements that see the rows as they were after the change with this number."""
 
-    def __init__(self, pool: Pool, sequence: int):
+    def __init__(self, pool: Pool, sequence: int, row_scope: str | None):
         self._pool = pool
         self._sequence = sequence
+        self.row_scope = row_scope
+
+    @property
+    def everywhere(self) -> PastPooled:
+        """The same for statements that must see the rows of every namespace."""
+        return self if self.row_scope is None else PastPooled(self._pool, self._sequence, EVERYWHERE)
 
     def run(self, sql: str, values: Values = ()) -> list[Row]:
         """The rows of the answer."""
@@ -75,7 +81,7 @@ class PastPooled:
         def ask() -> list[Row]:
             with self._pool.taken() as connection, connection.transaction():
                 connection.execute(SHOW_PAST.format(sequence=int(self._sequence)))
-                return Held(connection).run(sql, values)
+                return Held(connection, self.row_scope).run(sql, values)
 
         return patiently(self._pool, ask)
 
@@ -93,7 +99,7 @@ class PastReader(PostgresReader):
     def __init__(self, store: PastStore, db: Executor):
         super().__init__(store, db)
         self._past = store.past_index
-        self._present = store.present.read_all()
+        self._present = store.present.read_all(db.row_scope)
 
     def _unchanged(self, wanted: Filter) -> Filter:
         """*wanted* among the memories that are today what they were."""
@@ -247,6 +253,7 @@ class PastStore(OpenedStore):
     def __init__(self, present: PostgresStore, pool: Pool, position: Position):
         super().__init__(pool, present.location, present.open_index)
         self.present = present
+        self.has_row_security = present.has_row_security
         self.capacity = present.capacity
         self.past_index = PastIndex(position.number, self.index)
         self._position = position
@@ -258,11 +265,12 @@ class PastStore(OpenedStore):
         """Whether this is the store at *position*, with nothing that has been purged."""
         if (position, models) != (self._position, self._used):
             return False
-        return row(Pooled(self._pool), PURGED_SINCE, (self._seen.number,)) is None
+        return row(self.present.whole, PURGED_SINCE, (self._seen.number,)) is None
 
     def read(self, scope: Scope = EVERYTHING) -> Reader:
         """A reader of what was in *scope*."""
-        return scoped_reader(PastReader(self, PastPooled(self._pool, self._position.number)), scope)
+        past = PastPooled(self._pool, self._position.number, self.row_scope(scope))
+        return scoped_reader(PastReader(self, past), scope, PastReader(self, past.everywhere))
 
     @contextmanager
     def snapshot(self, scope: Scope = EVERYTHING) -> Iterator[Reader]:

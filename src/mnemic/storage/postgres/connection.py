@@ -20,6 +20,7 @@ from mnemic.errors import Busy, Cancelled, Conflict, Invalid, MnemicError, Store
 from mnemic.storage.cancellation import is_cancelled
 from mnemic.storage.postgres.inserts import Inserts, statement
 from mnemic.storage.postgres.pooler import ServerConnection
+from mnemic.storage.postgres.row_security import EVERYWHERE, SET_ROW_SCOPE
 from mnemic.storage.postgres.schema import SCHEMA
 
 T = TypeVar("T")
@@ -62,6 +63,14 @@ class Executor(Protocol):
 
     def changed(self, sql: str, values: Values = ()) -> int:
         """How many rows the statement changed."""
+
+    @property
+    def row_scope(self) -> str | None:
+        """Which namespaces' rows the statements see; None if the session says it, or the server does not ask."""
+
+    @property
+    def everywhere(self) -> Executor:
+        """The same for statements that must see the rows of every namespace."""
 
 
 class Pool:
@@ -122,13 +131,13 @@ class Pool:
         self.forget()
 
 
-def connected(url: str) -> ServerConnection:
+def connected(url: str, settings: Mapping[str, str] = SETTINGS) -> ServerConnection:
     """A new connection, set up as our statements need it."""
     connection = ServerConnection.connect(
         url, autocommit=True, prepare_threshold=3, connect_timeout=CONNECT_SECONDS, application_name="mnemic"
     )
     try:
-        return connection.settle(SETTINGS)
+        return connection.settle(settings)
     except BaseException:
         connection.close()
         raise
@@ -137,13 +146,23 @@ def connected(url: str) -> ServerConnection:
 class Held:
     """A session over one connection, mostly inside a transaction.
 
-    What gives no answer can wait: it is sent ahead of the next statement that does, with one wait for both.
+    What gives no answer can wait: it is sent ahead of the next statement that does, with one wait for both. Each
+    statement runs under the row scope it was given with; None leaves that to the session.
     """
 
-    def __init__(self, connection: ServerConnection):
+    def __init__(self, connection: ServerConnection, row_scope: str | None = None):
         self.connection = connection
-        self._waiting: list[tuple[str, Values]] = []
-        self._inserts = Inserts()
+        self.row_scope = row_scope
+        self._queue = _Queue()
+
+    @property
+    def everywhere(self) -> Held:
+        """The same session for statements that must see the rows of every namespace."""
+        if self.row_scope in (None, EVERYWHERE):
+            return self
+        held = Held(self.connection, EVERYWHERE)
+        held._queue = self._queue
+        return held
 
     def run(self, sql: str, values: Values = ()) -> list[Row]:
         """The rows of the answer."""
@@ -156,48 +175,92 @@ class Held:
 
     def later(self, sql: str, values: Values = ()) -> None:
         """Run a statement whose answer nobody wants, before any other that follows."""
-        self._waiting.append((sql, values))
+        self._queue.statements.append((self.row_scope, sql, values))
 
     def insert(self, table: str, row: Mapping[str, Any]) -> None:
         """Insert a row, together with others, before any statement that follows."""
-        self._inserts.add(table, row)
+        self._queue.inserts.add(table, row)
+        self._queue.insert_scope = self.row_scope
 
     def _execute(self, sql: str, values: Values) -> psycopg.Cursor[Row]:
-        if not self._waiting and not self._inserts.are_waiting:
+        is_idle = self.connection.info.transaction_status is psycopg.pq.TransactionStatus.IDLE
+        statements = list(self._queue.take((self.row_scope, sql, values), is_idle=is_idle))
+        if len(statements) == 1:
             return self.connection.execute(sql, values)
+        # A pooler gives each statement outside of a transaction another session.
+        if is_idle and self.connection.is_pooled and not _is_control(statements[0][0]):
+            with self.connection.transaction():
+                return self._pipelined(statements)
+        return self._pipelined(statements)
+
+    def _pipelined(self, statements: Sequence[tuple[str, Values]]) -> psycopg.Cursor[Row]:
         with self.connection.pipeline():
-            for one in (*self._taken(), (sql, values)):
+            for one in statements:
                 cursor = self.connection.execute(*one)
         return cursor
 
-    def _taken(self) -> list[tuple[str, Values]]:
-        """What waits, in order; the rows in one statement, since none of them is read or changed by it."""
-        taken, self._waiting = self._waiting, []
-        if rows := self._inserts.take():
+
+class _Queue:
+    """Statements and rows that wait for the next statement, and the row scope of the transaction."""
+
+    def __init__(self) -> None:
+        self.statements: list[tuple[str | None, str, Values]] = []
+        self.inserts = Inserts()
+        self.insert_scope: str | None = None
+        self._in_force: str | None = None
+
+    def take(
+        self, last: tuple[str | None, str, Values], *, is_idle: bool
+    ) -> Iterator[tuple[str, Values]]:
+        """What waits, in order, and *last*, each under its row scope. It ends with the transaction."""
+        waiting, self.statements = self.statements, []
+        if is_idle:
+            self._in_force = None
+        for row_scope, sql, values in (*waiting, *self._insertion(), last):
+            if _is_control(sql):
+                self._in_force = None
+            elif row_scope is not None and row_scope != self._in_force:
+                self._in_force = row_scope
+                yield SET_ROW_SCOPE, (row_scope,)
+            yield sql, values
+
+    def _insertion(self) -> Iterator[tuple[str | None, str, Values]]:
+        """The rows in one statement, since none of them is read or changed by it."""
+        if rows := self.inserts.take():
             values = {table: orjson.dumps(some, default=dict).decode() for table, some in rows.items()}
-            taken.append((statement(tuple(rows)), values))
-        return taken
+            yield self.insert_scope, statement(tuple(rows)), values
+
+
+def _is_control(sql: str) -> bool:
+    """Whether *sql* begins or ends a transaction."""
+    return sql.lstrip().startswith(("BEGIN", "COMMIT", "ROLLBACK"))
 
 
 class Pooled:
     """A session that takes a connection for each statement. Reads are tried again while the server is away."""
 
-    def __init__(self, pool: Pool):
+    def __init__(self, pool: Pool, row_scope: str | None = None):
         self._pool = pool
+        self.row_scope = row_scope
+
+    @property
+    def everywhere(self) -> Pooled:
+        """The same for statements that must see the rows of every namespace."""
+        return self if self.row_scope is None else Pooled(self._pool, EVERYWHERE)
 
     def run(self, sql: str, values: Values = ()) -> list[Row]:
         """The rows of the answer."""
 
         def ask() -> list[Row]:
             with self._pool.taken() as connection:
-                return Held(connection).run(sql, values)
+                return Held(connection, self.row_scope).run(sql, values)
 
         return patiently(self._pool, ask)
 
     def changed(self, sql: str, values: Values = ()) -> int:
         """How many rows the statement changed. It is not tried again."""
         with self._pool.taken() as connection:
-            return Held(connection).changed(sql, values)
+            return Held(connection, self.row_scope).changed(sql, values)
 
 
 def patiently(pool: Pool, work: Callable[[], T]) -> T:

@@ -85,11 +85,6 @@ class Inserts:
         taken, self._rows = self._rows, {}
         return taken
 
-    @property
-    def are_waiting(self) -> bool:
-        """Whether there are any."""
-        return bool(self._rows)
-
 
 @cache
 def statement(tables: tuple[str, ...]) -> str:

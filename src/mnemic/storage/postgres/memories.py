@@ -45,8 +45,7 @@ SELECT {_LIST} FROM memory m WHERE m.id > %(after)s AND {{conditions}} ORDER BY 
 """
 
 
-IS_NAMED = """hashtextextended(m.name, 0) = hashtextextended({0}, 0)
-  AND hashtextextended(m.name, 1) = hashtextextended({0}, 1) AND m.name = {0}"""
+IS_NAMED = "md5(m.name) = md5({0}) AND m.name = {0}"
 """That a name equals a parameter, in the form the index has it."""
 NAMED = {
     state: f"""
@@ -56,7 +55,7 @@ ORDER BY m.id
 """
     for state in (State.LIVING, State.NAMED)
 }
-IS_TITLED = "hashtextextended(m.title, 0) = hashtextextended({0}, 0) AND m.title = {0}"
+IS_TITLED = "md5(m.title) = md5({0}) AND m.title = {0}"
 FIRST_END = """
 SELECT min(expires_at) FROM memory WHERE expires_at IS NOT NULL AND state = 'living'
 """

@@ -6,6 +6,8 @@ import psycopg
 
 from mnemic.errors import StoreUnusable
 from mnemic.storage.postgres.connection import Row
+from mnemic.storage.postgres.owner import as_owner
+from mnemic.storage.postgres.row_security import EVERYWHERE, SET_ROW_SCOPE
 from mnemic.storage.postgres.schema import MIGRATIONS, PAST_SCHEMA, SCHEMA
 from mnemic.storage.tables import COPYING
 
@@ -78,17 +80,20 @@ def migrate(connection: psycopg.Connection[Row], where: str) -> None:
         )
     if found < len(MIGRATIONS):
         _apply(connection, where)
-    elif connection.execute(IS_FOREIGN).fetchall() == [(True,)]:
+    else:
         with connection.transaction():
-            connection.execute(LOCK)
-            connection.execute(ADOPT)
+            connection.execute(SET_ROW_SCOPE, (EVERYWHERE,))
+            if connection.execute(IS_FOREIGN).fetchall() == [(True,)]:
+                connection.execute(LOCK)
+                connection.execute(ADOPT)
 
 
 def _apply(connection: psycopg.Connection[Row], where: str) -> None:
     if connection.execute("SELECT pg_is_in_recovery()").fetchall() == [(True,)]:
         raise StoreUnusable(f"{where} is a standby of an older format. Open the primary once to upgrade it.")
-    with connection.transaction():
+    with as_owner(connection):
         connection.execute(LOCK)
+        connection.execute(SET_ROW_SCOPE, (EVERYWHERE,))
         connection.execute(MAKE)
         # Another process may have migrated while we waited for the lock.
         for step in range(version_of(connection), len(MIGRATIONS)):

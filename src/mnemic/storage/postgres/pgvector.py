@@ -7,6 +7,7 @@ from typing import NamedTuple
 import psycopg
 
 from mnemic.storage.postgres.connection import Executor, Row, first_line
+from mnemic.storage.postgres.owner import as_owner
 from mnemic.storage.postgres.rows import row
 
 OLDEST = (0, 8)
@@ -107,7 +108,7 @@ def _prepare(connection: psycopg.Connection[Row], schema: str) -> str | None:
     if _is_prepared(connection):
         return None
     try:
-        with connection.transaction():
+        with as_owner(connection):
             connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('mnemic migrations', 0))")
             if not _is_prepared(connection):
                 connection.execute(PREPARE.format(schema=schema).encode())

@@ -356,6 +356,8 @@ def _columns(table: str) -> str:
     return ", ".join(["namespace_id", "id", *names])
 
 
+_PAST_VIEWS = ("memory", "edge", "session", "statement", "tag", "journal")
+
 # Named like the tables: whoever puts their schema in front reads the past by every query of the present.
 VIEWS = f"""
 {_view("memory", _columns(MEMORY))}
@@ -422,5 +424,57 @@ DROP TABLE member;
 DROP TABLE workspace;
 """
 
-MIGRATIONS: tuple[str, ...] = (TABLES + VIEWS, SEARCH, WORKSPACES)
+# Row-level security. `mnemic.scope` holds the names of the namespaces that a transaction may see, as JSON, or '*'. What
+# is not leakproof cannot be answered by an index of a table with a policy: so names are found by their MD5, which is,
+# and the index tables (`words`, `passage`, `mark`, `term`) have no policy. Whoever asks them joins with `memory`.
+_SEES_ALL = "(SELECT current_setting('mnemic.scope', true)) = '*'"
+_VISIBLE = f"{_SEES_ALL} OR namespace_id = ANY ((SELECT {SCHEMA}.visible_namespaces())::integer[])"
+_WAS_ASKED = f"{_SEES_ALL} OR namespaces::jsonb <@ (SELECT {SCHEMA}.visible_names())"
+POLICIES = {
+    **dict.fromkeys(
+        (
+            "memory",
+            "memory_past",
+            "statement",
+            "tag",
+            "edge",
+            "edge_past",
+            "session",
+            "session_past",
+            "journal",
+        ),
+        _VISIBLE,
+    ),
+    "recall_log": _WAS_ASKED,
+    "token": _SEES_ALL,
+}
+"""Which rows of a table a transaction sees and writes."""
+
+
+def _policy(table: str, condition: str) -> str:
+    return f"""
+CREATE POLICY visible ON {SCHEMA}.{table} USING ({condition});
+ALTER TABLE {SCHEMA}.{table} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+"""
+
+
+ROW_SECURITY = f"""
+CREATE FUNCTION {SCHEMA}.visible_names() RETURNS jsonb LANGUAGE sql STABLE PARALLEL SAFE AS $$
+    SELECT CASE WHEN current_setting('mnemic.scope', true) LIKE '[%' THEN current_setting('mnemic.scope')::jsonb END
+$$;
+CREATE FUNCTION {SCHEMA}.visible_namespaces() RETURNS integer[] LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
+BEGIN
+    RETURN ARRAY(SELECT n.id FROM {SCHEMA}.namespace n
+        WHERE n.name IN (SELECT jsonb_array_elements_text({SCHEMA}.visible_names())));
+END $$;
+DROP INDEX {SCHEMA}.memory_name, {SCHEMA}.memory_placeholder, {SCHEMA}.memory_title, {SCHEMA}.tag_name;
+CREATE UNIQUE INDEX memory_name ON {SCHEMA}.memory (namespace_id, md5(name))
+    WHERE state = 'living' AND name IS NOT NULL;
+CREATE UNIQUE INDEX memory_placeholder ON {SCHEMA}.memory (namespace_id, md5(name)) WHERE state = 'named';
+CREATE INDEX memory_title ON {SCHEMA}.memory (namespace_id, md5(title)) WHERE state = 'living';
+{"".join(f"ALTER VIEW {PAST_SCHEMA}.{view} SET (security_invoker = true);" for view in _PAST_VIEWS)}
+{"".join(_policy(table, condition) for table, condition in POLICIES.items())}
+"""
+
+MIGRATIONS: tuple[str, ...] = (TABLES + VIEWS, SEARCH, WORKSPACES, ROW_SECURITY)
 """Entry n takes a database from format n to n + 1."""

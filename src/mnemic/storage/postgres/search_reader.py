@@ -22,6 +22,7 @@ from mnemic.storage.postgres import bm25, memories, spelling, words
 from mnemic.storage.postgres.bm25 import Bm25, Choice, Passing
 from mnemic.storage.postgres.connection import Executor, Held, in_our_words, our_errors
 from mnemic.storage.postgres.index_source import PostgresSource
+from mnemic.storage.postgres.row_security import EVERYWHERE
 from mnemic.storage.postgres.rows import column, rows, value
 from mnemic.storage.scale import best_of, scaled
 from mnemic.storage.sqlite import fts
@@ -105,12 +106,13 @@ class SearchReader:
         if self._snapshot is not None:
             yield self._snapshot
         elif self._is_held:
-            yield self._store.index.inside(PostgresSource(self._db))
+            yield self._store.index.inside(PostgresSource(self._db.everywhere))
         else:
             pooled = self._db
-            with self._store.held() as self._db:
+            with self._store.held(pooled.row_scope) as self._db:
                 try:
-                    with self._store.index.moment(PostgresSource(self._db)) as self._snapshot:
+                    source = PostgresSource(self._db.everywhere)
+                    with self._store.index.moment(source) as self._snapshot:
                         yield self._snapshot
                 finally:
                     self._snapshot, self._db = None, pooled
@@ -171,7 +173,9 @@ class SearchReader:
 
     def _described(self, ask: Ask, memory_ids: Sequence[int], found: _Matches) -> Candidates:
         """These memories with what *ask* wants of each; with traits, without those that have none."""
-        traits = self._traits(memory_ids) if ask.has_traits else dict.fromkeys(memory_ids, UNTOLD)
+        # An index knows no policy: what it finds for a limited caller is looked up in `memory`, which does.
+        is_looked_up = ask.has_traits or self._db.row_scope not in (None, EVERYWHERE)
+        traits = self._traits(memory_ids) if is_looked_up else dict.fromkeys(memory_ids, UNTOLD)
         placed = [number for number, one in traits.items() if one.session_id is not None]
         beside = self._neighbours(placed) if placed else {}
         statements = [one.statement_id for one in found.near.values()]

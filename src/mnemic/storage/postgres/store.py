@@ -34,6 +34,7 @@ from mnemic.storage.postgres.index_source import BEGIN
 from mnemic.storage.postgres.migrations import migrate, refuse_unfinished_copy
 from mnemic.storage.postgres.notifications import Announcer, Listener
 from mnemic.storage.postgres.reader import PostgresReader
+from mnemic.storage.postgres.row_security import EVERYWHERE, OFF, is_active, row_scope
 from mnemic.storage.postgres.rows import row, rows, value
 from mnemic.storage.postgres.terms import KnownTerms
 from mnemic.storage.postgres.writer import PostgresWriter
@@ -91,6 +92,8 @@ class OpenedStore:
     """What the present and the past of a store share."""
 
     capacity: Capacity
+    has_row_security = True
+    """Whether the server shows rows of the namespaces alone that a transaction names."""
 
     def __init__(self, pool: Pool, where: str, open_index: OpenIndex):
         self._pool = pool
@@ -113,11 +116,20 @@ class OpenedStore:
         """The names of the models whose vectors are compared."""
         return self._used
 
+    def row_scope(self, scope: Scope) -> str | None:
+        """What the statements for *scope* have to name; None if the server does not ask."""
+        return row_scope(scope) if self.has_row_security else None
+
+    @property
+    def whole(self) -> Pooled:
+        """Statements about the whole store, each in a transaction of its own."""
+        return Pooled(self._pool, self.row_scope(EVERYTHING))
+
     @contextmanager
-    def held(self) -> Iterator[Held]:
+    def held(self, row_scope: str | None = EVERYWHERE) -> Iterator[Held]:
         """A connection kept for the block."""
         with self._pool.taken() as connection:
-            yield Held(connection)
+            yield Held(connection, row_scope if self.has_row_security else None)
 
     # -- what readers and writers share
 
@@ -179,6 +191,7 @@ class PostgresStore(OpenedStore):
                 migrate(connection, where)
                 refuse_unfinished_copy(connection, where)
                 self.capacity = Capacity(index_bytes, pgvector.probe(connection))
+                self.has_row_security = is_active(connection)
         except BaseException:
             self.close()
             raise
@@ -187,17 +200,18 @@ class PostgresStore(OpenedStore):
         """A view of the newest committed state, limited to *scope*."""
         if self._pool.is_closed:
             raise closed()
-        return scoped_reader(self.read_all(), scope)
+        row_scope = self.row_scope(scope)
+        return scoped_reader(self.read_all(row_scope), scope, self.read_all(self.row_scope(EVERYTHING)))
 
-    def read_all(self) -> PostgresReader:
-        """A reader of the newest committed state, for any scope."""
-        return PostgresReader(self, Pooled(self._pool))
+    def read_all(self, row_scope: str | None) -> PostgresReader:
+        """A reader of the newest committed state, of all rows that *row_scope* lets it see."""
+        return PostgresReader(self, Pooled(self._pool, row_scope))
 
     @contextmanager
     def snapshot(self, scope: Scope = EVERYTHING) -> Iterator[Reader]:
         """A reader that sees one moment."""
-        with self._look_over() as db:
-            yield scoped_reader(PostgresReader(self, db), scope)
+        with self._look_over(scope) as db:
+            yield scoped_reader(PostgresReader(self, db), scope, PostgresReader(self, db.everywhere))
 
     def change(
         self,
@@ -217,16 +231,16 @@ class PostgresStore(OpenedStore):
             if not (durable and self._durable):
                 db.later("SET LOCAL synchronous_commit = off")
             writer.lock(scope.asked, waits=waits)
-            result = work(scoped_writer(writer, scope))
+            result = work(scoped_writer(writer, scope, PostgresReader(self, db.everywhere)))
             self._commit(db, writer)
             return result
 
         with our_errors(self.location):
-            return patiently(self._pool, lambda: self._transaction(begun))
+            return patiently(self._pool, lambda: self._transaction(scope, begun))
 
-    def _transaction(self, begun: Callable[[Held], T]) -> T:
+    def _transaction(self, scope: Scope, begun: Callable[[Held], T]) -> T:
         with self._pool.taken() as connection:
-            db = Held(connection)
+            db = Held(connection, self.row_scope(scope))
             db.later("BEGIN")
             try:
                 return begun(db)
@@ -249,7 +263,7 @@ class PostgresStore(OpenedStore):
 
     def _was_committed(self, xid: str, writer: PostgresWriter) -> bool:
         """Whether the transaction that was lost at its end is there. What it wrote tells it from another server's."""
-        db = Pooled(self._pool)
+        db = self.whole
         if writer.batches:
             return row(db, WAS_WRITTEN, (writer.batches[0], xid)) is not None
         return bool(value(db, STATUS, (xid,)) == "committed")
@@ -257,7 +271,7 @@ class PostgresStore(OpenedStore):
     def newest(self) -> Position:
         """The position of the newest settled change."""
         with our_errors(self.location):
-            return journal.newest(Pooled(self._pool))
+            return journal.newest(self.whole)
 
     def wait(self, after: Position, seconds: float) -> Position:
         """Wait for a settled change after *after*, at most so long; notifications tell of what others commit."""
@@ -286,7 +300,7 @@ class PostgresStore(OpenedStore):
     def position_at(self, moment: Moment) -> Position:
         """The position of the newest change made at or before *moment*."""
         with our_errors(self.location):
-            return journal.position_at(Pooled(self._pool), moment)
+            return journal.position_at(self.whole, moment)
 
     def at(self, position: Position) -> Store:
         """The store as of *position*: readable like any other, never writable."""
@@ -303,7 +317,7 @@ class PostgresStore(OpenedStore):
         self._used = names
         values = {"names": list(names)}
         with our_errors(self.location):
-            db = Pooled(self._pool)
+            db = self.whole
             if row(db, FOREIGN_VECTORS, values) and not value(db, IS_STANDBY):
                 db.changed(UNEMBED_FOREIGN, values)
 
@@ -325,12 +339,13 @@ class PostgresStore(OpenedStore):
             return integrity.check(db)
 
     def lack(self) -> str | None:
-        """What the server lacks, in a sentence; None if it lacks nothing."""
-        return self.capacity.capability.lack
+        """What the server lacks, in a sentence or two; None if it lacks nothing."""
+        lacks = [self.capacity.capability.lack, None if self.has_row_security else OFF]
+        return " ".join(lack for lack in lacks if lack) or None
 
     def upkeep(self) -> None:
         """Refresh the statistics and build the vector indexes that search by the server relies on."""
-        with our_errors(self.location), self.held() as db:
+        with our_errors(self.location), self.held(None) as db:
             upkeep.run(db, self.capacity.capability.schema)
             if self.capacity.knn(db) is not None:
                 self.index = self.open_index(
@@ -346,9 +361,9 @@ class PostgresStore(OpenedStore):
             yield found
 
     @contextmanager
-    def _look_over(self) -> Iterator[Held]:
+    def _look_over(self, scope: Scope = EVERYTHING) -> Iterator[Held]:
         """A connection that sees one moment."""
-        with our_errors(self.location), self.held() as db:
+        with our_errors(self.location), self.held(self.row_scope(scope)) as db:
             db.run(BEGIN)
             try:
                 yield db

@@ -16,11 +16,14 @@ from mnemic.model.memory import Memory, Statement
 from mnemic.storage.base import Progress
 from mnemic.storage.decoders import memory_of
 from mnemic.storage.postgres import memories, minhash, words
-from mnemic.storage.postgres.connection import Held, Row, connected, location, our_errors
+from mnemic.storage.postgres.connection import SETTINGS, Held, Row, connected, location, our_errors
 from mnemic.storage.postgres.index_source import BEGIN
 from mnemic.storage.postgres.migrations import migrate, unfinished_copy, version_of
+from mnemic.storage.postgres.owner import as_owner
 from mnemic.storage.postgres.pooler import ServerConnection
+from mnemic.storage.postgres.row_security import EVERYWHERE, SET_ROW_SCOPE
 from mnemic.storage.postgres.rows import row, rows, value
+from mnemic.storage.postgres.schema import POLICIES
 from mnemic.storage.postgres.store import ADD_NAMESPACE, NAMESPACES
 from mnemic.storage.postgres.writer import STORE_KEY
 from mnemic.storage.tables import COPYING, COUNTERS, OWN_SETTINGS, Table
@@ -102,6 +105,10 @@ UNHURRIED = """
 SET LOCAL statement_timeout = 0;
 SET LOCAL idle_in_transaction_session_timeout = 0
 """
+WITHOUT_ROW_SECURITY, WITH_ROW_SECURITY = (
+    "; ".join(f"ALTER TABLE {table} {way} ROW LEVEL SECURITY" for table in POLICIES)
+    for way in ("DISABLE", "ENABLE")
+)
 ADD_TERMS = """
 INSERT INTO term (namespace_id, token) SELECT DISTINCT w.namespace_id, t FROM words w, unnest(w.tokens) t
 """
@@ -164,7 +171,7 @@ class PostgresCopy:
     def __init__(self, url: str):
         self._where = location(url)
         with our_errors(self._where):
-            self._connection = connected(url)
+            self._connection = connected(url, SETTINGS | {"mnemic.scope": EVERYWHERE})
         self._db = Held(self._connection)
         self._rows = PostgresRows(self._connection, self._where)
         self._spaces: dict[str | None, int] = {}
@@ -189,6 +196,9 @@ class PostgresCopy:
         """Make the tables."""
         with our_errors(self._where):
             migrate(self._connection, self._where)
+            # COPY cannot fill a table with policies; nobody opens the database until they hold again.
+            with as_owner(self._connection):
+                self._db.run(WITHOUT_ROW_SECURITY)
             with self._connection.transaction():
                 self._db.run(SET_ORIGIN, (origin,))
                 self._connection.cursor().executemany(ADD_NAMESPACE, [(name,) for name in namespaces])
@@ -293,6 +303,8 @@ class PostgresCopy:
                 self._db.run(SET_NUMBER, {"sequence": sequence, "number": counters[name]})
             self._db.run(LAST_VERSION)
             self._db.run(LAST_MODEL)
+            with as_owner(self._connection):
+                self._db.run(WITH_ROW_SECURITY)
             self._db.run(DROP_ORIGIN)
 
 
@@ -302,6 +314,7 @@ def rows_now(connection: ServerConnection, where: str) -> Iterator[PostgresRows]
     connection.execute(BEGIN)
     try:
         connection.execute(UNHURRIED)
+        connection.execute(SET_ROW_SCOPE, (EVERYWHERE,))
         yield PostgresRows(connection, where)
     finally:
         connection.execute("ROLLBACK")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from mnemic.storage.postgres import pgvector
 from mnemic.storage.postgres.connection import STATEMENT_SECONDS, Held
+from mnemic.storage.postgres.owner import session_as_owner
 from mnemic.storage.postgres.pgvector import BUILD, DROP, index_name
 from mnemic.storage.postgres.rows import rows, value
 
@@ -74,7 +75,9 @@ def run(db: Held, schema: str | None) -> None:
         if schema is not None:
             while pgvector.halve_some(db):
                 pass
-            _index_vectors(db, schema)
+            with session_as_owner(db.connection) as is_owner:
+                if is_owner:
+                    _index_vectors(db, schema)
     finally:
         if not db.connection.broken:
             db.run(AS_BEFORE)

@@ -229,6 +229,8 @@ class PostgresWriter(PostgresReader):
     def __init__(self, store: OpenedStore, db: Held, operation: str, actor: str, at: Moment):
         super().__init__(store, db)
         self._held = db
+        self._whole = db.everywhere
+        """For what depends on more than the namespaces that the caller sees."""
         self._numbers: tuple[list[int], list[int]] = ([], [])
         """Drawn for memories and for statements."""
         self._expected = 0
@@ -295,7 +297,7 @@ class PostgresWriter(PostgresReader):
     @functools.cached_property
     def _place(self) -> _Place:
         """Where in the journal we stand, read when it is first needed."""
-        [(sequence, newest, first_end, xid, purges)] = rows(self._db, BEGINNING)
+        [(sequence, newest, first_end, xid, purges)] = rows(self._whole, BEGINNING)
         # A clock set back must not let the journal's moments fall: as_of relies on their order.
         return _Place([sequence], sequence, max(self._given_at, newest), first_end, xid, purges)
 
@@ -376,17 +378,17 @@ class PostgresWriter(PostgresReader):
         """Insert an imported memory with its uid, times, state and counters. Invalid if it breaks a limit."""
         memory.check()
         fields = dict(zip(memories.COLUMNS, ALL_FIELDS(memory), strict=True))
-        if memory.id and (self._is_far(memory.id) or memories.one(self._db, memory.id)):
+        if memory.id and (self._is_far(memory.id) or memories.one(self._whole, memory.id)):
             fields["id"] = 0
         texts = [statement.text for statement in memory.statements]
         # Whoever takes in many passes over the one that cannot be; nothing of it may stay.
-        if not is_checked and row(self._db, UID_IS_TAKEN, (bytes.fromhex(memory.uid.replace("-", "")),)):
+        if not is_checked and row(self._whole, UID_IS_TAKEN, (bytes.fromhex(memory.uid.replace("-", "")),)):
             raise Conflict("uid: is taken")
         return self._insert(fields, texts)
 
     def _is_far(self, number: int) -> bool:
         """Whether *number* lies so far beyond all others that columns by number would fill the memory."""
-        return number > FARTHEST and number > value(self._db, memories.NEWEST) + FARTHEST
+        return number > FARTHEST and number > value(self._whole, memories.NEWEST) + FARTHEST
 
     def _insert(self, fields: dict[str, Any], texts: Sequence[str]) -> Memory:
         """A new row with these *fields*, under the next number if that is 0."""
@@ -445,7 +447,7 @@ class PostgresWriter(PostgresReader):
         space, old_space = self._space(changed.namespace), self._space(memory.namespace)
         if {"name", "state", "namespace"} & after.keys():
             self._must_be_free(space, changed.namespace, changed.name, changed.state, memory.id)
-        history.keep_memory(self._db, memory, frozenset(after), self._next)
+        history.keep_memory(self._whole, memory, frozenset(after), self._next)
         columns = [name for name in after if name != "statements"]
         # A body alone changes when the clock stands where the memory was last changed.
         if columns:
@@ -540,7 +542,7 @@ class PostgresWriter(PostgresReader):
         """A text that this memory had before has its vectors already."""
         body = statement.text
         values = {"space": space, "memory": number, "digest": fingerprint.digest(body), "text": body}
-        twin = row(self._db, EARLIER_TWIN, {**values, "models": list(self._store.used_models)})
+        twin = row(self._whole, EARLIER_TWIN, {**values, "models": list(self._store.used_models)})
         if twin:
             ends = {"space": space, "memory": number, "from": twin[0], "to": statement.id}
             self._db.run(COPY_PASSAGES, ends)
@@ -570,23 +572,23 @@ class PostgresWriter(PostgresReader):
                 self._purge(memory)
                 purged += 1
         if purged:
-            recall_log.drop_about(self._db, memory_ids)
+            recall_log.drop_about(self._whole, memory_ids)
         return purged
 
     def _purge(self, memory: Memory) -> None:
         space = self._space(memory.namespace)
         values = {"id": memory.id, "space": space}
-        self._db.run(journal.ERASE, values)
-        self._db.run(words.DROP_TERMS, {**values, "tokens": words.of(memory).tokens})
-        self._db.run(COUNT_PURGE)
+        self._whole.run(journal.ERASE, values)
+        self._whole.run(words.DROP_TERMS, {**values, "tokens": words.of(memory).tokens})
+        self._whole.run(COUNT_PURGE)
         self._terms.clear()
-        self._db.run(words.TAKE_OUT, (memory.id,))
-        minhash.take_out(self._db, memory, space)
-        history.purge(self._db, memory.id)
-        self._db.run(versions.DROP_VERSION, (Subject.MEMORY, memory.id))
-        self._db.run(versions.PUT_ALIAS, (memory.uid, memory.id))
+        self._whole.run(words.TAKE_OUT, (memory.id,))
+        minhash.take_out(self._whole, memory, space)
+        history.purge(self._whole, memory.id)
+        self._whole.run(versions.DROP_VERSION, (Subject.MEMORY, memory.id))
+        self._whole.run(versions.PUT_ALIAS, (memory.uid, memory.id))
         for statement in DELETE:
-            self._db.run(statement, values)
+            self._whole.run(statement, values)
         self._log(space, Subject.MEMORY, memory.id, None, None)
 
     def rewrite_history(self, subject: Subject, number: int, rewrite: Rewrite) -> None:
@@ -660,7 +662,7 @@ class PostgresWriter(PostgresReader):
             metadata=draft.metadata,
         )
         taken = {"id": number, "space": space, "name": session.name}
-        if row(self._db, sessions.IS_TAKEN, taken):
+        if row(self._whole, sessions.IS_TAKEN, taken):
             raise Conflict(f"session: {session.name!r} (number {number}) is taken")
         encoded = sessions.encode({name: getattr(session, name) for name in sessions.COLUMNS})
         encoded["namespace"] = space
@@ -671,7 +673,7 @@ class PostgresWriter(PostgresReader):
 
     def _next_session(self) -> int:
         self._db.run(sessions.LOCK)
-        return int(value(self._db, sessions.NEXT))
+        return int(value(self._whole, sessions.NEXT))
 
     def update_session(self, session: Session, patch: SessionPatch) -> Session:
         """*session* with *patch* applied."""
