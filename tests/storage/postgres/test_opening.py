@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from contextlib import closing
-
-import psycopg
-import pytest
-from postgres_server import SUPERUSER, shared_server
-from support import START, a_draft, put
+import shutil
+from contextlib import ExitStack, closing
 
 from mnemic.app import engines
 from mnemic.core.context import Context
@@ -52,12 +48,53 @@ def test_a_password_is_never_told(engine):
     assert "secret" not in refusal("postgresql://someone:secret@127.0.0.1:1/x", Unavailable)
 
 
+def test_a_server_that_refuses_says_why_and_is_not_waited_for(engine):
+    server = Server(
+        server_folder("refusing"), {**QUICK, "listen_addresses": "127.0.0.1", "max_connections": "9"}
+    )
+    server.port = free_port()
+    try:
+        server.make()
+        with (server.data / "pg_hba.conf").open("w") as rules:
+            rules.write("local all all trust\nhost m all 127.0.0.1/32 scram-sha-256\n")
+        server.start()
+        server.create("m")
+        server.execute(f"ALTER ROLE {LOGIN} PASSWORD 'right'")
+        address = f"postgresql://{LOGIN}:right@127.0.0.1:{server.port}/m"
+        opened(address).close()
+        assert "refuses this user or password" in refusal(address.replace("right", "wrong"), StoreUnusable)
+        assert "pg_hba.conf" in refusal(address.replace("/m", "/postgres"), StoreUnusable)
+        assert "does not support SSL" in refusal(f"{address}?sslmode=require", StoreUnusable)
+        assert "not a PostgreSQL address" in refusal(address.replace(f":{server.port}", ":port"), Invalid)
+        with ExitStack() as held:
+            while True:
+                try:
+                    held.enter_context(psycopg.connect(address))
+                except psycopg.OperationalError:
+                    break
+            assert "no connection left" in refusal(address, Unavailable)
+    finally:
+        server.stop()
+        shutil.rmtree(server.folder, ignore_errors=True)
+
+
 def test_a_role_without_rights_is_told_which_it_lacks(url):
     with psycopg.connect(url, user=SUPERUSER, autocommit=True) as owner:
         owner.execute("DROP ROLE IF EXISTS poor")
         owner.execute("CREATE ROLE poor LOGIN")
     told = refusal(url.replace("mnemic@", "poor@", 1), StoreUnusable)
-    assert "lacks a right" in told and "permission denied" in told
+    assert "lacks a right" in told and "permission denied" in told and "as the owner" in told
+
+
+def test_a_role_that_may_only_read_is_told_so(url):
+    opened(url).close()
+    with psycopg.connect(url, user=SUPERUSER, autocommit=True) as owner:
+        owner.execute("DROP ROLE IF EXISTS reading")
+        owner.execute("CREATE ROLE reading LOGIN IN ROLE pg_read_all_data")
+    with closing(opened(url.replace("mnemic@", "reading@", 1))) as store:
+        assert "may read, but not write" in (store.lack() or "")
+        with pytest.raises(StoreUnusable, match="lacks a right"):
+            put(store, a_draft("a heron"))
 
 
 def test_a_newer_format_is_refused_and_left_alone(url):

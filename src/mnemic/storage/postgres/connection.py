@@ -52,6 +52,17 @@ LOST = (
     errors.IdleInTransactionSessionTimeout,
 )
 """A server that goes down, or one that is no primary any more: another try finds the one that took over."""
+REFUSALS = (
+    "authentication failed",
+    "does not exist",
+    "could not translate host",
+    "no password supplied",
+    "pg_hba.conf",
+    "SSL",
+    "certificate",
+    "invalid",
+)
+"""Words of the driver by which a connection was refused that will be refused again."""
 AGAIN = (errors.SerializationFailure, errors.DeadlockDetected)
 
 
@@ -209,9 +220,7 @@ class _Queue:
         self.insert_scope: str | None = None
         self._in_force: str | None = None
 
-    def take(
-        self, last: tuple[str | None, str, Values], *, is_idle: bool
-    ) -> Iterator[tuple[str, Values]]:
+    def take(self, last: tuple[str | None, str, Values], *, is_idle: bool) -> Iterator[tuple[str, Values]]:
         """What waits, in order, and *last*, each under its row scope. It ends with the transaction."""
         waiting, self.statements = self.statements, []
         if is_idle:
@@ -291,8 +300,7 @@ def is_passing(error: psycopg.Error) -> bool:
 
 
 def _is_refusal(message: str) -> bool:
-    wrong = ("authentication failed", "does not exist", "could not translate host", "no password supplied")
-    return any(one in message for one in wrong)
+    return any(one in message for one in REFUSALS)
 
 
 @contextmanager
@@ -337,6 +345,8 @@ def ours(error: psycopg.Error, where: str) -> Exception:
 def unreachable(error: psycopg.Error, where: str) -> MnemicError:
     """Why a server cannot be used, in one sentence that says what to do."""
     message = str(error)
+    if "invalid integer value" in message:
+        return not_an_address()
     if "authentication failed" in message or "no password supplied" in message:
         return StoreUnusable(
             f"{where}: the server refuses this user or password. Check the URL given with --db."
@@ -345,9 +355,25 @@ def unreachable(error: psycopg.Error, where: str) -> MnemicError:
         return StoreUnusable(f"{where}: there is no such database on the server. Create it with `createdb`.")
     if "role" in message and "does not exist" in message:
         return StoreUnusable(f"{where}: there is no such user on the server. Create it with `createuser`.")
+    if "pg_hba.conf" in message:
+        return StoreUnusable(
+            f"{where}: the server does not let this user in from here. Add a line to its pg_hba.conf."
+        )
+    if "SSL" in message or "certificate" in message:
+        reason = message.rpartition("failed: ")[2].strip()
+        return StoreUnusable(f"{where}: {reason}. Check sslmode and the certificates named by the URL.")
+    if "too many" in message or "connection slots" in message:
+        return Unavailable(
+            f"{where}: the server has no connection left. Raise its max_connections, or try later."
+        )
     return Unavailable(
         f"{where}: the server does not answer. Check the address given with --db and that it runs."
     )
+
+
+def not_an_address() -> MnemicError:
+    """The refusal of a URL that cannot be understood."""
+    return Invalid("db: not a PostgreSQL address; write postgresql://user@host:5432/database", "db")
 
 
 def first_line(error: psycopg.Error) -> str:
@@ -360,9 +386,7 @@ def location(url: str) -> str:
     try:
         parts = conninfo_to_dict(url)
     except psycopg.ProgrammingError:
-        raise Invalid(
-            "db: not a PostgreSQL address; write postgresql://user@host:5432/database", "db"
-        ) from None
+        raise not_an_address() from None
     hosts = str(parts.get("host") or "localhost")
     host = "localhost" if hosts.startswith("/") else hosts
     return f"{host}/{parts.get('dbname') or parts.get('user') or ''}"

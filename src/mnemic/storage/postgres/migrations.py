@@ -5,7 +5,7 @@ from __future__ import annotations
 import psycopg
 
 from mnemic.errors import StoreUnusable
-from mnemic.storage.postgres.connection import Row
+from mnemic.storage.postgres.connection import Row, first_line
 from mnemic.storage.postgres.owner import as_owner
 from mnemic.storage.postgres.row_security import EVERYWHERE, SET_ROW_SCOPE
 from mnemic.storage.postgres.schema import MIGRATIONS, PAST_SCHEMA, SCHEMA
@@ -91,11 +91,17 @@ def migrate(connection: psycopg.Connection[Row], where: str) -> None:
 def _apply(connection: psycopg.Connection[Row], where: str) -> None:
     if connection.execute("SELECT pg_is_in_recovery()").fetchall() == [(True,)]:
         raise StoreUnusable(f"{where} is a standby of an older format. Open the primary once to upgrade it.")
-    with as_owner(connection):
-        connection.execute(LOCK)
-        connection.execute(SET_ROW_SCOPE, (EVERYWHERE,))
-        connection.execute(MAKE)
-        # Another process may have migrated while we waited for the lock.
-        for step in range(version_of(connection), len(MIGRATIONS)):
-            connection.execute(MIGRATIONS[step].encode())
-            connection.execute(SET_FORMAT, (str(step + 1),))
+    try:
+        with as_owner(connection):
+            connection.execute(LOCK)
+            connection.execute(SET_ROW_SCOPE, (EVERYWHERE,))
+            connection.execute(MAKE)
+            # Another process may have migrated while we waited for the lock.
+            for step in range(version_of(connection), len(MIGRATIONS)):
+                connection.execute(MIGRATIONS[step].encode())
+                connection.execute(SET_FORMAT, (str(step + 1),))
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise StoreUnusable(
+            f"{where}: this role lacks a right to make or upgrade the tables ({first_line(error)}). "
+            "Open it once as the owner of the database."
+        ) from None

@@ -80,6 +80,9 @@ WHERE until IS NULL AND model_id IN (SELECT id FROM model WHERE name != ALL(%(na
 IS_STANDBY = """
 SELECT pg_is_in_recovery()
 """
+MAY_WRITE = """
+SELECT has_table_privilege('journal', 'INSERT')
+"""
 STATUS = """
 SELECT pg_xact_status(%s::text::xid8)
 """
@@ -340,8 +343,12 @@ class PostgresStore(OpenedStore):
 
     def lack(self) -> str | None:
         """What the server lacks, in a sentence or two; None if it lacks nothing."""
-        lacks = [self.capacity.capability.lack, None if self.has_row_security else OFF]
+        lacks = [self.capacity.capability.lack, None if self.has_row_security else OFF, self._lacking_right()]
         return " ".join(lack for lack in lacks if lack) or None
+
+    def _lacking_right(self) -> str | None:
+        with our_errors(self.location):
+            return None if value(self.whole, MAY_WRITE) else "This role may read, but not write."
 
     def upkeep(self) -> None:
         """Refresh the statistics and build the vector indexes that search by the server relies on."""
