@@ -60,8 +60,9 @@ def test_equal_texts_are_looked_up_by_index_before_there_are_statistics(ctx):
     remember(ctx, notes(1_000))
     with ctx.store.held(None) as db:
         db.run("SET plan_cache_mode = force_generic_plan")
-        db.run(f"PREPARE look (bigint[]) AS {memories.SAME_TEXTS.replace('%s', '$1')}")
-        plan = "\n".join(line for (line,) in db.run("EXPLAIN EXECUTE look ('{1}')"))
+        sql = memories.SAME_TEXTS.format(here=memories.HERE)
+        db.run(f"PREPARE look AS {sql.replace('%(digests)s', '$1').replace('%(spaces)s', '$2')}")
+        plan = "\n".join(line for (line,) in db.run("EXPLAIN EXECUTE look ('{1}', '{1}')"))
         db.run("DEALLOCATE look; RESET plan_cache_mode")
     assert "statement_digest" in plan and "Seq Scan" not in plan
 

@@ -61,15 +61,16 @@ SELECT min(expires_at) FROM memory WHERE expires_at IS NOT NULL AND state = 'liv
 """
 # Look-ups one inside the other: a join would read the whole of both tables until statistics say how large they are.
 SAME_TEXTS = """
-SELECT w.digest, m.id, m.namespace_id FROM unnest(%s::bigint[]) AS w (digest)
+SELECT w.digest, m.id FROM unnest(%(digests)s::bigint[]) AS w (digest)
 CROSS JOIN LATERAL (SELECT s.namespace_id, s.memory_id FROM statement s
-  WHERE s.digest = w.digest AND s.until IS NULL OFFSET 0) s
-CROSS JOIN LATERAL (SELECT m.id, m.namespace_id FROM memory m
+  WHERE s.digest = w.digest AND s.until IS NULL AND {here} OFFSET 0) s
+CROSS JOIN LATERAL (SELECT m.namespace_id, m.id FROM memory m
   WHERE m.namespace_id = s.namespace_id AND m.id = s.memory_id AND m.state = 'living' OFFSET 0) m
 WHERE (SELECT count(*) FROM statement o
        WHERE o.namespace_id = m.namespace_id AND o.memory_id = m.id AND o.until IS NULL) = 1
 ORDER BY m.id
 """
+HERE = "s.namespace_id = ANY(%(spaces)s::integer[])"
 CREATION = "j.subject = 'memory' AND j.before IS NULL AND j.after IS NOT NULL"
 """Which changes `journal j` made a memory with; what was purged has none."""
 CONDITIONS = {
@@ -102,13 +103,15 @@ CONDITIONS = {
     "unchanged_since": "m.since <= %(unchanged_since)s",
 }
 EXPIRED = """
-SELECT id FROM memory WHERE expires_at <= %(alive_at)s AND expires_at IS NOT NULL AND state = 'living' ORDER BY id
+SELECT m.id FROM memory m
+WHERE m.expires_at <= %(alive_at)s AND m.expires_at IS NOT NULL AND m.state = 'living' AND {here} ORDER BY m.id
 """
 WITHOUT = f"""
 SELECT m.id FROM memory m
 WHERE m.kind = ANY(%(without_kinds)s::text[]) AND m.state = 'living' AND m.metadata IS NOT NULL
-  AND NOT {CONDITIONS["without"]}
+  AND {{here}} AND NOT {CONDITIONS["without"]}
 """
+OVERDUE = EXPIRED.format(here="TRUE")
 WALKED_AT_ONCE = 500
 # For a name or title looked for anywhere: the indexes of both begin with the namespace.
 ANYWHERE = "m.namespace_id IN (SELECT id FROM namespace)"
@@ -119,6 +122,9 @@ def left_out(wanted: Filter) -> tuple[list[str], dict[str, Any]]:
     """The queries for what a plain filter leaves out of the living, which is little, and their parameters."""
     queries: list[str] = []
     values: dict[str, Any] = {}
+    here = "TRUE"
+    if wanted.namespaces is not None:
+        here, values["namespaces"] = CONDITIONS["namespaces"], list(wanted.namespaces)
     if wanted.alive_at is not None:
         queries.append(EXPIRED)
         values["alive_at"] = wanted.alive_at
@@ -126,7 +132,7 @@ def left_out(wanted: Filter) -> tuple[list[str], dict[str, Any]]:
         queries.append(WITHOUT)
         values["without"] = as_json(wanted.without)
         values["without_kinds"] = [kind for kind, _ in wanted.without]
-    return queries, values
+    return [query.format(here=here) for query in queries], values
 
 
 def where(wanted: Filter) -> tuple[str, dict[str, Any]]:

@@ -204,13 +204,11 @@ class PostgresReader(SearchReader):
     def same_texts(self, bodies: Sequence[str], namespaces: Sequence[str] | None) -> dict[str, int]:
         """For each of *bodies* that is the whole body of a living memory: one such."""
         digests = {body: fingerprint.digest(body) for body in bodies}
-        spaces = None if namespaces is None else self._store.namespace_ids(self._db, namespaces)
-        found = rows(self._db, memories.SAME_TEXTS, (list(digests.values()),))
-        known = {
-            digest: int(number)
-            for digest, number, space in reversed(found)
-            if spaces is None or space in spaces
-        }
+        values: dict[str, Any] = {"digests": list(digests.values())}
+        if namespaces is not None:
+            values["spaces"] = self._store.namespace_ids(self._db, namespaces)
+        sql = memories.SAME_TEXTS.format(here="TRUE" if namespaces is None else memories.HERE)
+        known = {digest: int(number) for digest, number in reversed(rows(self._db, sql, values))}
         return {body: known[digest] for body, digest in digests.items() if digest in known}
 
     def near_duplicates(self, body: str, wanted: Filter, *, limit: int) -> list[int]:
@@ -226,7 +224,7 @@ class PostgresReader(SearchReader):
 
     def overdue(self, now: Moment) -> list[int]:
         """The living memories whose time was over at *now*."""
-        return column(self._db, memories.EXPIRED, {"alive_at": now})
+        return column(self._db, memories.OVERDUE, {"alive_at": now})
 
     def edges(self, wanted: EdgeFilter, *, after: int = 0, limit: int | None = None) -> list[Edge]:
         """The links that pass *wanted*, by number."""

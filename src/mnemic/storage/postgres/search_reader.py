@@ -444,7 +444,7 @@ class SearchReader:
     def _left_out(self, wanted: Filter) -> list[int]:
         queries, values = memories.left_out(wanted)
         return self._once(
-            ("left out", wanted.alive_at, wanted.without),
+            ("left out", wanted.alive_at, wanted.without, wanted.namespaces),
             lambda: [number for query in queries for number in column(self._db, query, values)],
         )
 
