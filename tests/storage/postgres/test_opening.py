@@ -6,6 +6,12 @@ import secrets
 import shutil
 from contextlib import ExitStack, closing
 
+import psycopg
+import pytest
+from postgres_server import LOGIN, QUICK, SUPERUSER, Server, server_folder, shared_server
+from proxy import free_port
+from support import START, a_draft, put
+
 from mnemic.app import engines
 from mnemic.core.context import Context
 from mnemic.dialects.agentic_memory.federation import Member, Role, Workspace, find

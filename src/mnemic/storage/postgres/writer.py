@@ -594,8 +594,8 @@ class PostgresWriter(PostgresReader):
     def rewrite_history(self, subject: Subject, number: int, rewrite: Rewrite) -> None:
         """Rewrite what the journal and the past versions of a link or session say, which erases what they said."""
         self._must_hold_all()
-        journal.rewrite(self._db, subject, number, rewrite)
-        history.rewrite(self._db, subject, number, rewrite)
+        journal.rewrite(self._whole, subject, number, rewrite)
+        history.rewrite(self._whole, subject, number, rewrite)
 
     def drop_recalls(self, numbers: Sequence[int]) -> None:
         """Drop these entries of the recall log. Not part of the journal."""
