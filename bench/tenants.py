@@ -146,6 +146,7 @@ def calls(bench: Bench, url: str, clock: Clock, count: int) -> Iterator[Figure]:
     """The cost of calls in one namespace, as the owner of the store and under a token for that namespace."""
     with open_app(Settings(db=url, embedder="none", index_mb=0), actor="bench") as app:
         embedder = GeneratedEmbedder()
+        embedder.embed([texts.text(0)])  # which loads the model
         app.ctx.store.use_models(embedder.name)
         owner = replace(app.ctx, embedder=embedder)
         middle = namespace(count // 2)
