@@ -13,37 +13,43 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import chain
-from types import NoneType
-from typing import IO, Any, NamedTuple, TypeVar
+from typing import IO, Any, TypeVar
 
 import orjson
 
 from mnemic.core.context import Context
-from mnemic.core.history import typed
-from mnemic.core.memories import faithful
 from mnemic.core.reflections import ENTITY, TARGET_TYPE, aimed, target_of
-from mnemic.errors import Conflict, Denied, Invalid, MnemicError, NotFound
-from mnemic.model.change import BEGINNING, Change, Subject
+from mnemic.errors import Denied, Invalid, MnemicError
+from mnemic.model.change import Change, Subject
 from mnemic.model.enums import State, Tier
 from mnemic.model.filter import ANY_EDGE, AliasFilter
-from mnemic.model.graph import Edge, EdgeDraft, EdgePatch
-from mnemic.model.memory import Memory, MemoryPatch, Statement
-from mnemic.model.session import Session, SessionDraft, SessionPatch
-from mnemic.model.time import EARLIEST, LATEST, Moment
+from mnemic.model.graph import Edge
+from mnemic.model.memory import Memory, Statement
+from mnemic.model.session import Session
+from mnemic.model.time import Moment
 from mnemic.model.version import Stamp, Version
-from mnemic.storage.base import Progress, Reader, Writer
+from mnemic.storage.base import Progress, Reader
 from mnemic.storage.queries import (
     alias_uids,
     each_edge,
     each_memory,
-    edge_numbered,
-    memory_numbered,
-    newest_change,
-    session_numbered,
 )
 from mnemic.transfer import versions
 from mnemic.transfer.exporter import batched, knowledge_of
+from mnemic.transfer.field_checks import (
+    CHANGE_FIELDS,
+    STANDARD,
+    TOGETHER,
+    USE,
+    check_fields,
+    checked_edge,
+    checked_memory,
+    checked_session,
+    fault_of,
+    must_be_lists,
+)
 from mnemic.transfer.importer import Importer
+from mnemic.transfer.journal_replay import Entry, replay
 from mnemic.transfer.records import (
     End,
     FlawRecord,
@@ -65,16 +71,12 @@ from mnemic.transfer.store_batch import StorePolicy
 from mnemic.transfer.versions import Knowledge
 
 T = TypeVar("T")
-Entry = tuple[int, dict[str, Any]]
-"""What a line holds, and the number of the line."""
 RECORD = "record"
 FORMAT = 1
 HEADER, CHANGED = "mnemic", "change"
 """The kind of the first line, and of the lines that tell a journal."""
 IN_MEMORY_BYTES = 1 << 24
 """A file that is being read is kept in memory up to this size, and in a temporary file beyond it."""
-LARGEST = 2**63 - 1
-"""The largest number a store holds."""
 USES = ("access_count", "accessed_at", "days_used")
 
 
@@ -194,7 +196,7 @@ def import_lines(ctx: Context, source: Iterable[str], progress: Progress | None 
         importer = Importer(ctx, policy)
         lines = Lines()
         if has_journal:
-            importer.report.imported += _replay(ctx, (entry for entry in _parsed(copy) if _is_change(entry)))
+            importer.report.imported += replay(ctx, (entry for entry in _parsed(copy) if _is_change(entry)))
             lines = Lines(ctx.store.read())
         others = (entry for entry in _parsed(copy) if not _is_change(entry))
         importer.merge(lines.records(others), progress, count)
@@ -276,7 +278,7 @@ class Lines:
             try:
                 record = READERS[content[RECORD]](self, label, content)
             except (MnemicError, KeyError, TypeError, ValueError) as error:
-                record = FlawRecord(label, _told(error))
+                record = FlawRecord(label, fault_of(error))
             if isinstance(record, LinkRecord):
                 pending.setdefault(replace(record.key, created_at=0), []).append(record)
             elif record:
@@ -297,7 +299,7 @@ class Lines:
 
     def memory(self, label: str, content: Mapping[str, Any]) -> Record | None:
         """A line that tells a memory."""
-        _must_be_lists(content)
+        must_be_lists(content)
         memory = checked_memory(memory_of(content))
         memory = replace(memory, uid=str(uuid.UUID(memory.uid)))
         session = None
@@ -323,18 +325,18 @@ class Lines:
 
     def use(self, label: str, content: Mapping[str, Any]) -> Record:
         """A line that tells how often a memory was used."""
-        _check(content, USE)
+        check_fields(content, USE)
         return UseRecord(label, self._end(content, "id").uid, *(content[name] for name in USES))
 
     def pair(self, label: str, content: Mapping[str, Any]) -> Record:
         """A line that tells that two memories were found together."""
-        _check(content, TOGETHER)
+        check_fields(content, TOGETHER)
         one, other = (self._end(content, name) for name in ("one_id", "other_id"))
         return PairRecord(label, one, other, content["count"], content["last"])
 
     def standard(self, label: str, content: Mapping[str, Any]) -> Record:
         """A line that tells the standard of a namespace."""
-        _check({"parent": None, **content}, STANDARD)
+        check_fields({"parent": None, **content}, STANDARD)
         memory = None if content.get("memory_id") is None else self._end(content, "memory_id")
         return StandardRecord(label, content["namespace"], memory, content.get("parent"))
 
@@ -384,230 +386,3 @@ def memory_of(content: Mapping[str, Any]) -> Memory:
     values["state"] = State(content.get("state", State.LIVING))
     values["statements"] = tuple(Statement(0, text) for text in content.get("statements", ()))
     return Memory(**values)
-
-
-def _told(error: Exception) -> str:
-    return f"{error.args[0]} is missing" if isinstance(error, KeyError) else str(error)
-
-
-# -- checks
-
-
-class _Rule(NamedTuple):
-    """What a field that came from a file may hold."""
-
-    types: tuple[type, ...]
-    least: int = -LARGEST
-    most: int = LARGEST
-
-    @property
-    def or_nothing(self) -> _Rule:
-        """The same for a field that need not be there."""
-        return self._replace(types=(*self.types, NoneType))
-
-
-_TEXT, _NUMBER, _REAL, _OBJECT = _Rule((str,)), _Rule((int,)), _Rule((int, float)), _Rule((dict,))
-_COUNT, _MOMENT = _Rule((int,), least=0), _Rule((int,), EARLIEST, LATEST)
-_BY_TYPE = {
-    "str": _TEXT,
-    "int": _COUNT,
-    "float": _REAL,
-    "Moment": _MOMENT,
-    "Mapping[str, object]": _OBJECT,
-}
-
-
-def _rules(model: type, **narrower: _Rule) -> dict[str, _Rule]:
-    """What each plain field of *model* may hold, by its annotation; *narrower* rules for some."""
-    rules: dict[str, _Rule] = {}
-    for item in fields(model):
-        plain = str(item.type).removesuffix(" | None")
-        rule = narrower.get(item.name) or _BY_TYPE.get(plain)
-        if rule is not None:
-            rules[item.name] = rule if plain == item.type else rule.or_nothing
-    return rules
-
-
-MEMORY = _rules(
-    Memory,
-    priority=_Rule((int,), 1, 10),
-    confidence=_Rule((int, float), 0, 1),
-    quality=_Rule((int, float), 0, 10),
-)
-EDGE: Mapping[str, _Rule] = {
-    **dict.fromkeys(("id", "source_id", "target_id", "rating_count"), _COUNT),
-    **dict.fromkeys(("valid_from", "valid_to", "updated_at"), _MOMENT.or_nothing),
-    "type": _TEXT,
-    "weight": _REAL,
-    "reason": _TEXT.or_nothing,
-    "created_at": _MOMENT,
-    "quality": _REAL.or_nothing,
-    "rating": _REAL.or_nothing,
-}
-SESSION: Mapping[str, _Rule] = {
-    "id": _COUNT,
-    "namespace": _TEXT,
-    "name": _TEXT,
-    "started_at": _MOMENT,
-    "ended_at": _MOMENT.or_nothing,
-    "topic": _TEXT.or_nothing,
-    "summary": _TEXT.or_nothing,
-    "metadata": _OBJECT,
-}
-USE: Mapping[str, _Rule] = {
-    "access_count": _COUNT,
-    "accessed_at": _MOMENT.or_nothing,
-    "days_used": _COUNT,
-}
-TOGETHER: Mapping[str, _Rule] = {"count": _COUNT, "last": _MOMENT}
-STANDARD: Mapping[str, _Rule] = {"namespace": _TEXT, "parent": _TEXT.or_nothing}
-CHANGE_FIELDS = tuple(item.name for item in fields(Change) if item.name != "position")
-"""A position means something in its own store alone."""
-CHANGE: Mapping[str, _Rule] = {
-    **dict.fromkeys(("sequence", "batch", "subject_id"), _COUNT),
-    **dict.fromkeys(("actor", "operation"), _TEXT),
-    **dict.fromkeys(("before", "after"), _OBJECT.or_nothing),
-    "at": _MOMENT,
-}
-
-
-def _check(values: Mapping[str, Any], rules: Mapping[str, _Rule]) -> None:
-    """Invalid if a field that came from a file holds what it may not."""
-    for name, rule in rules.items():
-        value = values[name]
-        if not isinstance(value, rule.types) or isinstance(value, bool):
-            raise Invalid(f"{name}: not of the right type: {str(value)[:40]!r}", name)
-        if isinstance(value, int | float) and not rule.least <= value <= rule.most:
-            raise Invalid(f"{name}: out of range: {str(value)[:40]}", name)
-
-
-def _must_be_lists(content: Mapping[str, Any]) -> None:
-    """Invalid if a text is given instead of a list of texts, since a text has parts too."""
-    for name in ("tags", "statements"):
-        if not isinstance(content.get(name, []), list):
-            raise Invalid(f"{name}: must be a list", name)
-
-
-def checked_memory(memory: Memory) -> Memory:
-    """*memory*, or Invalid if a field holds what it may not."""
-    _check({name: getattr(memory, name) for name in MEMORY}, MEMORY)
-    faithful(memory.metadata)
-    if not memory.title.strip():
-        raise Invalid("title: must not be empty", "title")
-    if not all(isinstance(tag, str) for tag in memory.tags):
-        raise Invalid("tags: must be texts", "tags")
-    if not all(isinstance(text, str) for text in memory.texts):
-        raise Invalid("statements: must be texts", "statements")
-    return memory
-
-
-def checked_edge(edge: Edge) -> Edge:
-    """*edge*, or Invalid if a field holds what it may not."""
-    _check({name: getattr(edge, name) for name in EDGE}, EDGE)
-    return edge
-
-
-def checked_session(session: Session) -> Session:
-    """*session*, or Invalid if a field holds what it may not."""
-    _check({name: getattr(session, name) for name in SESSION}, SESSION)
-    faithful(session.metadata)
-    return session
-
-
-def _checked_change(content: Mapping[str, Any]) -> Change:
-    _check(content, CHANGE)
-    told = {name: content[name] for name in CHANGE_FIELDS}
-    change = Change(**{**told, "subject": Subject(content["subject"]), "position": BEGINNING})
-    _must_be_lists(change.after or {})
-    return change
-
-
-# -- the journal
-
-
-def _replay(ctx: Context, entries: Iterable[Entry]) -> int:
-    """Build a store again from its journal, all of it or nothing; how many memories it created.
-
-    Only an empty store can take another's numbers.
-    """
-    if newest_change(ctx.store.read()):
-        raise Conflict(
-            "An export with its journal can only be imported into an empty database; export without it"
-        )
-    waiting = list(entries)
-
-    def work(tx: Writer) -> int:
-        batch, made = None, 0
-        for number, content in waiting:
-            try:
-                change = _checked_change(content)
-                if change.batch != batch:
-                    tx.journal_as(operation=change.operation, actor=change.actor, at=change.at)
-                    batch = change.batch
-                made += _redo(tx, change)
-            except (Invalid, Conflict, NotFound, KeyError, TypeError, ValueError) as error:
-                raise Invalid(
-                    f"line {number}: {_told(error).rstrip('.')}. The journal in this file does not fit together; "
-                    "export without it",
-                    "lines",
-                ) from error
-        return made
-
-    return ctx.change("import", work)
-
-
-def _redo(tx: Writer, change: Change) -> bool:
-    """Replay *change*; True if it created a memory. A purged one leaves a gap in the ids."""
-    if change.after is None:
-        tx.tombstone(change.subject, change.subject_id)
-        return False
-    if change.before is None:
-        _bear(tx, change, typed(change.after))
-        return change.subject is Subject.MEMORY
-    _alter(tx, change, typed(change.after))
-    return False
-
-
-def _bear(tx: Writer, change: Change, fields: dict[str, Any]) -> None:
-    """Make what *change* made, under the same number."""
-    match change.subject:
-        case Subject.MEMORY:
-            statements = tuple(Statement(0, text) for text in fields.pop("texts", ()))
-            memory = Memory(id=change.subject_id, statements=statements, **fields)
-            number = tx.import_memory(checked_memory(memory)).id
-        case Subject.EDGE:
-            checked_edge(Edge(id=change.subject_id, **fields))
-            number = tx.insert_edge(EdgeDraft(id=change.subject_id, **fields)).id
-        case Subject.SESSION:
-            checked_session(Session(id=change.subject_id, **fields))
-            number = tx.insert_session(SessionDraft(id=change.subject_id, **fields)).id
-    if number != change.subject_id:
-        raise Invalid(f"subject_id: the number {change.subject_id} cannot be had", "subject_id")
-
-
-def _alter(tx: Writer, change: Change, fields: dict[str, Any]) -> None:
-    """Change what *change* changed."""
-    match change.subject:
-        case Subject.MEMORY:
-            memory = _there(change, memory_numbered(tx, change.subject_id))
-            texts = fields.get("texts", memory.texts)
-            others = {name: value for name, value in fields.items() if name != "texts"}
-            statements = tuple(Statement(0, text) for text in texts)
-            checked_memory(replace(memory, **others, statements=statements))
-            # Where a change does not say when, it was none that counts as one.
-            tx.update(memory, MemoryPatch(**{"updated_at": memory.updated_at, **fields}))
-        case Subject.EDGE:
-            edge = _there(change, edge_numbered(tx, change.subject_id))
-            checked_edge(replace(edge, **fields))
-            tx.update_edge(edge, EdgePatch(**fields))
-        case Subject.SESSION:
-            session = _there(change, session_numbered(tx, change.subject_id))
-            checked_session(replace(session, **fields))
-            tx.update_session(session, SessionPatch(**fields))
-
-
-def _there(change: Change, known: T | None) -> T:
-    """What a change was made to, if it was ever made itself."""
-    if known is None:
-        raise Invalid(f"subject_id: there is no {change.subject} {change.subject_id} to change", "subject_id")
-    return known

@@ -12,14 +12,8 @@ from mnemic.model.enums import State
 from mnemic.model.graph import Edge
 from mnemic.model.memory import Memory
 from mnemic.model.session import Session
-from mnemic.transfer.jsonl import (
-    checked_edge,
-    checked_memory,
-    checked_session,
-    memory_of,
-    version_entry,
-    version_of,
-)
+from mnemic.transfer.field_checks import checked_edge, checked_memory, checked_session
+from mnemic.transfer.jsonl import memory_of, version_entry, version_of
 from mnemic.transfer.merge import Conflict
 from mnemic.transfer.records import (
     End,

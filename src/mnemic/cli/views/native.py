@@ -28,7 +28,7 @@ from mnemic.console.terminal import (
     width,
 )
 from mnemic.core.context import wall_clock
-from mnemic.core.listing import FACETS
+from mnemic.core.listings import FACETS
 from mnemic.model.change import Subject
 from mnemic.model.time import iso
 

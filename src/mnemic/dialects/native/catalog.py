@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from mnemic.core import listing
+from mnemic.core import listings
 from mnemic.core.context import Context
 from mnemic.core.stats import overview
 from mnemic.dialects.framework import Example, Shape
@@ -123,7 +123,7 @@ class ListReply(Shape):
 def list_(ctx: Context, request: ListRequest) -> ListReply:
     """List memories, newest first."""
     ctx = at(ctx, request.as_of)
-    found = listing.page(
+    found = listings.page(
         ctx,
         request.filter(ctx),
         text=request.text,
@@ -165,7 +165,7 @@ class FacetsReply(Shape):
 def facets(ctx: Context, request: FacetsRequest) -> FacetsReply:
     """Count memories by namespace, kind, tag, tier, state, client and session."""
     ctx = at(ctx, request.as_of)
-    found = listing.facets(ctx, request.filter(ctx), request.text)
+    found = listings.facets(ctx, request.filter(ctx), request.text)
     return FacetsReply(total=sum(found["state"].values()), **found)
 
 

@@ -42,7 +42,7 @@ from mnemic.transports.http.request_log import configure, log_exchange
 from mnemic.transports.http.responses import NotAllowed, problem
 from mnemic.transports.http.rest import Rest
 from mnemic.transports.http.routes import in_order
-from mnemic.transports.http.tracing import Tracer
+from mnemic.transports.http.traces import Tracer
 from mnemic.transports.mcp.http import Streamable
 from mnemic.transports.mcp.methods import Endpoint, Offer, offer
 from mnemic.transports.mcp.sse import Watch
