@@ -197,16 +197,3 @@ def test_a_new_memory_is_stored(stocked):
     page.get_by_role("dialog").get_by_label("Text", exact=True).fill("Lunch is at noon")
     stocked.button("Save").click()
     expect(page.get_by_role("link", name="Lunch is at noon")).to_be_visible()
-
-
-@pytest.mark.parametrize(
-    "path", ["browse", "browse?view=cards", "memory/1", "memory/1?edit=1", "memory/1?tab=changes"]
-)
-@pytest.mark.parametrize("width", [1280, 390])
-def test_has_no_serious_accessibility_problem(stocked, path, width):
-    stocked.page.set_viewport_size({"width": width, "height": 800})
-    stocked.open(path)
-    stocked.page.get_by_role("heading", level=1).wait_for()
-    stocked.settled()
-    assert stocked.violations() == []
-    assert stocked.page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -3,8 +3,9 @@ import Graph from "graphology";
 import { useEffect, useRef, useState } from "preact/hooks";
 import Sigma from "sigma";
 import { EdgeLineProgram, NodePointProgram } from "sigma/rendering";
-import type { MouseCoords, RenderParams } from "sigma/types";
+import type { MouseCoords } from "sigma/types";
 import { t } from "../strings";
+import { moveByCompositor } from "./graph_motion";
 
 export interface GraphReply {
   nodes: [id: number, title: string, kind: number, namespace: number, cluster: number][];
@@ -21,24 +22,11 @@ export interface GraphReply {
 export const COLOURS = ["#3f6ad8", "#c2571a", "#1d8a5b", "#a23bb0", "#b8860b", "#c03a56", "#2a8ca8", "#7a5cd6", "#6b7f2a", "#8a5a44"];
 export const colour = (place: number) => COLOURS[place % COLOURS.length] as string;
 const LARGE = 2_000;
+/** The square root of how many nodes have room at their full size. */
+const ROOMY = 35;
+const LONGEST_LABEL = 36;
 const FAINT = "#9aa3b0";
 const GOLDEN = Math.PI * (3 - Math.sqrt(5));
-
-/** Whether the picture is being dragged or zoomed. */
-function isMoving(sigma: Sigma): boolean {
-  const captor = sigma.getMouseCaptor();
-  return sigma.getCamera().isAnimated() || captor.isMoving || captor.draggedEvents > 0 || captor.currentWheelDirection !== 0;
-}
-
-/** Points that are drawn once while the picture moves: what is under the pointer is only asked for at rest. */
-class PointProgram extends NodePointProgram {
-  override render(params: RenderParams): void {
-    const picking = this.pickProgram;
-    if (isMoving(this.renderer as unknown as Sigma)) this.pickProgram = null;
-    super.render(params);
-    this.pickProgram = picking;
-  }
-}
 
 /** Look for the node under the pointer only while nothing moves: reading that pixel waits for the whole picture. */
 function restHover(sigma: Sigma): void {
@@ -78,12 +66,14 @@ export default function GraphCanvas({ reply, hidden, selected, marked, onSelect 
       sigma = new Sigma(graph, box.current, {
         // Points and lines instead of triangles: a software renderer takes a sixth of the time (23 ms of CPU a frame at 10,000 nodes).
         ...(reply.nodes.length > LARGE && {
-          nodeProgramClasses: { circle: PointProgram },
+          nodeProgramClasses: { circle: NodePointProgram },
           edgeProgramClasses: { line: EdgeLineProgram },
+          hideEdgesOnMove: true,
+          hideLabelsOnMove: true,
         }),
-        hideEdgesOnMove: true,
-        hideLabelsOnMove: true,
+        enableCameraRotation: false,
         labelDensity: 0.4,
+        labelGridCellSize: 180,
         labelRenderedSizeThreshold: reply.nodes.length > 1000 ? 9 : 5,
         labelColor: { color: getComputedStyle(box.current).color },
         defaultEdgeColor: FAINT,
@@ -109,12 +99,14 @@ export default function GraphCanvas({ reply, hidden, selected, marked, onSelect 
       return;
     }
     restHover(sigma);
+    const stop = reply.nodes.length > LARGE ? moveByCompositor(sigma) : () => {};
     sigma.on("clickNode", ({ node }) => shown.current.onSelect(graph.getNodeAttribute(node, "number")));
     renderer.current = sigma;
     const layout = laidOut(reply, graph, () => setPlacing(false));
     setPlacing(true);
     return () => {
       layout.terminate();
+      stop();
       sigma.kill();
       renderer.current = null;
     };
@@ -150,7 +142,7 @@ function built(reply: GraphReply): Graph {
     degrees[source] = (degrees[source] ?? 0) + 1;
     degrees[target] = (degrees[target] ?? 0) + 1;
   }
-  const scale = reply.nodes.length > LARGE ? 0.6 : 1;
+  const scale = Math.min(1, ROOMY / Math.sqrt(reply.nodes.length));
   const inside = new Map<number, number>();
   reply.nodes.forEach(([id, title, kind, , cluster], place) => {
     const rank = inside.get(cluster) ?? 0;
@@ -158,7 +150,7 @@ function built(reply: GraphReply): Graph {
     graph.addNode(place, {
       ...started(cluster, rank, reply.clusters[cluster] ?? 1),
       number: id,
-      label: title.length > 60 ? `${title.slice(0, 59)}…` : title,
+      label: title.length > LONGEST_LABEL ? `${title.slice(0, LONGEST_LABEL - 1)}…` : title,
       size: scale * (3 + 1.6 * Math.sqrt(degrees[place] ?? 0)),
       color: colour(kind),
     });
