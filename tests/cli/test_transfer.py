@@ -73,6 +73,18 @@ def test_long_lists_of_titles_are_cut(cli):
     assert done.out.splitlines()[0] == "Would import 12." and done.out.endswith("  E9\n  and 2 more\n")
 
 
+def test_the_file_of_another_system_is_refused_with_the_next_step(cli, lines):
+    for way in ((), ("--from", "ai-memory")):
+        done = cli("import", *way, lines)
+        assert done.code == 2 and "--from takes the system that wrote" in done.err
+
+
+def test_a_document_written_by_hand_may_say_text_as_the_tools_do(cli):
+    document = {"memories": [{"text": "Tea is at four", "tags": ["tea"]}]}
+    assert cli("import", stdin=json.dumps(document)).out == "Imported 1.\n"
+    assert cli.json("open", "1")["memories"][0]["text"] == "Tea is at four"
+
+
 def test_databases_and_folders_are_imported(cli):
     write_mcp_memory(cli.home / "mcp.db")
     assert cli.json("import", "--from", "mcp-memory", "mcp.db")["imported"] == 6

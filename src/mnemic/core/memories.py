@@ -369,7 +369,7 @@ def open_all(ctx: Context, references: Sequence[int | str], namespace: str | Non
             if len(references) == 1:
                 raise
             missing.append(reference)
-    if not found:
+    if missing and not found:
         raise NotFound(f"No memory {', '.join(repr(str(reference)[:80]) for reference in missing)}")
     touch(ctx, found)
     return Opened([(memory, links_of(reader, ctx, memory)) for memory in found], missing)

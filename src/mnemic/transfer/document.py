@@ -231,7 +231,9 @@ def _label(place: str, entry: Any) -> str:
 def _memory(
     ctx: Context, check: Check | None, seen: set[str], label: str, entry: Mapping[str, Any]
 ) -> MemoryRecord:
-    """The memory of an entry, of several with one id the first."""
+    """The memory of an entry, of several with one id the first. `text`, as the tools say, is its content too."""
+    if "content" not in entry and "text" in entry:
+        entry = {**entry, "content": entry["text"]}
     if check:
         check(entry)
     record = record_of(ctx, label, entry)

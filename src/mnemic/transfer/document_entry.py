@@ -52,7 +52,18 @@ def loaded(data: bytes) -> Any:
         # orjson turns an integer of more than 64 bits into a float without a word.
         return json.loads(data) if _LONG_NUMBER.search(data) else orjson.loads(data)
     except (ValueError, RecursionError) as error:
+        if _is_json(data.partition(b"\n")[0]):
+            raise Invalid(
+                "file: holds lines of JSON, not one document; --from takes the system that wrote it", "file"
+            ) from None
         raise Invalid(f"file: not valid JSON: {str(error)[:200]}", "file") from None
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        return isinstance(orjson.loads(line), dict)
+    except ValueError:
+        return False
 
 
 def entry_of(memory: Memory, sessions: Mapping[int, Session]) -> dict[str, Any]:

@@ -240,7 +240,10 @@ def _parsed(copy: IO[bytes]) -> Iterator[Entry]:
         except orjson.JSONDecodeError as error:
             raise Invalid(f"line {number}: not JSON: {error}", "lines") from None
         if not isinstance(content, dict) or not isinstance(content.get(RECORD), str):
-            raise Invalid(f"line {number}: not an object with a record", "lines")
+            raise Invalid(
+                f"line {number}: not from `mnemic export`; --from takes the system that wrote the file",
+                "lines",
+            )
         yield number, content
 
 

@@ -76,8 +76,9 @@ class ReviewReply(Shape):
     ],
 )
 def review(ctx: Context, request: ReviewRequest) -> ReviewReply:
-    """Show what wants a decision: captured, near-duplicate, contradicting, expiring, suspicious or unused memories, and
-    links that suggest themselves. Accept or reject one.
+    """Show what wants a decision, and accept or reject one.
+
+    Captured, near-duplicate, contradicting, expiring, suspicious or unused memories, and suggested links.
     """
     accept, reject = ACTIONS[request.kind]
     if request.decision is not None:
