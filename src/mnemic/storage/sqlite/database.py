@@ -21,15 +21,13 @@ from mnemic.storage.index import Index
 from mnemic.storage.scoped import scoped_reader, scoped_writer
 from mnemic.storage.sqlite import fts, integrity, journal, trigram
 from mnemic.storage.sqlite.connection import (
-    WRITING_CACHE,
     close_in_time,
     closed,
     connect,
     our_errors,
-    prepare_file,
 )
 from mnemic.storage.sqlite.memories import as_json
-from mnemic.storage.sqlite.migrations import back_up, migrate
+from mnemic.storage.sqlite.migrations import back_up
 from mnemic.storage.sqlite.reader import SqliteReader
 from mnemic.storage.sqlite.row_cache import Openings, Sizes
 from mnemic.storage.sqlite.rows import row as first
@@ -72,26 +70,6 @@ POLL_SECONDS = 0.25
 """How often one who waits for a change looks for those of other processes; that takes some 20 µs."""
 BREATH_SECONDS = 0.005
 """How long the write lock is left to others between two steps of a long piece of work."""
-
-
-def to_write(path: Path, *, durable: bool) -> apsw.Connection:
-    """The database at *path*, created if missing and migrated, through a connection that writes."""
-    prepare_file(path)
-    connection = connect(path, durable=durable, cache=WRITING_CACHE)
-    try:
-        migrate(connection, path)
-        journal.last(connection)  # reads the tables' definitions, so that damage there is noticed now
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-def empty_database() -> apsw.Connection:
-    """A database in memory with nothing in it."""
-    connection = connect(None, durable=False)
-    migrate(connection, None)
-    return connection
 
 
 class OpenedStore:

@@ -12,12 +12,32 @@ import apsw
 
 from mnemic.storage.base import Progress
 from mnemic.storage.files import put_in_place
-from mnemic.storage.sqlite import chosen_names, fts, history, minhash
-from mnemic.storage.sqlite.connection import newer
+from mnemic.storage.sqlite import chosen_names, fts, history, journal, minhash
+from mnemic.storage.sqlite.connection import WRITING_CACHE, connect, newer, prepare_file
 from mnemic.storage.sqlite.schema import APPLICATION_ID, HISTORY_SINCE, MIGRATIONS, REINDEXED_SINCE
 
 FILLED: Mapping[int, Callable[[apsw.Connection], None]] = {7: chosen_names.fill}
 """What fills in columns that SQL alone cannot tell, by the format that brings them."""
+
+
+def to_write(path: Path, *, durable: bool) -> apsw.Connection:
+    """The database at *path*, created if missing and migrated, through a connection that writes."""
+    prepare_file(path)
+    connection = connect(path, durable=durable, cache=WRITING_CACHE)
+    try:
+        migrate(connection, path)
+        journal.last(connection)  # reads the tables' definitions, so that damage there is noticed now
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def empty_database() -> apsw.Connection:
+    """A database in memory with nothing in it."""
+    connection = connect(None, durable=False)
+    migrate(connection, None)
+    return connection
 
 
 def version_of(connection: apsw.Connection) -> int:

@@ -18,8 +18,8 @@ from mnemic.storage.base import Progress, Reader
 from mnemic.storage.index import Index, OpenIndex
 from mnemic.storage.sqlite import fts, integrity
 from mnemic.storage.sqlite.connection import closed, connect_to_read, examine, has_log, newer, our_errors
-from mnemic.storage.sqlite.database import OpenedStore, empty_database
-from mnemic.storage.sqlite.migrations import version_of
+from mnemic.storage.sqlite.database import OpenedStore
+from mnemic.storage.sqlite.migrations import empty_database, version_of
 from mnemic.storage.sqlite.schema import MIGRATIONS
 
 T = TypeVar("T")

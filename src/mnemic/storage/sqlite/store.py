@@ -16,8 +16,9 @@ from mnemic.storage.files import HELD, Inode
 from mnemic.storage.index import OpenIndex
 from mnemic.storage.sqlite import memories, read_only
 from mnemic.storage.sqlite.connection import our_errors
-from mnemic.storage.sqlite.database import OpenedStore, to_write
+from mnemic.storage.sqlite.database import OpenedStore
 from mnemic.storage.sqlite.index_source import SqliteSource
+from mnemic.storage.sqlite.migrations import to_write
 from mnemic.storage.sqlite.reader import SqliteReader
 from mnemic.storage.sqlite.rows import value
 from mnemic.storage.sqlite.writer import SqliteWriter

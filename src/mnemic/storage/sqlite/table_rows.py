@@ -18,8 +18,8 @@ from mnemic.storage.decoders import memory_of
 from mnemic.storage.files import put_in_place, sync
 from mnemic.storage.sqlite import fts, history, memories, minhash
 from mnemic.storage.sqlite.connection import our_errors
-from mnemic.storage.sqlite.database import to_write
 from mnemic.storage.sqlite.memories import as_json
+from mnemic.storage.sqlite.migrations import to_write
 from mnemic.storage.sqlite.rows import Row, column, row, rows, value
 from mnemic.storage.tables import COPYING, COUNTERS, OWN_SETTINGS, Table
 
