@@ -5,6 +5,7 @@ from __future__ import annotations
 from mnemic.core.trust.chronology import agrees_in_time
 from mnemic.core.trust.exclusions import is_of_others
 from mnemic.core.trust.implications import binds, tells_an_end
+from mnemic.core.trust.lexicon import are_complementary
 from mnemic.core.trust.pairing import is_end_of_it
 from mnemic.core.trust.pairs import How, Pair
 from mnemic.core.trust.polarity import is_denying, is_flipped
@@ -28,6 +29,8 @@ def _misses_a_genitive(view: View) -> bool:
 
 def _is_complement(view: View, pair: Pair) -> bool:
     """Whether the denial of one word is the other: not allowed and forbidden, no longer there and removed."""
+    if pair.known is not None and are_complementary(pair.term.key, pair.known.key, view.words):
+        return True
     return is_end_of_it(pair, view.words) or (
         pair.known is not None and is_denying(view, pair.term) != is_denying(view, pair.known)
     )

@@ -31,6 +31,8 @@ class Lexicon:
     """Names of months, weekdays and parts of the day: what kind, and its place in the list."""
     synonyms: dict[str, frozenset[str]]
     antonyms: dict[str, frozenset[str]]
+    complements: dict[str, frozenset[str]]
+    """Antonyms of which one or the other holds: open and closed."""
     converses: dict[str, frozenset[str]]
     """Verbs that tell one event from its two sides: to lend and to borrow."""
 
@@ -68,7 +70,17 @@ def lexicon(language: str) -> Lexicon:
         key: frozenset(value.split())
         for key, value in raw.items()
         if key
-        not in ("numbers", "scales", "months", "weekdays", "dayparts", "antonyms", "synonyms", "converses")
+        not in (
+            "numbers",
+            "scales",
+            "months",
+            "weekdays",
+            "dayparts",
+            "antonyms",
+            "complements",
+            "synonyms",
+            "converses",
+        )
     }
     for role in _INFLECTED:
         lists[role] |= {_key(word, name) for word in lists[role]}
@@ -82,7 +94,8 @@ def lexicon(language: str) -> Lexicon:
         scales=scales,
         calendar=_calendar(raw),
         synonyms=_groups(raw["synonyms"], name),
-        antonyms=_opposites(raw["antonyms"], name),
+        antonyms=_opposites(f"{raw['antonyms']} {raw['complements']}", name),
+        complements=_groups(raw["complements"], name),
         converses=_groups(raw["converses"], name),
     )
 
@@ -176,7 +189,7 @@ _IRREGULAR = {"left": "leave", "lay": "lie", "found": "find", "better": "better"
               "media": "media", "lost": "lose", "met": "meet", "led": "lead", "kept": "keep", "fell": "fall",
               "rose": "rise", "bore": "bear", "saw": "see", "felt": "feel", "worse": "worse", "last": "last",
               "first": "first", "worst": "worst", "less": "less", "more": "more", "building": "building",
-              "using": "use", "used": "use"}  # fmt: skip
+              "using": "use", "used": "use", "rent": "rent", "lives": "live", "leaves": "leave"}  # fmt: skip
 
 
 @lru_cache(maxsize=8192)
@@ -354,6 +367,13 @@ def are_opposite(one: str, other: str, words: Lexicon) -> bool:
         return True
     bases = [word[2:] if word.startswith("re") and is_verb(word[2:]) else word for word in (one, other)]
     return bases != [one, other] and are_opposite(bases[0], bases[1], words)  # closed, reopened
+
+
+def are_complementary(one: str, other: str, words: Lexicon) -> bool:
+    """Whether what is not the one is the other: open and closed, but not hot and cold."""
+    return other in words.complements.get(one, _NOTHING) or (
+        words.language == "en" and is_negated_form(one, other)
+    )
 
 
 def is_negated_form(one: str, other: str) -> bool:

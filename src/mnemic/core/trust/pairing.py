@@ -11,7 +11,7 @@ from mnemic.core.trust.pairs import How, Pair
 from mnemic.core.trust.propositions import Clause, subject
 from mnemic.core.trust.term_relation import _is_agent, relation_of
 from mnemic.core.trust.terms import Term, TermKind
-from mnemic.core.trust.values import Date
+from mnemic.core.trust.values import Date, Quantity, is_narrower, is_outside
 
 
 def paired(
@@ -29,16 +29,22 @@ def paired(
         for pair in pairs
     ]
     pairs = [Pair(pair.term, How.MISSING) if _is_between(pair, fact, words) else pair for pair in pairs]
+    if "only" not in claim.marks:
+        pairs = [_bounded(pair, fact) for pair in pairs]
     pairs = _without_repeats(pairs, fact, context)
     if not is_about_the_same(fact, pairs, words):
         pairs = [Pair(pair.term, How.MISSING) if is_end_of_it(pair, words) else pair for pair in pairs]
     pairs = [pair if not _is_misread(pair, claim, fact) else Pair(pair.term, How.MISSING) for pair in pairs]
     pairs = [_converse(pair, pairs, words) for pair in pairs]
+    pairs = [_lasting(pair, pairs, words) for pair in pairs]
     pairs = [_parted(pair) if _is_displaced(pair, fact, pairs) else pair for pair in pairs]
     first = () if leads_elsewhere(claim, words) else subject(claim)
+    is_turned = _is_turned(pairs)
     return tuple(
         pair
-        if pair.is_own or pair.known in context[:titled] or _may_inherit(pair, fact, pair.term in first)
+        if pair.is_own
+        or pair.known in context[:titled]
+        or _may_inherit(pair, fact, is_turned or pair.term in first)
         else _parted(pair)
         for pair in pairs
     )
@@ -52,6 +58,49 @@ def _is_between(pair: Pair, fact: Clause, words: Lexicon) -> bool:
         term for term in fact.terms if isinstance(term.value, Date) and words.is_one(term.before, "route")
     ]
     return len(ends) == 2 and pair.known in ends and not words.is_one(pair.term.before, "route")
+
+
+def _bounded(pair: Pair, fact: Clause) -> Pair:
+    """*pair* with its amount held against a bound: what is said of all above 500 is said of all above 750.
+
+    A bound that tells how much ("lasted more than 3 hours") excludes what is beyond it and entails nothing closer.
+    """
+    claimed = pair.term.value
+    if not isinstance(claimed, Quantity):
+        return pair
+    bounds = [term for term in fact.terms if isinstance(term.value, Quantity) and term.value.is_range]
+    for known in bounds:
+        assert isinstance(known.value, Quantity)
+        if pair.how is How.CONFLICT and is_narrower(claimed, known.value) and _restricts(known, fact):
+            return Pair(pair.term, How.NEAR, known)
+        if pair.how is How.MISSING and is_outside(claimed, known.value) and not _restricts(known, fact):
+            return Pair(pair.term, How.CONFLICT, known)
+    return pair
+
+
+def _restricts(bound: Term, fact: Clause) -> bool:
+    """Whether a bound tells which things are meant ("trips over 600 km") rather than how much something is."""
+    before = [term for term in fact.terms if term.place < bound.place]
+    is_led = bound.before not in ("", "with", "for", "von", "de", "avec", "mit")
+    if any(term.is_verb and term.place > bound.place for term in fact.terms):
+        return True
+    return bool(before) and not before[-1].is_verb and not is_led and not bound.text.startswith(_AMOUNTS)
+
+
+_AMOUNTS = (
+    "within",
+    "at least",
+    "at most",
+    "up to",
+    "no more",
+    "not more",
+    "no less",
+    "not less",
+    "at_",
+    "up_",
+    "no_",
+)
+"""Bounds that tell how much, where others tell which."""
 
 
 def _around(term: Term, around: Sequence[Term], words: Lexicon) -> Pair:
@@ -117,6 +166,20 @@ def _converse(pair: Pair, pairs: Sequence[Pair], words: Lexicon) -> Pair:
     return Pair(pair.term, How.NEAR, pair.known) if is_converse or is_compared else pair
 
 
+def _lasting(pair: Pair, pairs: Sequence[Pair], words: Lexicon) -> Pair:
+    """*pair* as met, if one says until when something lasts and the other when it ends: "open until 8", "closes at 8"."""
+    if pair.how is not How.OPPOSITE or pair.known is None:
+        return pair
+    times = [one for one in pairs if one.known is not None and isinstance(one.term.value, Date)]
+    is_until = any(
+        words.is_one(one.term.before, "until") != words.is_one(one.known.before, "until")
+        for one in times
+        if one.known
+    )
+    lasts = words.is_one(pair.term.key, "being") != words.is_one(pair.known.key, "being")
+    return Pair(pair.term, How.NEAR, pair.known) if is_until and lasts else pair
+
+
 def _is_displaced(pair: Pair, fact: Clause, pairs: Sequence[Pair]) -> bool:
     """Whether a clause without a verb has a term of its own in the place of an inherited one.
 
@@ -144,6 +207,12 @@ def is_end_of_it(pair: Pair, words: Lexicon) -> bool:
 def leads_elsewhere(claim: Clause, words: Lexicon) -> bool:
     """Whether it begins with a condition, so that its first terms are not what it is about."""
     return bool(claim.order) and words.is_one(claim.order[0], "conditions")
+
+
+def _is_turned(pairs: Sequence[Pair]) -> bool:
+    """Whether the claim says in the passive what the memory says in the active, or the other way round."""
+    verbs = [(pair.term, pair.known) for pair in pairs if pair.is_met and pair.is_own and pair.term.is_verb]
+    return any(known and known.is_verb and told.is_passive != known.is_passive for told, known in verbs)
 
 
 def _may_inherit(pair: Pair, fact: Clause, is_subject: bool) -> bool:

@@ -135,7 +135,11 @@ def clauses(sentence: str, language: str) -> tuple[Clause, ...]:
         if (clause := _clause(said, words, sentence, denials, has_exception)) is not None
     ]
     found = _merged(found)
-    return tuple(_with_inherited(found, place) for place in range(len(found)))
+    result: list[Clause] = []
+    for place in range(len(found)):
+        result.append(_with_inherited(found, place))
+        found[place] = replace(found[place], terms=result[-1].terms)
+    return tuple(result)
 
 
 def _merged(found: Sequence[Clause]) -> list[Clause]:
@@ -188,7 +192,25 @@ def _with_inherited(found: Sequence[Clause], place: int) -> Clause:
     rest = tuple(
         term for at, one in enumerate(found) if at != place for term in one.terms if term not in inherited
     )
-    return replace(clause, inherited=inherited, leading=leading, elsewhere=rest, marks=clause.marks | shared)
+    return replace(
+        clause,
+        terms=_in_its_voice(clause, before),
+        inherited=inherited,
+        leading=leading,
+        elsewhere=rest,
+        marks=clause.marks | shared,
+    )
+
+
+def _in_its_voice(clause: Clause, before: Sequence[Clause]) -> tuple[Term, ...]:
+    """The terms of a clause whose auxiliary stands in the one before: "are encrypted and kept in Zurich"."""
+    first = clause.terms[0]
+    is_bare = first.is_verb and not first.is_passive and first.text.lower() != first.key
+    is_participle = is_bare and not first.text.endswith(("s", "ing")) and not _BE & set(clause.lead)
+    is_led = bool(before) and any(term.is_passive for term in before[-1].terms)
+    if clause.language != "en" or not is_led or not is_participle:
+        return clause.terms
+    return (replace(first, is_passive=True), *clause.terms[1:])
 
 
 def _leading(clause: Clause) -> tuple[Term, ...]:
@@ -215,7 +237,12 @@ def subject(clause: Clause) -> tuple[Term, ...]:
     if verbs:
         return tuple(term for term in clause.terms if term.place < min(verbs)) or clause.terms[:1]
     names = next(
-        (at for at, term in enumerate(clause.terms) if at and not _is_named(term, clause)), len(clause.terms)
+        (
+            at
+            for at, term in enumerate(clause.terms)
+            if at and (not _is_named(term, clause) or ("question" in clause.marks and term.before))
+        ),
+        len(clause.terms),
     )
     return clause.terms[:names]
 
@@ -256,6 +283,8 @@ def _split(tokens: Sequence[str], words: Lexicon) -> Iterator[list[str]]:
             " ，、；：,。！？!?（）()"
         ) == "":
             is_comma = token.strip() in (",", "，", "、", "")
+            if is_comma and _is_resumed(part, tokens[place + 1 :], words):
+                continue
             if (
                 not is_comma
                 or _starts_clause(tokens[place + 1 :], words)
@@ -280,6 +309,13 @@ def _split(tokens: Sequence[str], words: Lexicon) -> Iterator[list[str]]:
 
 
 _PRONOUNS = frozenset("he she it they we you i who which this that".split())
+
+
+def _is_resumed(part: Sequence[str], rest: Sequence[str], words: Lexicon) -> bool:
+    """Whether the verb follows its subject behind an apposition: "The dog, Bruno, gets two meals"."""
+    if words.language != "en" or not part or not rest or words.is_one(part[0].lower(), "prepositions"):
+        return False
+    return _is_finite(rest[0].lower(), words) and not any(_is_finite(token.lower(), words) for token in part)
 
 
 def _starts_clause(rest: Sequence[str], words: Lexicon, after: str = ",") -> bool:

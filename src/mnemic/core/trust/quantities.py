@@ -310,20 +310,47 @@ _PERIODS = {
 }  # fmt: skip
 
 
+_SPANS = {"quarter": 3 * _MONTH} | dict.fromkeys(
+    ("spring", "summer", "autumn", "fall", "winter"), 365 * 86_400.0
+)
+"""What "every" makes a period of, beside units of time."""
+
+
 def _frequency(tokens: Sequence[str], place: int) -> tuple[Quantity, int] | None:
     """How often: "weekly", "every week", "every quarter"; what stands between two times is its amount."""
     token = _lower(tokens, place)
     if token in _PERIODS:
         return _every(_PERIODS[token], tokens[place]), 1
+    if often := _times(tokens, place):
+        return often
     if token not in ("every", "each"):
         return None
     times = {"second": 2, "other": 2, "third": 3, "fourth": 4}.get(_lower(tokens, place + 1), 1)
     length = 3 if times > 1 else 2
     following = _lower(tokens, place + length - 1)
-    known = ("time", 3 * _MONTH) if following == "quarter" else unit(following)
+    known = ("time", _SPANS[following]) if following in _SPANS else unit(following)
     if known is None or known[0] != "time":
         return None
     return _every(times * known[1], " ".join(tokens[place : place + length])), length
+
+
+_TIMES = {"once": 1, "twice": 2, "thrice": 3, "three": 3, "four": 4, "five": 5, "six": 6, "ten": 10}
+
+
+def _times(tokens: Sequence[str], place: int) -> tuple[Quantity, int] | None:
+    """ "twice a minute", "three times per day": the time between two."""
+    token = _lower(tokens, place)
+    count = _TIMES.get(token) or (int(token) if token.isdecimal() and len(token) < 4 else 0)
+    start = place + 1 + (_lower(tokens, place + 1) == "times")
+    is_counted = token in ("once", "twice", "thrice") or start > place + 1
+    known = (
+        unit(_lower(tokens, start + 1))
+        if _lower(tokens, start) in ("a", "an", "per", "every", "each")
+        else None
+    )
+    if not count or not is_counted or known is None or known[0] != "time":
+        return None
+    return _every(known[1] / count, " ".join(tokens[place : start + 2])), start + 2 - place
 
 
 def _every(seconds: float, text: str) -> Quantity:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mnemic.core.trust.chronology import order_in_time
-from mnemic.core.trust.lexicon import are_opposite
+from mnemic.core.trust.lexicon import are_opposite, is_common_word
 from mnemic.core.trust.pairing import leads_elsewhere
 from mnemic.core.trust.pairs import How, Pair
 from mnemic.core.trust.propositions import subject
@@ -41,7 +41,9 @@ def _is_reversed(view: View, one: Pair, other: Pair) -> bool:
         return not _compares_from_the_other_side(view)
     if is_exchanged and _is_copula(befores):
         return False
-    if is_exchanged and (all(befores) or kinds in ({TermKind.NAME}, {TermKind.VALUE})):
+    if is_exchanged and (
+        all(befores) or kinds == {TermKind.VALUE} or _excludes_its_converse(view, one, other)
+    ):
         return True
     roles = (one.term.role, other.term.role)
     if all(roles) and roles[0] != roles[1] and roles == (second.role, first.role):
@@ -49,7 +51,7 @@ def _is_reversed(view: View, one: Pair, other: Pair) -> bool:
     if TermKind.VALUE in kinds or _keep_their_cases(view, one, other) or _is_inverted(view):
         return False
     verb = _between(view, one, other)
-    if verb is None or verb.known is None or verb.how is not How.SAME:
+    if verb is None or verb.known is None or not (verb.how is How.SAME or _is_succession(view, verb)):
         return False
     behind = first if crossed else second
     is_passive = view.words.is_one(other.term.before, "passive") or verb.term.is_passive
@@ -57,6 +59,26 @@ def _is_reversed(view: View, one: Pair, other: Pair) -> bool:
     if is_passive != was_passive and behind.before and not view.words.is_one(behind.before, "passive"):
         return False
     return crossed ^ (is_passive != was_passive)
+
+
+def _excludes_its_converse(view: View, one: Pair, other: Pair) -> bool:
+    """Whether two terms around a preposition make another statement when exchanged: "tea over coffee"."""
+    if all(_is_like_a_name(pair, view) for pair in (one, other)):
+        return True
+    words = (one.term.kind, other.term.kind) == (TermKind.WORD, TermKind.WORD)
+    is_led = any(pair.term.is_verb and pair.term.place < one.term.place for pair in view.own)
+    return words and is_led and not view.words.is_one(one.term.before or other.term.before, "mutual")
+
+
+def _is_succession(view: View, verb: Pair) -> bool:
+    """Whether both verbs say who follows whom: "succeeded", "took over from"."""
+    return all(term and view.words.is_one(term.key, "succession") for term in (verb.term, verb.known))
+
+
+def _is_like_a_name(pair: Pair, view: View) -> bool:
+    """Whether it is a name, or an English word that no dictionary has: dbt."""
+    is_unknown = view.words.language == "en" and not is_common_word(pair.term.key)
+    return pair.term.kind is TermKind.NAME or (pair.term.kind is TermKind.WORD and is_unknown)
 
 
 def _compares_from_the_other_side(view: View) -> bool:
@@ -113,9 +135,13 @@ def _changes_sides(view: View) -> bool:
         for pair in view.own:
             if pair.term.kind is not TermKind.NAME or pair.known is None or pair.known.before or pair is verb:
                 continue
-            went_behind = pair.term.place > verb.term.place and pair.known.place < verb.known.place
-            if went_behind and any(
-                one.term.kind is TermKind.NAME and one.term.place < verb.term.place and not one.is_own
+            went_behind = pair.term.place > verb.term.place
+            if went_behind != (pair.known.place < verb.known.place):
+                continue
+            if any(
+                one.term.kind is TermKind.NAME
+                and (one.term.place < verb.term.place) == went_behind
+                and not one.is_own
                 for one in view.pairs
             ):
                 return True

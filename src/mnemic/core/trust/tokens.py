@@ -28,8 +28,26 @@ def tokenize(sentence: str, words: Lexicon) -> list[str]:
     """The words, numbers and signs of a sentence as written, phrases of the lexicon as one token."""
     if words.language in SPACELESS:
         return _cut(sentence, words)
-    found = [part for match in _TOKEN.findall(sentence) for part in _parts(match, words.language)]
-    return _joined(found, words)
+    spelled = _SLASH.sub(rf"\1 {_PER[words.language]} \2", _SQUARE.sub("m²", sentence))
+    found = [part for match in _TOKEN.findall(spelled) for part in _parts(match, words.language)]
+    return _joined(_untitled(found, words), words)
+
+
+_SLASH = re.compile(r"(?<=\d)\s?([^\W\d_]{1,5}|%)/(s|sec|min|h|hr|hour|d|day|week|month|year)\b")
+_PER = {"en": "per", "de": "pro", "fr": "par", "es": "por", "ru": "в"}
+_SQUARE = re.compile(
+    r"\b(?:square met(?:er|re)s?|Quadratmetern?|mètres? carrés?|metros? cuadrados?|кв\. ?м|m2)\b"
+)
+
+
+def _untitled(tokens: list[str], words: Lexicon) -> list[str]:
+    """*tokens* without the title in front of a name: "Professor Rao" is Rao."""
+    following = [*tokens[1:], ""]
+    return [
+        token
+        for token, after in zip(tokens, following, strict=True)
+        if not (words.is_one(token.lower(), "titles") and after[:1].isupper())
+    ]
 
 
 def _parts(token: str, language: str) -> list[str]:

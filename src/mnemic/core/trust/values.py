@@ -70,6 +70,18 @@ def _quantities(claimed: Quantity, known: Quantity) -> Fit:
     return Fit.CONFLICT
 
 
+def is_narrower(claimed: Quantity, known: Quantity) -> bool:
+    """Whether every amount within *claimed* is within *known* too: above 750 is above 500."""
+    is_same_kind = claimed.dimension == known.dimension and claimed.is_range and known.is_range
+    return is_same_kind and known.low <= claimed.low and claimed.high <= known.high
+
+
+def is_outside(claimed: Quantity, known: Quantity) -> bool:
+    """Whether the bound of *known* excludes the amount *claimed*: 10 hours are not within 10 minutes."""
+    is_bound = claimed.dimension == known.dimension and known.is_range and not claimed.is_range
+    return is_bound and not known.low <= claimed.low <= known.high
+
+
 def _equal(one: float, other: float, slack: float) -> bool:
     if inf in (abs(one), abs(other)):
         return one == other
