@@ -8,12 +8,13 @@ from enum import Enum
 
 from mnemic.core.trust.entailment import entails
 from mnemic.core.trust.exclusions import exclusion
-from mnemic.core.trust.implications import binds
+from mnemic.core.trust.implications import binds, relocates
 from mnemic.core.trust.lexicon import SPACELESS, lexicon
 from mnemic.core.trust.pairing import paired
 from mnemic.core.trust.pairs import Pair, coverage
 from mnemic.core.trust.polarity import end, opposition, other_value
 from mnemic.core.trust.propositions import Clause
+from mnemic.core.trust.reasons import quoted
 from mnemic.core.trust.roles import exchange
 from mnemic.core.trust.spaceless import aligned
 from mnemic.core.trust.substitution import substitution
@@ -77,6 +78,8 @@ def contradiction(view: View) -> str:
     """Why the two exclude each other, or nothing."""
     if binds(view.claim, view.fact, view.pairs, view.words):
         return ""
+    if relocates(view.claim, view.fact, view.pairs, view.words) is False:
+        return f"memory tells of a move: {quoted(view.fact)}"
     if excluded := exclusion(view):
         return excluded
     if view.shares_frame() and not any(pair.term.kind is TermKind.NAME for pair in view.missing):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mnemic.core.trust.chronology import agrees_in_time
 from mnemic.core.trust.exclusions import is_of_others
-from mnemic.core.trust.implications import binds, tells_an_end
+from mnemic.core.trust.implications import binds, is_bound, relocates, tells_an_end
 from mnemic.core.trust.lexicon import are_complementary
 from mnemic.core.trust.pairing import is_end_of_it
 from mnemic.core.trust.pairs import How, Pair
@@ -60,6 +60,10 @@ def entails(view: View) -> bool:
     """Whether the memory contains everything the claim says, in the same sense."""
     if is_of_others(view) and view.claim.is_denied and not view.fact.is_denied:
         return True
+    if relocates(view.claim, view.fact, view.pairs, view.words):
+        return not view.conflicts
+    if is_bound(view.claim, view.fact, view.pairs, view.words):
+        return not view.conflicts and not view.opposites
     if binds(view.claim, view.fact, view.pairs, view.words):
         return not view.conflicts and not view.opposites
     ended = bool(view.opposites) and all(_is_complement(view, pair) for pair in view.opposites)

@@ -10,7 +10,14 @@ from mnemic.core.trust.view import View
 
 def exclusion(view: View) -> str:
     """Why the memory excludes the claim by "only", "all but" or "never", or nothing."""
-    return _is_over(view) or _only(view) or _excepts(view) or _excludes(view) or _never(view)
+    return (
+        _is_over(view)
+        or _denies_all(view)
+        or _only(view)
+        or _excepts(view)
+        or _excludes(view)
+        or _never(view)
+    )
 
 
 def _is_over(view: View) -> str:
@@ -21,6 +28,18 @@ def _is_over(view: View) -> str:
     is_still = "still" in view.claim.marks and not view.claim.is_denied and not view.fact.is_denied
     if is_still and is_named and ends and rest == ends and not view.fact.marks & {"future", "hedged"}:
         return f"memory says that it ended: {quoted(view.fact)}"
+    return ""
+
+
+def _denies_all(view: View) -> str:
+    """What is not done at all is not done in some place or manner either: "is not replicated"."""
+    rest = [term for term in view.free if term.kind is not TermKind.LIGHT]
+    verbs = [pair for pair in view.own if pair.term.is_verb and pair.term.kind is not TermKind.LIGHT]
+    is_plain = view.fact.is_denied and not view.claim.denials and not view.opposites and not view.conflicts
+    is_named = all(pair.is_met for pair in view.subject())
+    behind = all(pair.term.place > verbs[0].term.place for pair in view.missing) if verbs else False
+    if is_plain and is_named and behind and not rest and not view.fact.marks & {"all", "only", "hedged"}:
+        return denial(view.fact, ())
     return ""
 
 

@@ -101,6 +101,19 @@ def _is_next(place: int, turn: int, claim: Clause) -> bool:
     return place > turn and all(term.kind is TermKind.NAME for term in between)
 
 
+def is_bound(claim: Clause, fact: Clause, pairs: Sequence[Pair], words: Lexicon) -> bool:
+    """Whether "gloves are mandatory in the lab" gives what the claim says: nobody may enter the lab without gloves."""
+    needed = [
+        pair for pair in pairs if pair.is_own and pair.is_met and words.is_one(pair.term.before, "without")
+    ]
+    is_ruled = any(words.is_one(term.key, "binding") for term in fact.terms) and not fact.is_denied
+    if not needed or not claim.is_denied or not is_ruled or "future" in fact.marks:
+        return False
+    used = {pair.known.place for pair in pairs if pair.known is not None and pair.is_own}
+    is_same = all(term.place in used or words.is_one(term.key, "binding") for term in fact.terms)
+    return is_same and all(pair.is_met or not _is_firm(pair) or pair.term.is_verb for pair in pairs)
+
+
 def binds(claim: Clause, fact: Clause, pairs: Sequence[Pair], words: Lexicon) -> bool:
     """Whether "nobody may enter without gloves" gives what the claim says: gloves are mandatory."""
     is_bound = "obliged" in claim.marks or any(words.is_one(pair.term.key, "binding") for pair in pairs)
@@ -115,3 +128,30 @@ def binds(claim: Clause, fact: Clause, pairs: Sequence[Pair], words: Lexicon) ->
         or any(words.is_one(pair.term.key, role) for role in ("binding", "having"))
         for pair in pairs
     )
+
+
+def relocates(claim: Clause, fact: Clause, pairs: Sequence[Pair], words: Lexicon) -> bool | None:
+    """Whether who moved from one place to another is now where the claim says; None if the memory does not tell.
+
+    "Amir moved from Leeds to Porto": he lives in Porto and no longer in Leeds.
+    """
+    told = [pair for pair in pairs if _is_firm(pair) and not words.is_one(pair.term.key, "residing")]
+    is_now = not claim.marks & {"ended", "moved", "before", "after", "future", "question"}
+    is_said = any(words.is_one(pair.term.key, "residing") for pair in pairs)
+    if not is_now or not is_said or not tells_a_move(fact, words) or not all(pair.is_met for pair in told):
+        return None
+    places = [
+        pair.known.before for pair in told if pair.known is not None and pair.is_own and pair.term.before
+    ]
+    is_left = any(words.is_one(before, "source") for before in places)
+    is_reached = any(words.is_one(before, "goal") for before in places)
+    if is_left == is_reached or len(told) < 2:
+        return None
+    is_gone = claim.is_denied or "no more" in claim.marks
+    return is_left == is_gone
+
+
+def tells_a_move(fact: Clause, words: Lexicon) -> bool:
+    """Whether it tells that something moved, for certain and not in the future."""
+    is_certain = not fact.is_denied and not fact.marks & {"future", "hedged", "permitted", "obliged"}
+    return is_certain and any(words.is_one(term.key, "moving") for term in fact.terms)

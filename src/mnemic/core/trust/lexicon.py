@@ -56,8 +56,14 @@ _INFLECTED = (
     "support",
     "having",
     "times",
+    "moving",
+    "residing",
 )
 """Lists of verbs and adjectives: their base forms and stems belong to them too."""
+
+
+_VALUES = frozenset("numbers scales months weekdays dayparts antonyms complements synonyms converses".split())
+"""Entries that are no plain lists of words."""
 
 
 @cache

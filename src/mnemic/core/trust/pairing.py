@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from mnemic.core.trust.implications import is_about_the_same, is_end
-from mnemic.core.trust.lexicon import SPACELESS, Lexicon, are_opposite
+from mnemic.core.trust.lexicon import SPACELESS, Lexicon, are_opposite, lexicon
 from mnemic.core.trust.pairs import How, Pair
 from mnemic.core.trust.propositions import Clause, subject
 from mnemic.core.trust.term_relation import _is_agent, relation_of
@@ -39,7 +39,7 @@ def paired(
     pairs = [_lasting(pair, pairs, words) for pair in pairs]
     pairs = [_parted(pair) if _is_displaced(pair, fact, pairs) else pair for pair in pairs]
     first = () if leads_elsewhere(claim, words) else subject(claim)
-    is_turned = _is_turned(pairs)
+    is_turned = _is_turned(pairs) or _is_prohibited(pairs, fact, words)
     return tuple(
         pair
         if pair.is_own
@@ -82,6 +82,9 @@ def _restricts(bound: Term, fact: Clause) -> bool:
     """Whether a bound tells which things are meant ("trips over 600 km") rather than how much something is."""
     before = [term for term in fact.terms if term.place < bound.place]
     is_led = bound.before not in ("", "with", "for", "von", "de", "avec", "mit")
+    words = lexicon(fact.language)
+    if any(words.is_one(word, "conditions") for word in fact.order[: bound.place]):
+        return True
     if any(term.is_verb and term.place > bound.place for term in fact.terms):
         return True
     return bool(before) and not before[-1].is_verb and not is_led and not bound.text.startswith(_AMOUNTS)
@@ -167,7 +170,7 @@ def _converse(pair: Pair, pairs: Sequence[Pair], words: Lexicon) -> Pair:
 
 
 def _lasting(pair: Pair, pairs: Sequence[Pair], words: Lexicon) -> Pair:
-    """*pair* as met, if one says until when something lasts and the other when it ends: "open until 8", "closes at 8"."""
+    """*pair* as met, if one says until when it lasts and the other when it ends: "open until 8", "closes at 8"."""
     if pair.how is not How.OPPOSITE or pair.known is None:
         return pair
     times = [one for one in pairs if one.known is not None and isinstance(one.term.value, Date)]
@@ -213,6 +216,14 @@ def _is_turned(pairs: Sequence[Pair]) -> bool:
     """Whether the claim says in the passive what the memory says in the active, or the other way round."""
     verbs = [(pair.term, pair.known) for pair in pairs if pair.is_met and pair.is_own and pair.term.is_verb]
     return any(known and known.is_verb and told.is_passive != known.is_passive for told, known in verbs)
+
+
+def _is_prohibited(pairs: Sequence[Pair], fact: Clause, words: Lexicon) -> bool:
+    """Whether the claim calls forbidden what somebody must not do by the memory: "chicken is off limits for Bruno"."""
+    is_ruled = fact.is_denied and bool(fact.marks & {"obliged", "permitted"})
+    return is_ruled and any(
+        pair.how is How.MISSING and words.is_one(pair.term.key, "denying") for pair in pairs
+    )
 
 
 def _may_inherit(pair: Pair, fact: Clause, is_subject: bool) -> bool:

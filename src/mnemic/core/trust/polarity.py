@@ -14,7 +14,8 @@ def is_flipped(view: View) -> bool:
     """Whether one of the two denies what the other says."""
     hidden = sum(is_denying(view, pair.term) for pair in view.missing)
     hidden += sum(is_denying(view, term) for term in view.free)
-    hidden += sum(
+    hidden += _negates_the_condition(view)
+    hidden += not _is_conditional(view, "unless") and sum(
         view.words.is_one(pair.term.before, "without") != view.words.is_one(pair.known.before, "without")
         for pair in view.own
         if pair.known
@@ -29,6 +30,21 @@ def is_flipped(view: View) -> bool:
     return (view.claim.denials + view.fact.denials + len(view.opposites) + hidden + ends) % 2 == 1
 
 
+def _is_conditional(view: View, role: str) -> bool:
+    return any(view.words.is_one(word, role) for word in view.fact.order)
+
+
+def _negates_the_condition(view: View) -> bool:
+    """Whether the claim says under a condition what the memory says "unless" it holds."""
+    order = view.fact.order
+    turn = next((at for at, word in enumerate(order) if view.words.is_one(word, "unless")), None)
+    if turn is None:
+        return False
+    is_named = any(pair.known and pair.known.place > turn for pair in view.own)
+    said = (view.words.is_one(word, role) for word in view.claim.order for role in ("unless", "without"))
+    return is_named and not any(said)
+
+
 def is_denying(view: View, term: Term) -> bool:
     return view.words.is_one(term.key, "denying") or view.words.is_one(term.text.lower(), "denying")
 
@@ -39,6 +55,10 @@ def opposition(view: View) -> str:
         return ""
     is_end_told = "no more" in view.claim.marks and tells_an_end(view.fact, view.words)
     if is_end_told and not view.opposites and not view.ends:  # but perhaps the end of something else
+        return ""
+    if (
+        view.claim.is_denied and "only" in view.claim.marks - view.fact.marks
+    ):  # "not alone" denies no more than that
         return ""
     if "hedged" in view.fact.marks - view.claim.marks:  # who wanted to cancel has not cancelled
         return ""

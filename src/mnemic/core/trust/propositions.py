@@ -11,6 +11,7 @@ from mnemic.core.trust import quantities
 from mnemic.core.trust.lexicon import SPACELESS, Lexicon, entry, is_common_word, lexicon
 from mnemic.core.trust.terms import Term, TermKind
 from mnemic.core.trust.tokens import tokenize
+from mnemic.core.trust.values import Quantity
 
 LONGEST = 20_000
 """Characters of a text that are parsed."""
@@ -152,7 +153,7 @@ def _merged(found: Sequence[Clause]) -> list[Clause]:
             and clause.language not in SPACELESS
             and len(result) == 1
             and len(last.terms) == 1
-            and last.terms[0].kind is not TermKind.VALUE
+            and not isinstance(last.terms[0].value, Quantity)
         ):
             shift = len(last.order)
             moved = tuple(replace(term, place=term.place + shift) for term in clause.terms)
@@ -475,9 +476,11 @@ def _excepting(tokens: Sequence[str], words: Lexicon) -> list[tuple[list[str], i
         len(tokens),
     )
     head, excepted, rest = list(tokens[:place]), list(tokens[place + 1 : end]), list(tokens[end:])
+    others = [token for token in head if not words.is_one(token.lower(), "all")]
+    if excepted and excepted[0].lower() in ("number", "nummer", "numéro", "número", "номер"):
+        excepted = [*others, *excepted[1:]]  # "all turbines except number 3"
     if rest:
         return [(head + rest, 0, True), (excepted + rest, 1, False)]
-    others = [token for token in head if not words.is_one(token.lower(), "all")]
     return [(head, 0, True), (excepted + others, 1, False)]
 
 
@@ -500,6 +503,8 @@ def _marks(tokens: Sequence[str], words: Lexicon, sentence: str) -> tuple[set[st
         for role, mark in _MARKS.items()
         if any(words.is_one(word, role) for word in (keys if role == "moved" else lowered))
     }
+    if all(any(words.is_one(word, role) for word in lowered) for role in ("past", "until")):
+        marks.add("ended")  # "was open until May"
     more = _NO_MORE.get(words.language, frozenset()) & set(lowered)
     if more and "pas" not in lowered and any(words.is_one(word, "negators") for word in lowered):
         marks.add("no more")
@@ -519,7 +524,7 @@ def _marks(tokens: Sequence[str], words: Lexicon, sentence: str) -> tuple[set[st
     return marks, denials
 
 
-_NO_MORE = {"fr": frozenset(("plus", "plus_de")), "de": frozenset(("mehr",))}
+_NO_MORE = {"fr": frozenset(("plus", "plus_de")), "de": frozenset(("mehr",)), "ja": frozenset(("もう",))}
 """Words that say with a negation elsewhere in the clause that something ended: "ne … plus", "kein … mehr"."""
 
 

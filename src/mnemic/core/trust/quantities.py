@@ -28,6 +28,8 @@ def read(tokens: Sequence[str], words: Lexicon) -> Iterator[str | Term]:
             place += 1
             continue
         value, length = found
+        if place and _lower(tokens, place - 1) in _RATES and isinstance(value, Quantity):
+            value = _per(value, _RATES[_lower(tokens, place - 1)])
         counted = _counted_rate(value, tokens, place + length, words)
         value = counted or value
         yield Term(TermKind.VALUE, value.text.lower(), value.text, place, value=value)
@@ -35,6 +37,14 @@ def read(tokens: Sequence[str], words: Lexicon) -> Iterator[str | Term]:
         if counted:  # the noun, without "an hour" behind it
             yield tokens[place]
             place += 3
+
+
+def _per(value: Quantity, seconds: float) -> Quantity:
+    """An amount as a rate, if it is none yet."""
+    if not value.dimension or "/" in value.dimension or value.dimension in ("time", "period"):
+        return value
+    low, high = value.low / seconds, value.high / seconds
+    return Quantity(low, high, f"{value.dimension}/time", value.text, seconds >= _MONTH)
 
 
 def _counted_rate(
@@ -96,6 +106,8 @@ def _date(tokens: Sequence[str], place: int, words: Lexicon) -> tuple[Date, int]
     kind, number = words.calendar.get(token, ("", 0))
     if kind == "weekdays":
         return Date((("weekday", number),), tokens[place]), 1
+    if kind == "dayparts" and token in _CLOCK_WORDS:
+        return Date((("minute", _CLOCK_WORDS[token]),), tokens[place]), 1
     if kind == "dayparts":
         return Date((("daypart", number),), tokens[place]), 1
     if kind == "months" and (words.language != "en" or _is_month(tokens, place)):
@@ -105,6 +117,10 @@ def _date(tokens: Sequence[str], place: int, words: Lexicon) -> tuple[Date, int]
     if words.language in ("fr", "es", "ru") and (clocked := _spoken_time(tokens, place, words)):
         return clocked
     return None
+
+
+_CLOCK_WORDS = {"noon": 720, "midday": 720, "midnight": 0, "mitternacht": 0, "midi": 720, "minuit": 0}
+_CLOCK_WORDS |= {"mediodía": 720, "medianoche": 0, "полдень": 720, "полночь": 0, "正午": 720, "午夜": 0}
 
 
 def _is_year(tokens: Sequence[str], place: int, words: Lexicon) -> bool:
@@ -473,9 +489,22 @@ def _rate(tokens: Sequence[str], place: int, words: Lexicon) -> tuple[float, int
         "annually": 365 * 86_400.0,
         "daily": 86_400.0,
         "weekly": 604_800.0,
-    }
+    } | _RATES
     alone = single.get(_lower(tokens, place))
     return (alone, 1) if alone else None
+
+
+_RATES = {
+    word: seconds
+    for words, seconds in (
+        ("täglich diarios diarias diario diaria quotidien quotidienne ежедневно", 86_400.0),
+        ("wöchentlich semanal semanales hebdomadaire еженедельно", 604_800.0),
+        ("monatlich mensual mensuales mensuel mensuelle mensuels ежемесячно", _MONTH),
+        ("jährlich anual anuales annuel annuelle ежегодно", 365 * 86_400.0),
+    )
+    for word in words.split()
+}
+"""Adverbs that make an amount a rate, in front of it or behind: "monatlich 900 Euro"."""
 
 
 def _range(amount: float, bound: str) -> tuple[float, float]:

@@ -28,6 +28,13 @@ def substitution(view: View) -> str:
     if view.claim.is_verbless:  # a heading says nothing of its subject
         return ""
     first = view.missing[0]
+    last = view.claim.terms[-1]
+    if (
+        view.fact.language == "ja"
+        and last is not first.term
+        and any(pair.term is last for pair in view.missing)
+    ):
+        return ""
     if first.term.key.isdigit() and len(view.claim.terms) < 3:  # "(copy 1)" tells things apart
         return ""
     if first in view.subject() and not first.is_elsewhere and view.fact.language == "en":

@@ -30,7 +30,22 @@ def tokenize(sentence: str, words: Lexicon) -> list[str]:
         return _cut(sentence, words)
     spelled = _SLASH.sub(rf"\1 {_PER[words.language]} \2", _SQUARE.sub("m²", sentence))
     found = [part for match in _TOKEN.findall(spelled) for part in _parts(match, words.language)]
-    return _joined(_untitled(found, words), words)
+    return _joined(_compared(_untitled(found, words), words), words)
+
+
+_SUPERLATIVES = {"later": "late", "earlier": "early"}
+
+
+def _compared(tokens: list[str], words: Lexicon) -> list[str]:
+    """*tokens* with "the later upload" as a property of the upload, where "later than" tells an order in time."""
+    if words.language != "en":
+        return tokens
+    result = list(tokens)
+    for place in range(1, len(tokens) - 1):
+        is_led = tokens[place - 1].lower() in ("the", "a", "an") and tokens[place + 1].lower() != "than"
+        if is_led:
+            result[place] = _SUPERLATIVES.get(tokens[place].lower(), tokens[place])
+    return result
 
 
 _SLASH = re.compile(r"(?<=\d)\s?([^\W\d_]{1,5}|%)/(s|sec|min|h|hr|hour|d|day|week|month|year)\b")
