@@ -66,6 +66,10 @@ def entails(view: View) -> bool:
         return not view.conflicts and not view.opposites
     if binds(view.claim, view.fact, view.pairs, view.words):
         return not view.conflicts and not view.opposites
+    if any(
+        pair.term.is_verb and pair.is_elsewhere for pair in view.pairs
+    ):  # the verb is said of something else
+        return False
     ended = bool(view.opposites) and all(_is_complement(view, pair) for pair in view.opposites)
     if view.conflicts or (view.opposites and not ended) or is_flipped(view):
         return False

@@ -23,10 +23,16 @@ def exclusion(view: View) -> str:
 def _is_over(view: View) -> str:
     """What has ended as a whole does nothing any more: who has retired no longer sees patients."""
     rest = [term for term in view.free if term.value is None and term.kind is not TermKind.LIGHT]
-    ends = [term for term in rest if view.words.is_one(term.key, "ending")]
+    ends = [term for term in rest if view.words.is_one(term.key, "departing")]
     is_named = bool(view.own) and all(pair.is_own and pair.is_met for pair in view.subject())
     is_still = "still" in view.claim.marks and not view.claim.is_denied and not view.fact.is_denied
-    if is_still and is_named and ends and rest == ends and not view.fact.marks & {"future", "hedged"}:
+    if (
+        is_still
+        and is_named
+        and ends
+        and rest == ends
+        and not view.fact.marks & {"future", "hedged", "permitted"}
+    ):
         return f"memory says that it ended: {quoted(view.fact)}"
     return ""
 

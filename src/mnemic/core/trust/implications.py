@@ -8,6 +8,7 @@ from mnemic.core.trust.lexicon import Lexicon
 from mnemic.core.trust.pairs import Pair
 from mnemic.core.trust.propositions import Clause
 from mnemic.core.trust.terms import Term, TermKind
+from mnemic.core.trust.values import Date
 
 
 def is_end(one: str, other: str, words: Lexicon) -> bool:
@@ -73,14 +74,22 @@ def succession_agrees(claim: Clause, fact: Clause, pairs: Sequence[Pair], words:
         return None
     names = [pair for pair in pairs if pair.term.kind is TermKind.NAME and pair.known is not None]
     behind = {pair.term.place for pair in names if _is_next(pair.term.place, turn, claim)}
-    later = {pair.known.place > verb.place for pair in names if pair.term.place in behind and pair.known}
+    later = {_is_new(pair.known, verb, words) for pair in names if pair.term.place in behind and pair.known}
     earlier = {
-        pair.known.place > verb.place for pair in names if pair.term.place not in behind and pair.known
+        _is_new(pair.known, verb, words) for pair in names if pair.term.place not in behind and pair.known
     }
     if len(later) != 1 or len(earlier) != 1 or later == earlier:
         return None
-    succeeds_first = not verb.is_passive
-    return (later == {not succeeds_first}) == (told == {"before"})
+    return (later == {True}) == (told == {"before"})
+
+
+def _is_new(known: Term, verb: Term, words: Lexicon) -> bool:
+    """Whether a term is what comes after in a succession: who succeeds, what something is replaced with."""
+    is_newcomer = words.is_one(known.before, "passive") or known.before in _NEWCOMERS
+    return is_newcomer or (known.place < verb.place and not verb.is_passive)
+
+
+_NEWCOMERS = ("with", "durch", "par", "por", "на")
 
 
 def _turn(claim: Clause, words: Lexicon) -> int | None:
@@ -140,11 +149,14 @@ def relocates(claim: Clause, fact: Clause, pairs: Sequence[Pair], words: Lexicon
     is_said = any(words.is_one(pair.term.key, "residing") for pair in pairs)
     if not is_now or not is_said or not tells_a_move(fact, words) or not all(pair.is_met for pair in told):
         return None
-    places = [
-        pair.known.before for pair in told if pair.known is not None and pair.is_own and pair.term.before
-    ]
-    is_left = any(words.is_one(before, "source") for before in places)
-    is_reached = any(words.is_one(before, "goal") for before in places)
+    places = [pair.known for pair in told if pair.known is not None and pair.is_own and pair.term.before]
+    is_reached = any(words.is_one(known.before, "goal") for known in places)
+    is_dated = any(isinstance(one.value, Date) and words.is_one(one.before, "goal") for one in fact.terms)
+    is_left = any(
+        words.is_one(known.before, "source")
+        or (is_dated and not is_reached and isinstance(known.value, Date))
+        for known in places
+    )
     if is_left == is_reached or len(told) < 2:
         return None
     is_gone = claim.is_denied or "no more" in claim.marks

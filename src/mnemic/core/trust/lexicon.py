@@ -58,6 +58,7 @@ _INFLECTED = (
     "times",
     "moving",
     "residing",
+    "departing",
 )
 """Lists of verbs and adjectives: their base forms and stems belong to them too."""
 

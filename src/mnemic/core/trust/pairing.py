@@ -36,6 +36,8 @@ def paired(
         pairs = [Pair(pair.term, How.MISSING) if is_end_of_it(pair, words) else pair for pair in pairs]
     pairs = [pair if not _is_misread(pair, claim, fact) else Pair(pair.term, How.MISSING) for pair in pairs]
     pairs = [_converse(pair, pairs, words) for pair in pairs]
+    if not any(pair.how is How.OPPOSITE for pair in pairs):
+        pairs = [_during(pair, words) for pair in pairs]
     pairs = [_lasting(pair, pairs, words) for pair in pairs]
     pairs = [_parted(pair) if _is_displaced(pair, fact, pairs) else pair for pair in pairs]
     first = () if leads_elsewhere(claim, words) else subject(claim)
@@ -173,14 +175,29 @@ def _lasting(pair: Pair, pairs: Sequence[Pair], words: Lexicon) -> Pair:
     """*pair* as met, if one says until when it lasts and the other when it ends: "open until 8", "closes at 8"."""
     if pair.how is not How.OPPOSITE or pair.known is None:
         return pair
-    times = [one for one in pairs if one.known is not None and isinstance(one.term.value, Date)]
+    times = [(one.term, one.known) for one in pairs if one.known is not None and one.term.value is not None]
     is_until = any(
-        words.is_one(one.term.before, "until") != words.is_one(one.known.before, "until")
-        for one in times
-        if one.known
+        words.is_one(told.before, role) != words.is_one(known.before, role)
+        for told, known in times
+        for role in ("until", "after")
     )
     lasts = words.is_one(pair.term.key, "being") != words.is_one(pair.known.key, "being")
     return Pair(pair.term, How.NEAR, pair.known) if is_until and lasts else pair
+
+
+def _during(pair: Pair, words: Lexicon) -> Pair:
+    """*pair* as met, if it asks for a time of the day before the one until which something lasts."""
+    known = pair.known
+    if pair.how is not How.CONFLICT or known is None or words.is_one(pair.term.before, "until"):
+        return pair
+    at, until = (one.value.parts if isinstance(one.value, Date) else () for one in (pair.term, known))
+    is_clock = [part for part, _ in (*at, *until)] == ["minute", "minute"] and words.is_one(
+        known.before, "until"
+    )
+    if not is_clock or not pair.term.before:
+        return pair
+    left = (until[0][1] - at[0][1]) % (24 * 60)
+    return Pair(pair.term, How.NEAR, known) if left < 12 * 60 else pair
 
 
 def _is_displaced(pair: Pair, fact: Clause, pairs: Sequence[Pair]) -> bool:

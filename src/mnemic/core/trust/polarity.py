@@ -56,9 +56,7 @@ def opposition(view: View) -> str:
     is_end_told = "no more" in view.claim.marks and tells_an_end(view.fact, view.words)
     if is_end_told and not view.opposites and not view.ends:  # but perhaps the end of something else
         return ""
-    if (
-        view.claim.is_denied and "only" in view.claim.marks - view.fact.marks
-    ):  # "not alone" denies no more than that
+    if view.claim.is_denied and "only" in view.claim.marks:  # "not alone" denies no more than that
         return ""
     if "hedged" in view.fact.marks - view.claim.marks:  # who wanted to cancel has not cancelled
         return ""

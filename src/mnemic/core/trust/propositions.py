@@ -11,7 +11,7 @@ from mnemic.core.trust import quantities
 from mnemic.core.trust.lexicon import SPACELESS, Lexicon, entry, is_common_word, lexicon
 from mnemic.core.trust.terms import Term, TermKind
 from mnemic.core.trust.tokens import tokenize
-from mnemic.core.trust.values import Quantity
+from mnemic.core.trust.values import Date, Quantity
 
 LONGEST = 20_000
 """Characters of a text that are parsed."""
@@ -66,7 +66,8 @@ class Clause:
             return sum(term.value is None for term in self.terms) > 1 and not any(
                 words.is_one(word, role) for word in lead for role in ("permission", "obligation", "negators")
             )
-        is_bare = all(words.is_one(word, "auxiliaries") or words.is_one(word, "clauses") for word in lead)
+        roles = ("auxiliaries", "clauses", "negators")
+        is_bare = all(any(words.is_one(word, role) for role in roles) for word in lead)
         if self.language == "en":
             return not (is_bare and self.terms[0].is_verb)
         return not (is_bare and self.terms[0].text[:1].islower())
@@ -150,7 +151,7 @@ def _merged(found: Sequence[Clause]) -> list[Clause]:
         last = result[-1] if result else None
         if (
             last is not None
-            and clause.language not in SPACELESS
+            and (clause.language not in SPACELESS or isinstance(last.terms[0].value, Date))
             and len(result) == 1
             and len(last.terms) == 1
             and not isinstance(last.terms[0].value, Quantity)

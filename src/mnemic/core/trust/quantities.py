@@ -114,6 +114,8 @@ def _date(tokens: Sequence[str], place: int, words: Lexicon) -> tuple[Date, int]
         return _western(tokens, place, number, words)
     if _is_day(token) and words.calendar.get(_after_day(tokens, place), ("", 0))[0] == "months":
         return _western(tokens, place, 0, words)
+    if words.language == "ru" and (clocked := _russian_hour(tokens, place)):
+        return clocked
     if words.language in ("fr", "es", "ru") and (clocked := _spoken_time(tokens, place, words)):
         return clocked
     return None
@@ -197,6 +199,23 @@ def _time(tokens: Sequence[str], place: int, minutes: int, length: int, words: L
         minutes = minutes % 720 + _HALVES_OF_DAY[following]
     length += following in _HALVES_OF_DAY or following in ("utc", "uhr")
     return Date((("minute", minutes),), " ".join(tokens[place : place + length])), length
+
+
+_HOURS = ("часов", "часа", "час")
+
+
+def _russian_hour(tokens: Sequence[str], place: int) -> tuple[Date, int] | None:
+    """ "с 10 до 20 часов", "до 18 часов": hours of the day."""
+    word, number, following = (_lower(tokens, place + at) for at in range(3))
+    is_until = word == "до" and number.isdecimal() and following in _HOURS
+    if is_until and int(number) <= 24:
+        return Date((("minute", int(number) * 60),), " ".join(tokens[place : place + 3])), 3
+    is_span = (
+        _lower(tokens, place - 1) in ("с", "от") and number == "до" and _lower(tokens, place + 3) in _HOURS
+    )
+    if word.isdecimal() and int(word) <= 24 and is_span:
+        return Date((("minute", int(word) * 60),), tokens[place]), 1
+    return None
 
 
 def _spoken_time(tokens: Sequence[str], place: int, words: Lexicon) -> tuple[Date, int] | None:

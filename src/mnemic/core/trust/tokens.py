@@ -28,6 +28,8 @@ def tokenize(sentence: str, words: Lexicon) -> list[str]:
     """The words, numbers and signs of a sentence as written, phrases of the lexicon as one token."""
     if words.language in SPACELESS:
         return _cut(sentence, words)
+    if pattern := _SPELLINGS.get(words.language):
+        sentence = pattern[0].sub(pattern[1], sentence)
     spelled = _SLASH.sub(rf"\1 {_PER[words.language]} \2", _SQUARE.sub("m²", sentence))
     found = [part for match in _TOKEN.findall(spelled) for part in _parts(match, words.language)]
     return _joined(_compared(_untitled(found, words), words), words)
@@ -48,6 +50,11 @@ def _compared(tokens: list[str], words: Lexicon) -> list[str]:
     return result
 
 
+_SPELLINGS = {
+    "en": (re.compile(r"\b(\d+|[a-z]+) (\w+) or more\b"), r"at least \1 \2"),
+    "fr": (re.compile(r"\b(\d{1,2}) ?h ?(\d{2})\b"), r"\1:\2"),
+}
+"""What is read in another spelling: "14 characters or more", "7 h 12"."""
 _SLASH = re.compile(r"(?<=\d)\s?([^\W\d_]{1,5}|%)/(s|sec|min|h|hr|hour|d|day|week|month|year)\b")
 _PER = {"en": "per", "de": "pro", "fr": "par", "es": "por", "ru": "в"}
 _SQUARE = re.compile(

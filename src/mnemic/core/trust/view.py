@@ -82,7 +82,11 @@ class View:
     def predicate_is_met(self) -> bool:
         """Whether the claim's predicate about its subject is in this clause."""
         firm = [pair for pair in self.pairs if pair.term.kind is not TermKind.LIGHT]
-        if len(firm) < 2:
+        has_light_verb = any(
+            pair.term.is_verb and pair.term.kind is TermKind.LIGHT and pair.how is How.SAME and pair.is_own
+            for pair in self.pairs
+        )
+        if len(firm) < 2 and not (firm and has_light_verb):
             return False
         if self.fact.is_verbless:
             return bool(self.own)
