@@ -37,6 +37,7 @@ def paired(
     pairs = [pair if not _is_misread(pair, claim, fact) else Pair(pair.term, How.MISSING) for pair in pairs]
     pairs = [_converse(pair, pairs, words) for pair in pairs]
     if not any(pair.how is How.OPPOSITE for pair in pairs):
+        pairs = [Pair(pair.term, How.MISSING) if _is_other_end(pair, words) else pair for pair in pairs]
         pairs = [_during(pair, words) for pair in pairs]
     pairs = [_lasting(pair, pairs, words) for pair in pairs]
     pairs = [_parted(pair) if _is_displaced(pair, fact, pairs) else pair for pair in pairs]
@@ -75,9 +76,17 @@ def _bounded(pair: Pair, fact: Clause) -> Pair:
         assert isinstance(known.value, Quantity)
         if pair.how is How.CONFLICT and is_narrower(claimed, known.value) and _restricts(known, fact):
             return Pair(pair.term, How.NEAR, known)
+        if pair.how is How.NEAR and pair.known is known and _is_vague(claimed, known, fact):
+            return Pair(pair.term, How.MISSING)
         if pair.how is How.MISSING and is_outside(claimed, known.value) and not _restricts(known, fact):
             return Pair(pair.term, How.CONFLICT, known)
     return pair
+
+
+def _is_vague(claimed: Quantity, known: Term, fact: Clause) -> bool:
+    """Whether an exact amount is held against a bound that leaves it open: "lasted more than 3 hours"."""
+    is_exact = fact.language == "en" and not claimed.is_range and not known.text.startswith(_AMOUNTS)
+    return is_exact and not _restricts(known, fact) and "permitted" not in fact.marks
 
 
 def _restricts(bound: Term, fact: Clause) -> bool:
@@ -183,6 +192,18 @@ def _lasting(pair: Pair, pairs: Sequence[Pair], words: Lexicon) -> Pair:
     )
     lasts = words.is_one(pair.term.key, "being") != words.is_one(pair.known.key, "being")
     return Pair(pair.term, How.NEAR, pair.known) if is_until and lasts else pair
+
+
+def _is_other_end(pair: Pair, words: Lexicon) -> bool:
+    """Whether one says when something is and the other until when: what is open until 8 does not open at 8."""
+    if pair.how is not How.SAME or pair.known is None or not isinstance(pair.term.value, Date):
+        return False
+    befores = (pair.term.before, pair.known.before)
+    is_until = [words.is_one(before, "until") for before in befores]
+    return is_until[0] != is_until[1] and befores[is_until.index(False)] in _MOMENTS
+
+
+_MOMENTS = frozenset("at on um am à en a в に".split())
 
 
 def _during(pair: Pair, words: Lexicon) -> Pair:

@@ -64,6 +64,8 @@ def opposition(view: View) -> str:
         return (
             "" if "all" not in view.fact.marks or view.fact.elsewhere else denial(view.fact, view.opposites)
         )
+    if _denies_a_time(view):
+        return ""
     unmet = [pair for pair in view.missing if not is_denying(view, pair.term)]
     if len(unmet) > (len(view.pairs) >= 5 and view.fact.language == "en"):
         return ""
@@ -72,6 +74,13 @@ def opposition(view: View) -> str:
     if not view.opposites and not view.ends and _changes_predicate(view):
         return ""
     return denial(view.fact, view.opposites)
+
+
+def _denies_a_time(view: View) -> bool:
+    """Whether the memory denies something of a time that the claim leaves out: "does not meet in August"."""
+    times = (term for term in view.free if isinstance(term.value, Date))
+    is_denied = view.fact.is_denied and not view.claim.is_denied
+    return is_denied and any(term.before in ("in", "on", "im", "am", "en", "в") for term in times)
 
 
 def _changes_predicate(view: View) -> bool:

@@ -27,7 +27,7 @@ def relation_of(term: Term, known: Term, words: Lexicon) -> How:
         return How.SAME  # an unknown word with a capital may be a name: "Playtests are held"
     if term.value is not None or known.value is not None:
         return How.MISSING
-    if words.language in SPACELESS and (known.key.startswith(term.key) or term.key.startswith(known.key)):
+    if words.language in SPACELESS and _begins_alike(term.key, known.key):
         return How.NEAR
     if TermKind.NAME in (term.kind, known.kind):  # of names only the listed ones: RAM is memory
         return How.NEAR if known.key in words.synonyms.get(term.key, ()) else How.MISSING
@@ -36,6 +36,14 @@ def relation_of(term: Term, known: Term, words: Lexicon) -> How:
     if words.language == "en" and is_negated_form(term.text.lower(), known.text.lower()):
         return How.OPPOSITE
     return _relation(term.key, known.key, words.language)
+
+
+def _begins_alike(claimed: str, known: str) -> bool:
+    """Whether two words without spaces differ in an ending: what the claim adds is inflection, or one sign at most."""
+    added = claimed[len(known) :] if claimed.startswith(known) else None
+    if added is None:
+        return known.startswith(claimed)
+    return len(added) <= 1 or all("\u3041" <= char <= "\u309f" for char in added)
 
 
 def _is_repeated(term: Term, known: Term) -> bool:
