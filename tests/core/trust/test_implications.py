@@ -102,3 +102,62 @@ def test_what_is_lent_is_borrowed_from_the_lender():
 
 def test_two_short_texts_are_read_in_one_language():
     assert relation("No se aceptan pagos en efectivo.", "Se aceptan pagos en efectivo.") == CONTRADICTS
+
+
+@pytest.mark.parametrize(
+    "memory, claim, expected",
+    [
+        ("Amir moved from Leeds to Porto in 2025.", "Amir lives in Porto.", ENTAILS),
+        ("Amir moved from Leeds to Porto in 2025.", "Amir no longer lives in Leeds.", ENTAILS),
+        ("Amir moved from Leeds to Porto in 2025.", "Amir lives in Leeds.", CONTRADICTS),
+        ("Ольга переехала из Омска в Казань.", "Ольга живёт в Омске.", CONTRADICTS),
+        ("The concert of 6 December was put off to 13 December.", "The concert takes place on 13 December.", ENTAILS),
+        ("The concert of 6 December was put off to 13 December.", "The concert takes place on 6 December.", CONTRADICTS),
+        ("We replaced Jenkins with Drone.", "Before Drone we used Jenkins.", ENTAILS),
+        ("We replaced Jenkins with Drone.", "Before Jenkins we used Drone.", CONTRADICTS),
+    ],
+)  # fmt: skip
+def test_who_moved_is_at_the_goal_and_what_replaces_comes_later(memory, claim, expected):
+    assert relation(memory, claim) == expected
+
+
+@pytest.mark.parametrize(
+    "memory, claim, expected",
+    [
+        ("Queries above 500 GB are cancelled.", "Queries above 900 GB are cancelled.", ENTAILS),
+        ("Max visits the gym twice a minute.", "Max visits the gym every 30 seconds.", ENTAILS),
+        ("The yield was 2 MWh.", "The yield was 2,000 kWh.", ENTAILS),
+        ("The yield was 410 MWh.", "The yield was 410 kWh.", CONTRADICTS),
+        ("The shop is open until 8 pm.", "The shop closes at 8 pm.", ENTAILS),
+        ("The shop is open until 8 pm.", "The shop closes at 9 pm.", CONTRADICTS),
+        ("Technicians must report within 10 minutes.", "Technicians must report within 10 hours.", CONTRADICTS),
+        ("Библиотека работает с 10 до 20 часов.", "Библиотека работает до 18 часов.", CONTRADICTS),
+    ],
+)  # fmt: skip
+def test_bounds_periods_and_hours_are_compared_as_amounts(memory, claim, expected):
+    assert relation(memory, claim) == expected
+
+
+@pytest.mark.parametrize(
+    "memory, claim",
+    [
+        ("Queries above 500 GB are cancelled.", "Queries above 300 GB are cancelled."),
+        ("The outage lasted more than 3 hours.", "The outage lasted more than 5 hours."),
+        ("The outage lasted more than 3 hours.", "The outage lasted 5 hours."),
+        ("The shop is open until 8 pm.", "The shop opens at 8 pm."),
+        ("The soup is hot.", "The soup is not cold."),
+        ("Anna prefers tea to coffee.", "Anna prefers coffee to tea."),
+        ("Writes are refused unless the disk is mounted.", "Writes are refused if the disk is mounted."),
+        ("The report was written by Ana and is reviewed by Leo.", "Ana reviews the report."),
+        ("The primary runs in Oslo and has two replicas, one in Bergen.", "The primary runs in Bergen."),
+        ("Scholarships are paid on the fifth of every month.", "Scholarships are kept on the fifth of every month."),
+    ],
+)  # fmt: skip
+def test_what_is_left_open_or_turned_round_is_not_entailed(memory, claim):
+    assert relation(memory, claim) != ENTAILS
+
+
+def test_an_apposition_parts_no_verb_from_its_subject():
+    memory = "The dog, Bruno, gets two meals a day."
+    assert relation(memory, "Bruno gets two meals a day.") == ENTAILS
+    assert relation(memory, "Bruno gets three meals a day.") == CONTRADICTS

@@ -42,7 +42,7 @@ def _denies_all(view: View) -> str:
     rest = [term for term in view.free if term.kind is not TermKind.LIGHT]
     verbs = [pair for pair in view.own if pair.term.is_verb and pair.term.kind is not TermKind.LIGHT]
     is_plain = view.fact.is_denied and not view.claim.denials and not view.opposites and not view.conflicts
-    is_named = all(pair.is_met for pair in view.subject())
+    is_named = len(view.met) > 1 and all(pair.is_met for pair in view.subject())
     behind = all(pair.term.place > verbs[0].term.place for pair in view.missing) if verbs else False
     if is_plain and is_named and behind and not rest and not view.fact.marks & {"all", "only", "hedged"}:
         return denial(view.fact, ())

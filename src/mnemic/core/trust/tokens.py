@@ -67,7 +67,7 @@ def _untitled(tokens: list[str], words: Lexicon) -> list[str]:
     following = [*tokens[1:], ""]
     return [
         token
-        for token, after in zip(tokens, following, strict=True)
+        for token, after in zip(tokens, following, strict=False)
         if not (words.is_one(token.lower(), "titles") and after[:1].isupper())
     ]
 
