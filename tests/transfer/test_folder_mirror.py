@@ -396,3 +396,19 @@ def test_claude_codes_folder_gets_a_list_and_nothing_that_claude_md_says(ctx, tm
     assert (folder / "MEMORY.md").read_text() == "- [Tests](Tests.md)\n"
     assert "name: Tests" in (folder / "Tests.md").read_text()
     assert "Rules" in living(ctx)
+
+
+def test_importing_a_mirrored_folder_changes_nothing_but_what_was_edited_in_it(ctx, mirror, vault):
+    new(
+        ctx, "Deploy day", "We deploy on Mondays.", tags=("ops",), priority=8, confidence=0.7, kind="decision"
+    )
+    new(ctx, None, "Tea is at four.", source="captured", metadata={"session": 1})
+    before = {memory.uid: memory for memory in living(ctx).values()}
+    mirror.sync(ctx)
+    import_from(ctx, "markdown", vault)
+    after = {memory.uid: memory for memory in living(ctx).values()}
+    assert after == before
+    edit(vault / "Deploy day.md", "Mondays", "Fridays", at=ctx.now() + HOUR)
+    import_from(ctx, "markdown", vault)
+    assert living(ctx)["Deploy day"].content == "We deploy on Fridays."
+    assert len(living(ctx)) == len(before)

@@ -84,7 +84,7 @@ def _framed(lines: Sequence[str]) -> str:
 
 def _is_instruction(client: HookClient, memory: Memory) -> bool:
     """Whether *memory* was read from a file that the client gives to its agent itself."""
-    return memory.metadata.get("file") in client.instructions
+    return str(memory.metadata.get("file")).rpartition("/")[2] in client.instructions
 
 
 def _relevant(

@@ -75,7 +75,7 @@ class FolderWriter(FolderPass):
 
     def _is_shown(self, memory: Memory) -> bool:
         is_here = self.mirror.namespace in (None, memory.namespace) and self.ctx.may_see(memory.namespace)
-        is_known = self._is_claude_codes and memory.metadata.get(FILE) in READ_ANYWAY
+        is_known = self._is_claude_codes and str(memory.metadata.get(FILE)).rpartition("/")[2] in READ_ANYWAY
         return is_here and memory.state is State.LIVING and not is_hidden(memory) and not is_known
 
     @property

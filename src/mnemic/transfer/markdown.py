@@ -29,6 +29,11 @@ PATH = " › "
 """Stands between the headings of a path."""
 TITLES, TAGS = ("title", "name"), ("tags", "tag")
 SUMMARIES, KINDS = ("summary", "description"), ("kind", "type")
+UID, CREATED = "uid", "created"
+"""What the front matter of a note that Mnemic has written says of its memory."""
+FIELDS = ("priority", "confidence", "tier", "valid_from", "valid_to", "expires_at")
+"""What it may say of it besides, as the memory's fields are called."""
+_UID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 INDEX = "MEMORY.md"
 """What Claude Code calls the list of the notes in its memory folder."""
 INDEX_LINE = re.compile(r"\s*[-*] \[[^\]]*\]\(([^)]+\.md)\)")
@@ -158,6 +163,7 @@ def _piece(file: _File, section: Section, seen: Counter[str]) -> tuple[_Note, Pi
     seen[place] += 1
     identity, *former = section_identities(file.names, section.heading, seen[place])
     key = f"{file.namespace}\n{identity}"
+    uid = _uid(facts) if is_only else ""
     entry = {
         "title": title,
         "namespace": file.namespace,
@@ -169,11 +175,36 @@ def _piece(file: _File, section: Section, seen: Counter[str]) -> tuple[_Note, Pi
         "metadata": _metadata(file, section),
         "created_at": file.written_at,
         "updated_at": file.written_at,
-    }
+    } | (_written_here(facts, file) if uid else {})
     folders = tuple(file.names[0].split("/")[:-1])
     note = _Note(key, heading, file.path.stem, folders, file.namespace, section.text, file.written_at)
     label = f"{file.names[0]}: {title}"
-    return note, Piece(key=key, entry=entry, label=label, identity=identity, former=tuple(former))
+    return note, Piece(key=key, entry=entry, label=label, uid=uid, identity=identity, former=tuple(former))
+
+
+def _uid(facts: Mapping[str, Any]) -> str:
+    """The uid that the front matter gives a note which Mnemic has written; nothing if it gives none."""
+    told = facts.get(UID)
+    return told if isinstance(told, str) and _UID.fullmatch(told) else ""
+
+
+def _written_here(facts: Mapping[str, Any], file: _File) -> dict[str, Any]:
+    """What the front matter of a note says that Mnemic has written: fields, and metadata for the rest."""
+    told = {name: facts[name] for name in FIELDS if isinstance(facts.get(name), str)}
+    words = {UID, CREATED, *FIELDS, *TITLES, *TAGS, *SUMMARIES, *KINDS}
+    rest = {name: value for name, value in facts.items() if name not in words}
+    created = facts.get(CREATED) if isinstance(facts.get(CREATED), str) else None
+    numbers: dict[str, Any] = {
+        name: _as_number(told[name]) for name in ("priority", "confidence") if name in told
+    }
+    return {**told, **numbers, "metadata": rest, "created_at": created or file.written_at}
+
+
+def _as_number(told: str) -> float | str:
+    try:
+        return int(told) if told.isdigit() else float(told)
+    except ValueError:
+        return told
 
 
 def section_identities(paths: Iterable[str], heading: str | None, number: int) -> list[str]:

@@ -43,6 +43,8 @@ class Piece:
     label: str
     identity: str | None = None
     """What makes it the same when it comes again; None if that is its id or, for want of one, its title."""
+    uid: str = ""
+    """Its uid, if it says that of itself: it is a memory that was written to a file."""
     former: tuple[str, ...] = ()
     """Under what else it may have come before: the first that is known counts."""
     adds: bool = False
@@ -154,6 +156,8 @@ def _end(ctx: Context, piece: Piece) -> End:
 
 def _uid(piece: Piece, home: str) -> str:
     """The uid of a piece, or nothing if it is known by its name alone."""
+    if piece.uid:
+        return piece.uid
     if piece.identity is not None:
         return str(uuid.uuid5(FAMILY, f"{home}\n{piece.identity}"))
     key = document_entry.key_of(piece.entry) if piece.entry.get("id") is not None else ""
