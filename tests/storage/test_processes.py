@@ -66,7 +66,7 @@ def test_many_processes_lose_nothing(engine, tmp_path, mode, processes, times):
     store.close()
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_what_was_acknowledged_survives_being_killed(engine, tmp_path, seed):
     database = engine, tmp_path, "killed"
     chance = random.Random(seed)
