@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from dashboard import Dashboard
 from playwright.sync_api import expect
+from support import a_draft, put
 
 
 @pytest.fixture
@@ -163,6 +164,31 @@ def test_merge_two_and_take_it_back(stocked):
     stocked.sees("Undone.")
     assert "release meeting is before" not in text_of(stocked, "Deploys")
     assert text_of(stocked, str(other)).startswith("The release meeting")
+
+
+def test_split_archive_and_restore_can_be_taken_back(stocked):
+    themes = ("The tea shop sells blend {}", "Server {} runs the database", "Football match {} was lost")
+    texts = tuple(themes[number % 3].format(number) for number in range(24))
+    number = put(stocked.ctx.store, a_draft("", title="Many things", texts=texts))[0].id
+    page = stocked.open(f"memory/{number}")
+    stocked.button("Archive").click()
+    stocked.button("Restore").click()
+    stocked.sees("Restored 1 memory.")
+    stocked.button("Undo").click()
+    stocked.button("Restore").wait_for()
+    assert stocked.call("open", ids=[str(number)])["memories"][0]["state"] == "archived"
+    stocked.button("Restore").click()
+    stocked.button("Split").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_role("listitem")).not_to_have_count(0)
+    total = stocked.call("list")["total"]
+    dialog.get_by_role("button", name="Split", exact=True).click()
+    stocked.sees("Undo")
+    expect(dialog).to_have_count(0)
+    assert stocked.call("list")["total"] > total
+    stocked.button("Undo").click()
+    stocked.sees("Undone.")
+    assert stocked.call("list")["total"] == total
 
 
 def test_link_two_and_end_the_link(stocked):

@@ -19,6 +19,9 @@ def hostile(dashboard: Dashboard) -> Dashboard:
     dashboard.remember("word " * 13_000 + "end", title="A long text")
     dashboard.remember(RTL, title=RTL)
     dashboard.call("session", action="start", topic=SCRIPT)
+    dashboard.call("link", source="1", target="2", type="<u>type</u>", reason=SCRIPT)
+    dashboard.call("recall", query=SCRIPT)
+    dashboard.expected = ("GPU stall due to ReadPixels",)  # a remark of the software renderer
     return dashboard
 
 
@@ -32,12 +35,18 @@ def hostile(dashboard: Dashboard) -> Dashboard:
         "memory/2",
         "memory/3",
         "history",
+        "sessions",
+        "sessions/1",
+        "graph",
+        "analytics",
+        "playground?ask=what+the+attacker+wrote&compare=true",
+        "review?kind=poisoned",
     ],
 )
 def test_stored_text_is_only_ever_text(hostile, path):
     page = hostile.open(path)
     hostile.settled()
-    assert page.locator("main img, main script, main b, main i").count() == 0
+    assert page.locator("main img, main script, main b, main i, main u").count() == 0
     assert page.title() != "pwned"
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
