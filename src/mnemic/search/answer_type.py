@@ -70,6 +70,27 @@ _TIMES = (
     r"|(?:at|until|by|before|after|from) (?:\d{1,2}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
     r"|o'clock|(?:a|\d+|few|couple of) (?:days?|weeks?|months?|years?))\b|\d+[年月日時]|\d{1,2}\.\d{1,2}\."
 )
+_TIMES_ELSEWHERE = (
+    r"\b(?:(?:mon|diens|donners|frei|sams|sonn)tags?|mittwochs?|sonnabends?|januar|februar|märz|mai|juni|juli|oktober"
+    r"|dezember|heute|gestern|übermorgen|(?:morgen|mittag|abend|nacht)s?|mitternacht|uhr|wochenenden?|täglich|wöchentlich"
+    r"|monatlich|jährlich|(?:jede[nmrs]?|letzte[nmrs]?|nächste[nmrs]?) (?:tag|woche|monat|jahr|nacht)|vor \w+ "
+    r"(?:tag|woche|monat|jahr|stunde)e?n"
+    r"|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|janvier|février|mars|avril|juin|juillet|août|septembre|octobre"
+    r"|novembre|décembre|aujourd['’]hui|hier|demain|midi|minuit|matin|soir|heures?|mensuel\w*|quotidien\w*"
+    r"|lunes|martes|miércoles|jueves|viernes|sábados?|domingos?|enero|febrero|marzo|abril|mayo|junio|julio|agosto"
+    r"|septiembre|octubre|noviembre|diciembre|hoy|ayer|mañana|mediodía|medianoche|noche|tarde|horas?"
+    r"|luned[ìi]|marted[ìi]|mercoled[ìi]|gioved[ìi]|venerd[ìi]|sabato|domenica|gennaio|febbraio|aprile|maggio|giugno|luglio"
+    r"|settembre|ottobre|dicembre|oggi|ieri|domani|mezzogiorno|mezzanotte|mattina|sera"
+    r"|(?:segunda|terça|quarta|quinta|sexta)s?(?:-feiras?)?|janeiro|fevereiro|março|maio|junho|julho|setembro|outubro"
+    r"|novembro|dezembro|hoje|ontem|amanhã|meio-dia|meia-noite|manhã|noite"
+    r"|понедельник\w*|вторник\w*|сред[ауые]|четверг\w*|пятниц\w*|суббот\w*|воскресень\w*|январ\w*|феврал\w*|март[аеу]?"
+    r"|апрел\w*|ма[йяею]|июн\w*|июл\w*|август\w*|сентябр\w*|октябр\w*|ноябр\w*|декабр\w*|сегодня|вчера|завтра|утр\w+"
+    r"|вечер\w*|ночью|полдень|полночь|час(?:а|ов)?|ежедневно|еженедельно|кажд\w+ (?:день|недел\w+|месяц|год))\b"
+    r"|[月火水木金土日]曜|毎[日週月年朝晩]|今日|明日|昨日|来週|先週|午前|午後|正午|夜中|[一二三四五六七八九十]+[時点點月日]"
+    r"|星期|[周週][一二三四五六日]|每[天日周週月年]|今天|明天|昨天|上午|下午|晚上|凌晨"
+    r"|[월화수목금토일]요일|매[일주월년]|오늘|어제|내일|오전|오후|자정|정오|\d+ ?[시월일년]"
+)
+"""Times in the other languages in which `asked_type` knows the word for "when"."""
 _DATE_WORDS = frozenset(
     "january february march april may june july august september october november december"
     " monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays".split()
@@ -125,7 +146,7 @@ def holds(text: str, kind: AnswerType, question: str) -> bool:
         case AnswerType.NUMBER:
             return _is_of(_UNREAD, text) or _has_number(text.lower(), question.lower())
         case AnswerType.TIME:
-            return _is_of(_UNREAD, text) or _has_other(_TIMES, text.lower(), question.lower())
+            return _is_of(_UNREAD, text) or _has_time(text.lower(), question.lower())
         case AnswerType.PERSON:
             return _has_name(text, question, placed=False) or _has_other(
                 _PEOPLE, text.lower(), question.lower()
@@ -144,6 +165,10 @@ def _has_number(text: str, question: str) -> bool:
     return _has_other(
         _NUMBERS, re.sub(_MEASURES, " ", text) if re.search(_COUNT, question) else text, question
     )
+
+
+def _has_time(text: str, question: str) -> bool:
+    return _has_other(_TIMES, text, question) or _has_other(_TIMES_ELSEWHERE, text, question)
 
 
 def _has_other(pattern: str, text: str, question: str) -> bool:
