@@ -86,6 +86,14 @@ def test_a_deletion_against_an_edit_is_told_in_words(two):
     assert "    there: living, edited\n    kept:  living, edited\n" in told
 
 
+def test_a_changed_link_is_counted(two):
+    two("sync", "remote.db")
+    two("link", "1", "2", "--weight", "0.4")
+    done = two("sync", "remote.db").out
+    assert "  there: links changed 1\n" in done
+    assert two("sync", "remote.db").out == "Pulled 0, pushed 0.\n"
+
+
 def test_an_address_without_its_scheme_is_no_file(two):
     done = two("sync", "127.0.0.1:9077")
     assert done.code == 2 and "is no file; for a daemon write http://127.0.0.1:9077" in done.err

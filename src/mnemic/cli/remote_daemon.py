@@ -81,7 +81,8 @@ class RemoteDaemon:
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise Unavailable(f"{self.address} cannot be reached: {error}") from None
         if response.status_code in (401, 403):
-            raise Denied(f"{self.address} refused access: {_problem(response)}. --token gives a token.")
+            remedy = " --token gives one." if self.token is None else ""
+            raise Denied(f"{self.address} refused access: {_problem(response).rstrip('.')}.{remedy}")
         answer = _json(response)
         if not response.is_success or not isinstance(answer, dict):
             raise Unavailable(f"{self.address} answered {response.status_code}: {_problem(response)}")

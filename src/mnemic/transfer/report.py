@@ -37,6 +37,8 @@ class Report:
     purged: int = 0
     ended: int = 0
     """How many links ended or were deleted."""
+    relinked: int = 0
+    """How many links have another weight, reason or rating."""
     sessions: int = 0
     """How many sessions changed."""
     conflicts: list[Clash] = field(default_factory=list)
@@ -59,4 +61,4 @@ class Report:
     @property
     def changes(self) -> int:
         """How many things are not what they were."""
-        return self.imported + self.purged + self.links + self.ended + self.sessions
+        return self.imported + self.purged + self.links + self.ended + self.relinked + self.sessions

@@ -360,6 +360,7 @@ class StoreBatch(Batch):
         self._keep(Subject.EDGE, known.id, ours, merged.version)
         self.report.ended += stands(known) and not stands(changed)
         self.report.links += stands(changed) and not stands(known)
+        self.report.relinked += changed is not known and stands(changed) and stands(known)
         title = f"{record.key.type} link"
         self.report.conflicts += [Clash(title, conflict) for conflict in merged.conflicts]
 

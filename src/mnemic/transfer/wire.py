@@ -175,6 +175,7 @@ COUNTS = (
     "purged",
     "links",
     "ended",
+    "relinked",
     "sessions",
 )
 KINDS: Mapping[type[Record], str] = {

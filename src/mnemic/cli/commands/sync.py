@@ -139,6 +139,7 @@ DETAILS = {
     "purged": "purged",
     "links": "new links",
     "ended": "links ended",
+    "relinked": "links changed",
     "sessions": "sessions changed",
 }
 
