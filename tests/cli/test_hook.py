@@ -278,7 +278,7 @@ def test_the_log_is_bounded(cli):
 def test_a_long_transcript_is_caught_up_with_turn_by_turn_and_whole_at_the_end(cli, repositories):
     folder = repositories / "widgets"
     said = [(f"Fix parser {number}", "Fixed.") for number in range(60)]
-    for kept in (10, 20):
+    for kept in (5, 10):
         work(cli, folder, said, reason="Stop")
         assert len(cli.json("list", "-n", "widgets", "--limit", "100")["memories"]) == kept
     work(cli, folder, said)
