@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from mnemic.core.trust.bounds import held_against_bounds, held_against_times, is_between
 from mnemic.core.trust.implications import is_about_the_same, is_end
-from mnemic.core.trust.lexicon import SPACELESS, Lexicon, are_opposite, lexicon
+from mnemic.core.trust.inheritance import is_displaced, is_prohibited, is_turned, may_inherit
+from mnemic.core.trust.lexicon import SPACELESS, Lexicon, are_opposite
 from mnemic.core.trust.pairs import How, Pair
 from mnemic.core.trust.propositions import Clause, subject
-from mnemic.core.trust.term_relation import _is_agent, relation_of
-from mnemic.core.trust.terms import Term, TermKind
-from mnemic.core.trust.values import Date, Quantity, is_narrower, is_outside
+from mnemic.core.trust.term_relation import names_its_agent, relation_of
+from mnemic.core.trust.terms import Term
 
 
 def paired(
     claim: Clause, fact: Clause, context: Sequence[Term], titled: int, words: Lexicon
 ) -> tuple[Pair, ...]:
+    """The terms of *claim*, each with the term of *fact* or its surroundings that meets or opposes it."""
     pairs: list[Pair] = []
     for term in claim.terms:
         pairs.append(_pair(term, fact, context, words, pairs[-1] if pairs else None))
@@ -28,93 +30,31 @@ def paired(
         else pair
         for pair in pairs
     ]
-    pairs = [Pair(pair.term, How.MISSING) if _is_between(pair, fact, words) else pair for pair in pairs]
+    pairs = [Pair(pair.term, How.MISSING) if is_between(pair, fact, words) else pair for pair in pairs]
     if "only" not in claim.marks:
-        pairs = [_bounded(pair, fact) for pair in pairs]
+        pairs = [held_against_bounds(pair, fact) for pair in pairs]
     pairs = _without_repeats(pairs, fact, context)
     if not is_about_the_same(fact, pairs, words):
         pairs = [Pair(pair.term, How.MISSING) if is_end_of_it(pair, words) else pair for pair in pairs]
     pairs = [pair if not _is_misread(pair, claim, fact) else Pair(pair.term, How.MISSING) for pair in pairs]
     pairs = [_converse(pair, pairs, words) for pair in pairs]
-    if not any(pair.how is How.OPPOSITE for pair in pairs):
-        pairs = [Pair(pair.term, How.MISSING) if _is_other_end(pair, words) else pair for pair in pairs]
-        pairs = [_during(pair, words) for pair in pairs]
-    pairs = [_lasting(pair, pairs, words) for pair in pairs]
-    pairs = [_parted(pair) if _is_displaced(pair, fact, pairs) else pair for pair in pairs]
+    pairs = held_against_times(pairs, words)
+    pairs = [_parted(pair) if is_displaced(pair, fact, pairs) else pair for pair in pairs]
+    return _tied(pairs, claim, fact, context[:titled], words)
+
+
+def _tied(
+    pairs: Sequence[Pair], claim: Clause, fact: Clause, title: Sequence[Term], words: Lexicon
+) -> tuple[Pair, ...]:
+    """*pairs* without those whose counterpart stands around the clause and is not its own by inheritance."""
     first = () if leads_elsewhere(claim, words) else subject(claim)
-    is_turned = _is_turned(pairs) or _is_prohibited(pairs, fact, words)
+    turned = is_turned(pairs) or is_prohibited(pairs, fact, words)
     return tuple(
         pair
-        if pair.is_own
-        or pair.known in context[:titled]
-        or _may_inherit(pair, fact, is_turned or pair.term in first)
+        if pair.is_own or pair.known in title or may_inherit(pair, fact, turned or pair.term in first)
         else _parted(pair)
         for pair in pairs
     )
-
-
-def _is_between(pair: Pair, fact: Clause, words: Lexicon) -> bool:
-    """Whether a date may lie between two of the memory: "in July", "from April to October"."""
-    if pair.how is not How.CONFLICT or pair.known is None or not isinstance(pair.term.value, Date):
-        return False
-    ends = [
-        term for term in fact.terms if isinstance(term.value, Date) and words.is_one(term.before, "route")
-    ]
-    return len(ends) == 2 and pair.known in ends and not words.is_one(pair.term.before, "route")
-
-
-def _bounded(pair: Pair, fact: Clause) -> Pair:
-    """*pair* with its amount held against a bound: what is said of all above 500 is said of all above 750.
-
-    A bound that tells how much ("lasted more than 3 hours") excludes what is beyond it and entails nothing closer.
-    """
-    claimed = pair.term.value
-    if not isinstance(claimed, Quantity):
-        return pair
-    bounds = [term for term in fact.terms if isinstance(term.value, Quantity) and term.value.is_range]
-    for known in bounds:
-        assert isinstance(known.value, Quantity)
-        if pair.how is How.CONFLICT and is_narrower(claimed, known.value) and _restricts(known, fact):
-            return Pair(pair.term, How.NEAR, known)
-        if pair.how is How.NEAR and pair.known is known and _is_vague(claimed, known, fact):
-            return Pair(pair.term, How.MISSING)
-        if pair.how is How.MISSING and is_outside(claimed, known.value) and not _restricts(known, fact):
-            return Pair(pair.term, How.CONFLICT, known)
-    return pair
-
-
-def _is_vague(claimed: Quantity, known: Term, fact: Clause) -> bool:
-    """Whether an exact amount is held against a bound that leaves it open: "lasted more than 3 hours"."""
-    is_exact = fact.language == "en" and not claimed.is_range and not known.text.startswith(_AMOUNTS)
-    return is_exact and not _restricts(known, fact) and "permitted" not in fact.marks
-
-
-def _restricts(bound: Term, fact: Clause) -> bool:
-    """Whether a bound tells which things are meant ("trips over 600 km") rather than how much something is."""
-    before = [term for term in fact.terms if term.place < bound.place]
-    is_led = bound.before not in ("", "with", "for", "von", "de", "avec", "mit")
-    words = lexicon(fact.language)
-    if any(words.is_one(word, "conditions") for word in fact.order[: bound.place]):
-        return True
-    if any(term.is_verb and term.place > bound.place for term in fact.terms):
-        return True
-    return bool(before) and not before[-1].is_verb and not is_led and not bound.text.startswith(_AMOUNTS)
-
-
-_AMOUNTS = (
-    "within",
-    "at least",
-    "at most",
-    "up to",
-    "no more",
-    "not more",
-    "no less",
-    "not less",
-    "at_",
-    "up_",
-    "no_",
-)
-"""Bounds that tell how much, where others tell which."""
 
 
 def _around(term: Term, around: Sequence[Term], words: Lexicon) -> Pair:
@@ -149,7 +89,7 @@ def _likeness(pair: Pair) -> int:
 
 def _is_misread(pair: Pair, claim: Clause, fact: Clause) -> bool:
     """Whether an agent noun meets its verb outside of "is the owner of": "visitors are admitted", "they visit"."""
-    if pair.how is not How.NEAR or pair.known is None or not _is_agent(pair.term, pair.known):
+    if pair.how is not How.NEAR or pair.known is None or not names_its_agent(pair.term, pair.known):
         return False
     clause, noun = (fact, pair.known) if pair.term.is_verb else (claim, pair.term)
     return any(term.is_verb for term in clause.terms if term is not noun)
@@ -180,61 +120,6 @@ def _converse(pair: Pair, pairs: Sequence[Pair], words: Lexicon) -> Pair:
     return Pair(pair.term, How.NEAR, pair.known) if is_converse or is_compared else pair
 
 
-def _lasting(pair: Pair, pairs: Sequence[Pair], words: Lexicon) -> Pair:
-    """*pair* as met, if one says until when it lasts and the other when it ends: "open until 8", "closes at 8"."""
-    if pair.how is not How.OPPOSITE or pair.known is None:
-        return pair
-    times = [(one.term, one.known) for one in pairs if one.known is not None and one.term.value is not None]
-    is_until = any(
-        words.is_one(told.before, role) != words.is_one(known.before, role)
-        for told, known in times
-        for role in ("until", "after")
-    )
-    lasts = words.is_one(pair.term.key, "being") != words.is_one(pair.known.key, "being")
-    return Pair(pair.term, How.NEAR, pair.known) if is_until and lasts else pair
-
-
-def _is_other_end(pair: Pair, words: Lexicon) -> bool:
-    """Whether one says when something is and the other until when: what is open until 8 does not open at 8."""
-    if pair.how is not How.SAME or pair.known is None or not isinstance(pair.term.value, Date):
-        return False
-    befores = (pair.term.before, pair.known.before)
-    is_until = [words.is_one(before, "until") for before in befores]
-    return is_until[0] != is_until[1] and befores[is_until.index(False)] in _MOMENTS
-
-
-_MOMENTS = frozenset("at on um am à en a в に".split())
-
-
-def _during(pair: Pair, words: Lexicon) -> Pair:
-    """*pair* as met, if it asks for a time of the day before the one until which something lasts."""
-    known = pair.known
-    if pair.how is not How.CONFLICT or known is None or words.is_one(pair.term.before, "until"):
-        return pair
-    at, until = (one.value.parts if isinstance(one.value, Date) else () for one in (pair.term, known))
-    is_clock = [part for part, _ in (*at, *until)] == ["minute", "minute"] and words.is_one(
-        known.before, "until"
-    )
-    if not is_clock or not pair.term.before:
-        return pair
-    left = (until[0][1] - at[0][1]) % (24 * 60)
-    return Pair(pair.term, How.NEAR, known) if left < 12 * 60 else pair
-
-
-def _is_displaced(pair: Pair, fact: Clause, pairs: Sequence[Pair]) -> bool:
-    """Whether a clause without a verb has a term of its own in the place of an inherited one.
-
-    "Anna leads sales, Ben purchasing": the second clause inherits the verb, and not "sales".
-    """
-    known = pair.known
-    if known is None or pair.is_own or known.is_verb or known not in fact.inherited or not fact.is_verbless:
-        return False
-    used = {one.known.place for one in pairs if one.known is not None and one.is_own}
-    if fact.is_denied or fact.terms[0].place not in used:
-        return False
-    return any(term.before == known.before and term.place not in used for term in fact.terms[1:])
-
-
 def is_end_of_it(pair: Pair, words: Lexicon) -> bool:
     """Whether the claim says that something is there and the memory that it ended, or the other way round."""
     return (
@@ -248,35 +133,6 @@ def is_end_of_it(pair: Pair, words: Lexicon) -> bool:
 def leads_elsewhere(claim: Clause, words: Lexicon) -> bool:
     """Whether it begins with a condition, so that its first terms are not what it is about."""
     return bool(claim.order) and words.is_one(claim.order[0], "conditions")
-
-
-def _is_turned(pairs: Sequence[Pair]) -> bool:
-    """Whether the claim says in the passive what the memory says in the active, or the other way round."""
-    verbs = [(pair.term, pair.known) for pair in pairs if pair.is_met and pair.is_own and pair.term.is_verb]
-    return any(known and known.is_verb and told.is_passive != known.is_passive for told, known in verbs)
-
-
-def _is_prohibited(pairs: Sequence[Pair], fact: Clause, words: Lexicon) -> bool:
-    """Whether the claim calls forbidden what somebody must not do by the memory: "chicken is off limits for Bruno"."""
-    is_ruled = fact.is_denied and bool(fact.marks & {"obliged", "permitted"})
-    return is_ruled and any(
-        pair.how is How.MISSING and words.is_one(pair.term.key, "denying") for pair in pairs
-    )
-
-
-def _may_inherit(pair: Pair, fact: Clause, is_subject: bool) -> bool:
-    """Whether the clause inherits what it does not name: its subject, or the object behind a pronoun."""
-    if pair.known is None or pair.known in fact.inherited[: fact.leading]:
-        return True
-    if pair.known in fact.inherited and fact.is_verbless:
-        if pair.known.is_verb and fact.is_possessed:  # "her deputy — Pavel": its predicate is its own
-            return False
-        if fact.terms[0].kind is TermKind.NAME and len(fact.terms) > len(subject(fact)):
-            return pair.known.is_verb  # "and Anna — physics": only the verb is left out
-        return fact.is_contrast or not is_subject or not fact.has_subject
-    if is_subject:
-        return not fact.has_subject
-    return fact.has_pronoun and not pair.term.is_verb
 
 
 def _parted(pair: Pair) -> Pair:

@@ -31,7 +31,7 @@ def relation_of(term: Term, known: Term, words: Lexicon) -> How:
         return How.NEAR
     if TermKind.NAME in (term.kind, known.kind):  # of names only the listed ones: RAM is memory
         return How.NEAR if known.key in words.synonyms.get(term.key, ()) else How.MISSING
-    if words.language == "en" and (_is_agent(term, known) or _is_repeated(term, known)):
+    if words.language == "en" and (names_its_agent(term, known) or _is_repeated(term, known)):
         return How.NEAR
     if words.language == "en" and is_negated_form(term.text.lower(), known.text.lower()):
         return How.OPPOSITE
@@ -52,7 +52,7 @@ def _is_repeated(term: Term, known: Term) -> bool:
     return long == f"re{short}" and is_verb(short) and len(short) > 2
 
 
-def _is_agent(term: Term, known: Term) -> bool:
+def names_its_agent(term: Term, known: Term) -> bool:
     """Whether one is a verb and the other the noun for who does it: "owns", "is the owner of"."""
     if term.is_verb == known.is_verb:
         return False
