@@ -1,8 +1,9 @@
 """The tables, as numbered migrations. `meta` says in `format` how many a database has been through.
 
-Every table that holds something of a namespace begins its key with it, so that namespaces can be spread over a
-cluster. Numbers are unique in the whole store all the same: they come from sequences. There are no foreign keys: each
-would cost a look-up a row, and links may lead from one namespace to another; a purge names the tables itself.
+Every table that holds something of a namespace begins its key with it; `docs/team.md` says what else a cluster that is
+sharded by namespace would need. Numbers are unique in the whole store all the same: they come from sequences. There are
+no foreign keys: each would cost a look-up a row, and links may lead from one namespace to another; a purge names the
+tables itself.
 """
 
 from __future__ import annotations
