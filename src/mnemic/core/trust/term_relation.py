@@ -21,9 +21,10 @@ from mnemic.core.trust.values import Fit, fit
 
 
 def relation_of(term: Term, known: Term, words: Lexicon) -> How:
+    """How a term of a claim stands to a term of a memory."""
     if term.value is not None and known.value is not None:
         return _VALUES[fit(term.value, known.value)]
-    if term.key == known.key or words.key(term.text.lower()) == words.key(known.text.lower()):
+    if term.key == known.key or _have_one_base(term.text, known.text, words.language):
         return How.SAME  # an unknown word with a capital may be a name: "Playtests are held"
     if term.value is not None or known.value is not None:
         return How.MISSING
@@ -31,11 +32,23 @@ def relation_of(term: Term, known: Term, words: Lexicon) -> How:
         return How.NEAR
     if TermKind.NAME in (term.kind, known.kind):  # of names only the listed ones: RAM is memory
         return How.NEAR if known.key in words.synonyms.get(term.key, ()) else How.MISSING
-    if words.language == "en" and (names_its_agent(term, known) or _is_repeated(term, known)):
+    if words.language == "en" and (names_its_agent(term, known) or _is_repeated(term.key, known.key)):
         return How.NEAR
-    if words.language == "en" and is_negated_form(term.text.lower(), known.text.lower()):
+    if words.language == "en" and _is_negated(term.text, known.text):
         return How.OPPOSITE
     return _relation(term.key, known.key, words.language)
+
+
+# Every term of a claim meets every term of 20 memories: the same pairs of words come again and again.
+@lru_cache(maxsize=65_536)
+def _have_one_base(one: str, other: str, language: str) -> bool:
+    words = lexicon(language)
+    return words.key(one.lower()) == words.key(other.lower())
+
+
+@lru_cache(maxsize=65_536)
+def _is_negated(one: str, other: str) -> bool:
+    return is_negated_form(one.lower(), other.lower())
 
 
 def _begins_alike(claimed: str, known: str) -> bool:
@@ -46,9 +59,10 @@ def _begins_alike(claimed: str, known: str) -> bool:
     return len(added) <= 1 or all("\u3041" <= char <= "\u309f" for char in added)
 
 
-def _is_repeated(term: Term, known: Term) -> bool:
+@lru_cache(maxsize=65_536)
+def _is_repeated(one: str, other: str) -> bool:
     """ "retry" and "try again": the adverb itself is no term."""
-    short, long = sorted((term.key, known.key), key=len)
+    short, long = sorted((one, other), key=len)
     return long == f"re{short}" and is_verb(short) and len(short) > 2
 
 
