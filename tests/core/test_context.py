@@ -121,6 +121,7 @@ UNSCOPED = {
     "dialects/agentic_memory/amem.py",  # fills a store of its own
     "transfer/exporter.py",  # the versions of the whole store
     "transfer/folder_mirror.py",  # a setting of the whole store
+    "transfer/journal_replay.py",  # refused to limited callers
     "transfer/jsonl.py",  # refused to limited callers
     "transfer/mirror.py",  # a setting of the whole store
 }
