@@ -76,6 +76,15 @@ def test_a_client_goes_on_after_the_daemon_was_killed(tmp_path):
         assert facts and facts["process"] != killed
 
 
+def test_a_work_session_goes_on_after_the_daemon_was_killed(tmp_path):
+    with client(tmp_path) as one, client(tmp_path) as other:
+        told(one, "session", action="start", topic="Heron upgrade")
+        told(other, "session", action="start", topic="Office party")
+        kill(tmp_path)
+        assert "Heron upgrade" in told(one, "session", id=2, action="end", summary="Done")
+        assert "Office party" in told(other, "session", id=2, action="end", summary="Done")
+
+
 def test_the_new_daemon_knows_who_the_client_is(tmp_path):
     with client(tmp_path) as one:
         told(one, "remember", text="Before")

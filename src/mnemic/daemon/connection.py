@@ -53,6 +53,8 @@ class Hello(NamedTuple):
     columns: int
     terminal: list[bool]
     marks: list[dict[str, Any]]
+    connection: str
+    """The same after the client has found another daemon, so that its work session goes on."""
 
 
 def read_hello(content: bytes) -> Hello:
@@ -274,7 +276,7 @@ class Connection:
 
         assert self._hello is not None and self._shared is not None
         self.is_server = True
-        ctx = for_own_user(replace(app.ctx, wake=self._shared.worker.wake))
+        ctx = for_own_user(replace(app.ctx, wake=self._shared.worker.wake)).over(self._hello.connection)
         mirror = dialect.mirror(self._hello.environment) if dialect.mirror else None
         if ctx.features.has_language:
             inherited = contextvars.copy_context()

@@ -51,7 +51,8 @@ def serve(words: Sequence[str]) -> int | None:
     address = address_of(database) if database else None
     if address is None:
         return None
-    session = DaemonPeer(address, hello(address, "run", argv=list(words), **surroundings()))
+    greeting = hello(address, "run", argv=list(words), connection=os.urandom(16).hex(), **surroundings())
+    session = DaemonPeer(address, greeting)
     try:
         wire = session.open()
     except Refused as refusal:

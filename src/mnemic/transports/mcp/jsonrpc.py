@@ -186,9 +186,12 @@ class RpcConversation:
         send: Callable[[bytes], None],
         announce: Callable[[Id, str, Moment], None] | None = None,
     ):
-        """With *announce*, it is called before each transaction: for which request, by which actor, at what moment."""
+        """With *announce*, it is called before each transaction: for which request, by which actor, at what moment.
+
+        A context without a connection gets one of its own.
+        """
         self._endpoint = endpoint
-        self._ctx = ctx.over(random_uid())
+        self._ctx = ctx if ctx.connection else ctx.over(random_uid())
         self._send = send
         self._announce = announce
         self._shows_apps = False
