@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mnemic.core.trust.attribution import is_attributed
 from mnemic.core.trust.chronology import agrees_in_time
 from mnemic.core.trust.exclusions import is_of_others
 from mnemic.core.trust.implications import binds, is_bound, relocates, tells_an_end
@@ -66,6 +67,8 @@ def entails(view: View) -> bool:
         return not view.conflicts and not view.opposites
     if binds(view.claim, view.fact, view.pairs, view.words):
         return not view.conflicts and not view.opposites
+    if not is_attributed(view):
+        return False
     if any(
         pair.term.is_verb and pair.is_elsewhere for pair in view.pairs
     ):  # the verb is said of something else

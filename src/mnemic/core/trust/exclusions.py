@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mnemic.core.trust.attribution import is_left_out
 from mnemic.core.trust.lexicon import SPACELESS
 from mnemic.core.trust.reasons import denial, quoted
 from mnemic.core.trust.terms import TermKind
@@ -11,13 +12,25 @@ from mnemic.core.trust.view import View
 def exclusion(view: View) -> str:
     """Why the memory excludes the claim by "only", "all but" or "never", or nothing."""
     return (
-        _is_over(view)
+        _leaves_out(view)
+        or _is_over(view)
         or _denies_all(view)
         or _only(view)
         or _excepts(view)
         or _excludes(view)
         or _never(view)
     )
+
+
+def _leaves_out(view: View) -> str:
+    """What was not meant, chosen or counted: "Redis instead of Memcached", "apart from Carla"."""
+    is_plain = (
+        not view.claim.is_denied and not view.fact.is_denied and not view.fact.marks & {"hedged", "future"}
+    )
+    is_same = len(view.own) > 1 and all(pair.is_own and pair.is_met for pair in view.pairs)
+    if is_plain and is_same and is_left_out(view):
+        return f"memory says it of something else: {quoted(view.fact)}"
+    return ""
 
 
 def _is_over(view: View) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mnemic.core.trust.attribution import is_under_a_condition
 from mnemic.core.trust.implications import tells_an_end
 from mnemic.core.trust.pairing import is_end_of_it
 from mnemic.core.trust.reasons import denial, differs, quoted
@@ -57,6 +58,8 @@ def opposition(view: View) -> str:
     if is_end_told and not view.opposites and not view.ends:  # but perhaps the end of something else
         return ""
     if view.claim.is_denied and "only" in view.claim.marks:  # "not alone" denies no more than that
+        return ""
+    if is_under_a_condition(view):
         return ""
     if "hedged" in view.fact.marks - view.claim.marks:  # who wanted to cancel has not cancelled
         return ""

@@ -129,7 +129,7 @@ def _pieces(text: str) -> Iterator[str]:
 def clauses(sentence: str, language: str) -> tuple[Clause, ...]:
     """The clauses of one sentence, each with what it inherits from the others."""
     words = lexicon(language)
-    tokens = tokenize(_unquoted(sentence), words)
+    tokens = tokenize(_with_contrast_last(_unquoted(sentence), language), words)
     found = [
         clause
         for part in _split(tokens, words)
@@ -174,6 +174,23 @@ def _unquoted(sentence: str) -> str:
     return re.sub(r"[\"“”„«»`*]", " ", sentence)
 
 
+_CONTRAST = re.compile(
+    r"(, not (?:[^,\s]+ ){0,3}[^,\s]+)((?:, | )?,? (?:in|for|on|at|by|from|as)\b[^,.;]*)(?=[.!?]?$)"
+)
+_JAPANESE_CONTRAST = re.compile(
+    r"(?:[A-Za-z0-9._-]+|[\u30a1-\u30fc\u4e00-\u9fff]+)(?:では|じゃ|で)なく(?:て)?、?"
+)
+
+
+def _with_contrast_last(sentence: str, language: str) -> str:
+    """*sentence* with what it sets apart at its end: "we use pnpm, not npm, in here"; dropped in Japanese."""
+    if language == "ja":
+        return _JAPANESE_CONTRAST.sub("", sentence)
+    if language != "en":
+        return sentence
+    return _CONTRAST.sub(lambda found: f"{found[2].lstrip(',')}{found[1]}", sentence)
+
+
 def _with_inherited(found: Sequence[Clause], place: int) -> Clause:
     clause, before = found[place], found[:place]
     inherited: tuple[Term, ...] = ()
@@ -185,7 +202,7 @@ def _with_inherited(found: Sequence[Clause], place: int) -> Clause:
             inherited += before[-1].terms
         else:
             if not clause.has_subject:
-                inherited += subject(before[0])
+                inherited += _antecedent(clause, before[-1]) or subject(before[0])
             if clause.has_pronoun:
                 inherited += tuple(
                     term for one in before for term in one.terms if not term.is_verb and term.value is None
@@ -204,11 +221,19 @@ def _with_inherited(found: Sequence[Clause], place: int) -> Clause:
     )
 
 
+def _antecedent(clause: Clause, last: Clause) -> tuple[Term, ...]:
+    """What a relative clause is about: what the clause before it names behind its verb."""
+    verbs = [term.place for term in last.terms if term.is_verb]
+    if clause.language != "en" or not verbs or not {"which", "who"} & set(clause.lead[:1]):
+        return ()
+    return tuple(term for term in last.terms if term.place > max(verbs) and term.value is None)
+
+
 def _in_its_voice(clause: Clause, before: Sequence[Clause]) -> tuple[Term, ...]:
     """The terms of a clause whose auxiliary stands in the one before: "are encrypted and kept in Zurich"."""
     first = clause.terms[0]
     is_bare = first.is_verb and not first.is_passive and first.text.lower() != first.key
-    is_participle = is_bare and not first.text.endswith(("s", "ing")) and not _BE & set(clause.lead)
+    is_participle = is_bare and not first.text.endswith(("s", "ing")) and not BE & set(clause.lead)
     is_led = bool(before) and any(term.is_passive for term in before[-1].terms)
     if clause.language != "en" or not is_led or not is_participle:
         return clause.terms
@@ -573,7 +598,7 @@ def _has_its_verb(term: Term, terms: Sequence[Term], order: Sequence[str], words
         for role in ("prepositions", "negators", "permission", "clauses", "obligation")
     )
     return (
-        not is_led and order[-1] not in _FINITE and any(one.is_verb for one in terms) | bool(_BE & set(order))
+        not is_led and order[-1] not in _FINITE and any(one.is_verb for one in terms) | bool(BE & set(order))
     )
 
 
@@ -589,13 +614,13 @@ def _particle(items: Sequence[str | Term], place: int, words: Lexicon) -> str:
     return following if isinstance(following, str) and _is_function(following, words) else ""
 
 
-_BE = frozenset("is are was were be been being am gets got".split())
+BE = frozenset("is are was were be been being am gets got".split())
 
 
 def _is_passive(term: Term, order: Sequence[str]) -> bool:
     text = term.text.lower()
     is_participle = "_" in text or (text != term.key and not text.endswith(("ing", "s")))
-    return bool(_BE & set(order[-4:])) and is_participle
+    return bool(BE & set(order[-4:])) and is_participle
 
 
 _FUNCTIONS = ("articles", "auxiliaries", "prepositions", "negators", "no_more", "hedges", "permission", "obligation",
@@ -659,7 +684,7 @@ def _is_english_verb(
         *_PRONOUNS,
     )
     if text.endswith("ing"):
-        return before in _BE
+        return before in BE
     if text != key and not text.endswith("s"):  # a past form; an adjective in front of a noun looks the same
         return before in _FINITE or not words.is_one(before, "articles")
     if not is_told and (words.is_one(before, "articles") or words.is_one(before, "prepositions")):

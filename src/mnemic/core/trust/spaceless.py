@@ -29,8 +29,8 @@ def aligned(claim: Clause, fact: Clause) -> tuple[Clause, Clause]:
 
 
 def _common(one: Term, other: Term) -> tuple[int, int, int]:
-    if other.kind is TermKind.VALUE or one.kind is TermKind.VALUE:
-        return 0, 0, 0
+    if TermKind.VALUE in (one.kind, other.kind) or one.key.isascii() or other.key.isascii():
+        return 0, 0, 0  # pnpm is not npm
     match = SequenceMatcher(None, one.key, other.key, autojunk=False).find_longest_match()
     return match.a, match.b, match.size
 

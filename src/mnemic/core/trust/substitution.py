@@ -41,6 +41,8 @@ def substitution(view: View) -> str:
         return ""
     if first in view.subject() and first.is_elsewhere and _changes_sides(view):
         return f"memory has them the other way round: {quoted(view.fact)}"
+    if first.is_elsewhere and not (_is_tied(view) or _is_of_another(view, first.term)):
+        return ""
     rival = _rival(view, first)
     is_alike = rival is not None and (
         rival.kind is first.term.kind or first.is_elsewhere or view.fact.language != "en"
@@ -48,6 +50,21 @@ def substitution(view: View) -> str:
     if rival is None or not is_alike:
         return ""
     return f"memory says {as_written(rival)}, the claim says {as_written(first.term)}"
+
+
+def _is_tied(view: View) -> bool:
+    """Whether the claim has more of this clause than a subject and its verb: the same may do the other thing too."""
+    about = view.subject()
+    return any(pair not in about and not pair.term.is_verb for pair in view.own)
+
+
+def _is_of_another(view: View, term: Term) -> bool:
+    """Whether the other clause that has *term* names a subject of its own in front of it."""
+    places = [one.place for one in view.fact.elsewhere if one.key == term.key]
+    return any(
+        not one.is_verb and not one.before and one.value is None and one.place < max(places, default=0)
+        for one in view.fact.elsewhere
+    )
 
 
 def _rival(view: View, pair: Pair) -> Term | None:

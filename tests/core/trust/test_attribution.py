@@ -1,0 +1,254 @@
+"""What a memory says of one is not said of another: owners, sources, conditions, plans and what was left out."""
+
+from __future__ import annotations
+
+import pytest
+from support import kept
+
+from mnemic.core.trust.verify import verify
+
+# A memory, what it does not say though it has all its words, and what it says.
+SAID = (
+    ("We use pnpm, not npm, in this repository.", [], ["We use pnpm in this repository", "We use pnpm"]),
+    (
+        "We use tabs, not spaces, in this project.",
+        ["We use spaces"],
+        ["We use tabs in this project", "We use tabs"],
+    ),
+    (
+        "We use Postgres, not MySQL, for billing.",
+        ["We use MySQL for billing"],
+        ["We use Postgres for billing"],
+    ),
+    ("We use yarn, not pnpm, in the web folder.", [], ["We use yarn in the web folder"]),
+    (
+        "Anna took over the billing service from Ben in March.",
+        ["Ben owns the billing service", "Ben runs the billing service"],
+        ["Anna owns the billing service"],
+    ),
+    ("Carla took the keys from Dave.", ["Dave has the keys"], ["Carla has the keys"]),
+    ("Mia inherited the parser from Tom.", ["Tom owns the parser"], ["Mia owns the parser"]),
+    ("Mia bought the domain from Tom.", ["Tom owns the domain"], ["Mia owns the domain"]),
+    (
+        "Ownership of the gateway moved from Lena to Omar.",
+        ["Lena owns the gateway"],
+        ["Omar owns the gateway"],
+    ),
+    ("Anna spoke to the team about Ben.", ["Ben spoke to the team"], ["Anna spoke about Ben"]),
+    ("Anna works for Ben in the Oslo office.", ["Ben works for Anna", "Ben works in the Oslo office"], []),
+    ("Anna voted against Ben as team lead.", ["Ben voted against Anna", "Ben voted"], []),
+    (
+        "We chose Redis instead of Memcached for the cache.",
+        ["We chose Memcached for the cache", "We use Memcached for the cache"],
+        ["We chose Redis for the cache"],
+    ),
+    ("We chose Redis rather than Memcached.", ["We chose Memcached"], ["We chose Redis"]),
+    ("The tests run without Docker.", ["The tests run with Docker", "The tests run in Docker"], []),
+    (
+        "The parser was rewritten by Mia after Tom left.",
+        ["Tom rewrote the parser", "Mia left"],
+        ["Mia rewrote the parser"],
+    ),
+    (
+        "Mia reviewed the patch that Tom wrote.",
+        ["Tom reviewed the patch", "Mia wrote the patch"],
+        ["Tom wrote the patch"],
+    ),
+    (
+        "Before Lena joined, Omar ran the gateway.",
+        ["Lena runs the gateway", "Lena ran the gateway"],
+        ["Omar ran the gateway"],
+    ),
+    (
+        "The invoice service calls the tax service, which is written in Go.",
+        ["The invoice service is written in Go", "The tax service calls the invoice service"],
+        ["The tax service is written in Go"],
+    ),
+    ("Fjordline, unlike Montclair, pays by card.", ["Montclair pays by card"], ["Fjordline pays by card"]),
+    ("Apart from Carla, everyone works remotely.", ["Carla works remotely"], []),
+    (
+        "Only Carla may deploy to production.",
+        ["Dave may deploy to production"],
+        ["Carla may deploy to production"],
+    ),
+    (
+        "The old API key was revoked and a new one was issued.",
+        ["The new API key was revoked"],
+        ["The old API key was revoked", "The API key was revoked"],
+    ),
+    (
+        "If the build fails, the release is stopped.",
+        ["The build fails", "The release is stopped", "The build failed"],
+        [],
+    ),
+    ("Petra will move to Lisbon next year.", ["Petra lives in Lisbon", "Petra moved to Lisbon"], []),
+    (
+        "Tom wants to migrate the database to PostgreSQL.",
+        ["Tom migrated the database to PostgreSQL", "The database runs on PostgreSQL"],
+        [],
+    ),
+    (
+        "The team considered GraphQL but stayed with REST.",
+        ["The team uses GraphQL", "The team moved to GraphQL"],
+        [],
+    ),
+    (
+        "The load test failed on staging but passed on production.",
+        ["The load test passed on staging", "The load test failed on production"],
+        ["The load test failed on staging"],
+    ),
+    (
+        "Customers from Norway pay in euros.",
+        ["Norway pays in euros", "Customers from Sweden pay in euros"],
+        [],
+    ),
+    (
+        "The backup of the billing database is stored in Falkenstein.",
+        ["The billing database is stored in Falkenstein"],
+        [],
+    ),
+    ("Anna's manager lives in Rome.", ["Anna lives in Rome"], ["Anna's manager lives in Rome"]),
+    (
+        "The contract with Nedlog was signed by Odd's deputy.",
+        ["Odd signed the contract with Nedlog", "Nedlog's deputy signed the contract"],
+        [],
+    ),
+    (
+        "Memory usage fell from 900 MB to 400 MB.",
+        ["Memory usage is 900 MB", "Memory usage rose to 400 MB"],
+        ["Memory usage is 400 MB"],
+    ),
+    ("The cache is not cleared on deploy any more.", ["The cache is cleared on deploy"], []),
+    ("Nobody but Ulrike has the root token.", ["Odd has the root token"], ["Ulrike has the root token"]),
+    (
+        "Anna deploys the API and Ben deploys the web app.",
+        ["Ben deploys the API"],
+        ["Ben deploys the web app"],
+    ),
+    (
+        "The API uses Redis for caching and Kafka for events.",
+        ["The API uses Kafka for caching"],
+        ["The API uses Redis for caching"],
+    ),
+    ("Mia likes tea, Tom likes coffee.", ["Tom likes tea"], ["Tom likes coffee"]),
+    (
+        "The Oslo office has 12 desks and the Rome office has 30.",
+        ["The Oslo office has 30 desks"],
+        ["The Oslo office has 12 desks"],
+    ),
+    (
+        "Version 2 added SSO; version 3 removed LDAP.",
+        ["Version 3 added SSO", "Version 2 removed LDAP"],
+        ["Version 2 added SSO"],
+    ),
+    (
+        "Staging was upgraded on Monday, production on Thursday.",
+        ["Production was upgraded on Monday"],
+        ["Production was upgraded on Thursday"],
+    ),
+    (
+        "Sunniva owns the catalogue service and reviews the search service.",
+        ["Sunniva owns the search service"],
+        ["Sunniva reviews the search service"],
+    ),
+    ("Users who pay yearly get a discount.", ["All users get a discount"], []),
+    ("Some endpoints require a token.", ["All endpoints require a token"], []),
+    ("The team can deploy on Fridays.", ["The team deploys on Fridays"], ["The team may deploy on Fridays"]),
+    (
+        "It is planned to move the office to Turin.",
+        ["The office moved to Turin", "The office is in Turin"],
+        [],
+    ),
+    ("Lena asked Omar to review the patch.", ["Omar reviewed the patch", "Lena reviewed the patch"], []),
+    ("Lena promised to fix the bug.", ["Lena fixed the bug"], []),
+    ("Omar forgot to rotate the key.", ["Omar rotated the key"], []),
+    ("Omar refused to sign the contract.", ["Omar signed the contract"], []),
+    ("The migration almost broke production.", ["The migration broke production"], []),
+    ("Tom says the API is slow.", ["The API is slow"], []),
+    ("It is unclear whether the backup works.", ["The backup works"], []),
+    ("The docs say that retries are enabled, but they are not.", ["Retries are enabled"], []),
+    ("Dana is the sister of Eric.", ["Eric is the sister of Dana"], ["Dana is Eric's sister"]),
+    (
+        "Acme acquired Beta in 2021.",
+        ["Beta acquired Acme", "Acme was acquired by Beta"],
+        ["Beta was acquired by Acme"],
+    ),
+    ("The frontend depends on the gateway.", ["The gateway depends on the frontend"], []),
+    ("Redis is faster than Postgres for this.", ["Postgres is faster than Redis"], []),
+    ("Anna stopped using Vim and switched to Helix.", ["Anna uses Vim"], []),
+    (
+        "The test suite takes 6 minutes on CI and 2 minutes locally.",
+        ["The test suite takes 2 minutes on CI"],
+        ["The test suite takes 2 minutes locally"],
+    ),
+    (
+        "Only the nightly job writes to the archive.",
+        ["The API writes to the archive"],
+        ["The nightly job writes to the archive"],
+    ),
+    ("Ben might take over the billing service.", ["Ben took over the billing service"], []),
+    ("We deploy on Fridays unless there is a freeze.", ["We deploy on Fridays during a freeze"], []),
+    (
+        "Petra's laptop was stolen in Rome.",
+        ["Petra was stolen in Rome", "The laptop was stolen in Lisbon"],
+        [],
+    ),
+    (
+        "Der Vertrag mit Nedlog wurde von Odds Stellvertreter unterschrieben.",
+        ["Odd hat den Vertrag unterschrieben"],
+        [],
+    ),
+    (
+        "Anna hat den Dienst von Ben übernommen.",
+        ["Ben besitzt den Dienst", "Ben hat den Dienst von Anna übernommen"],
+        [],
+    ),
+    ("Wir verwenden Redis statt Memcached.", ["Wir verwenden Memcached"], ["Wir verwenden Redis"]),
+    (
+        "Wenn der Build fehlschlägt, wird das Release gestoppt.",
+        ["Der Build schlägt fehl", "Das Release wird gestoppt"],
+        [],
+    ),
+    ("Nous utilisons pnpm et non npm.", ["Nous utilisons npm"], ["Nous utilisons pnpm"]),
+    ("Usamos Redis en lugar de Memcached.", [], []),
+    ("Мы используем Redis вместо Memcached.", ["Мы используем Memcached"], []),
+    ("私たちはnpmではなくpnpmを使う。", ["私たちはnpmを使う"], ["私たちはpnpmを使う"]),
+    ("我们用pnpm而不是npm。", ["我们用npm"], ["我们用pnpm"]),
+)
+
+
+@pytest.mark.only_on("sqlite")  # a verdict follows from the texts, which both engines give alike
+@pytest.mark.parametrize("memory, not_said, said", SAID)
+def test_a_claim_is_verified_of_its_own_subject_only(ctx, memory, not_said, said):
+    kept(ctx, memory)
+    assert [claim for claim in not_said if verify(ctx, claim).status == "verified"] == []
+    assert [claim for claim in said if verify(ctx, claim).status != "verified"] == []
+
+
+@pytest.mark.only_on("sqlite")
+@pytest.mark.parametrize(
+    "memory, claim",
+    [
+        ("We chose Redis instead of Memcached for the cache.", "We chose Memcached for the cache"),
+        ("Fjordline, unlike Montclair, pays by card.", "Montclair pays by card"),
+        ("Apart from Carla, everyone works remotely.", "Carla works remotely"),
+        ("We use tabs, not spaces, in this project.", "We use spaces"),
+    ],
+)
+def test_what_is_left_out_is_contradicted(ctx, memory, claim):
+    kept(ctx, memory)
+    assert verify(ctx, claim).status == "contradicted"
+
+
+@pytest.mark.only_on("sqlite")
+@pytest.mark.parametrize(
+    "memory, claim",
+    [
+        ("If the build fails, the release is stopped.", "The release is stopped"),
+        ("The API uses Redis for caching and Kafka for events.", "The API uses Kafka"),
+        ("Anna stopped using Vim and switched to Helix.", "Anna uses Helix"),
+    ],
+)
+def test_a_condition_or_another_fact_beside_it_contradicts_nothing(ctx, memory, claim):
+    kept(ctx, memory)
+    assert verify(ctx, claim).status != "contradicted"
