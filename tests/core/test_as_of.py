@@ -73,10 +73,10 @@ def test_recall_in_the_past_says_what_had_no_vector(ctx, clock):
 
 def test_open_reads_what_it_said_then(ctx, moments):
     first, second, _ = (as_of(ctx, moment) for moment in moments)
-    [(memory, links)] = open_all(first, ["Heron"])
+    [(memory, links)] = open_all(first, ["Heron"]).memories
     assert (memory.content, memory.tags, memory.namespace) == ("The heron stands in the pond", (), "global")
     assert [edge.type for edge in links] == ["watches"]
-    [(memory, links)] = open_all(second, [1])
+    [(memory, links)] = open_all(second, [1]).memories
     assert (memory.content, memory.tags, memory.namespace) == (
         "The heron sits on the roof",
         ("bird",),

@@ -11,8 +11,9 @@ import orjson
 from mnemic.index.index import open_index
 from mnemic.model.change import Subject
 from mnemic.storage.sqlite import edges, fts, memories, sessions
-from mnemic.storage.sqlite.database import OpenedStore, empty_database
+from mnemic.storage.sqlite.database import OpenedStore
 from mnemic.storage.sqlite.memories import as_json
+from mnemic.storage.sqlite.migrations import empty_database
 from mnemic.storage.sqlite.reader import SqliteReader
 from mnemic.storage.sqlite.rows import Row, rows
 

@@ -34,6 +34,7 @@ NOW = moment_of(datetime(2026, 3, 31, 0, 30), BERLIN)
         ("last month", "2026-02-01T00:00+01:00"),
         ("last year", "2025-01-01T00:00+01:00"),
         ("3 days ago", "2026-03-28T00:30+02:00"),
+        ("3 days", "2026-03-28T00:30+02:00"),
         ("an hour ago", "2026-03-30T23:30+02:00"),
         ("2h ago", "2026-03-30T22:30+02:00"),
         ("90m ago", "2026-03-30T23:00+02:00"),
@@ -61,7 +62,6 @@ def test_a_time_is_read_in_the_zone(text, meant):
         "ago",
         "2026-13-01",
         "days ago",
-        "3 days",
         "in 3 days ago",
     ],
 )

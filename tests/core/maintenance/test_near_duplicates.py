@@ -91,7 +91,7 @@ def test_applied_the_others_go_into_the_one_that_is_kept(ctx):
     kept(ctx, "The API of the shop is deployed on Fridays", tags=("a",))
     kept(ctx, "The API of the shop is deployed on Fridays!", tags=("b",))
     assert apply(ctx, find(ctx)) == 1
-    [(left, _)] = open_all(ctx, [1])
+    [(left, _)] = open_all(ctx, [1]).memories
     assert (len(left.statements), left.tags) == (2, ("a", "b"))
     assert find_memory(ctx, 2).state is State.FORGOTTEN and find(ctx) == []
 
