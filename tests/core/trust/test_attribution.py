@@ -214,6 +214,128 @@ SAID = (
     ("Мы используем Redis вместо Memcached.", ["Мы используем Memcached"], []),
     ("私たちはnpmではなくpnpmを使う。", ["私たちはnpmを使う"], ["私たちはpnpmを使う"]),
     ("我们用pnpm而不是npm。", ["我们用npm"], ["我们用pnpm"]),
+    (
+        "The gateway logs to Loki and the worker logs to Elastic.",
+        ["The worker logs to Loki"],
+        ["The worker logs to Elastic"],
+    ),
+    (
+        "Our CI uses GitHub Actions; our CD uses Argo.",
+        ["Our CD uses GitHub Actions"],
+        ["Our CI uses GitHub Actions"],
+    ),
+    (
+        "The API returns 404 for unknown ids and 410 for deleted ones.",
+        ["The API returns 410 for unknown ids"],
+        ["The API returns 404 for unknown ids"],
+    ),
+    (
+        "Three of the five nodes run Debian.",
+        ["Five nodes run Debian", "All nodes run Debian"],
+        ["Three nodes run Debian"],
+    ),
+    ("Most customers pay monthly.", ["All customers pay monthly"], []),
+    ("None of the tests use the network.", ["The tests use the network", "Some tests use the network"], []),
+    (
+        "The contract ends in June unless it is renewed in March.",
+        ["The contract is renewed in March", "The contract ends in March"],
+        [],
+    ),
+    (
+        "Lena replaced Omar as the lead of the gateway team.",
+        ["Omar is the lead of the gateway team", "Omar replaced Lena"],
+        ["Lena is the lead of the gateway team"],
+    ),
+    (
+        "We moved from Heroku to Fly in May.",
+        ["We use Heroku", "We moved from Fly to Heroku"],
+        ["We moved to Fly"],
+    ),
+    (
+        "The cache lives in memory, the queue on disk.",
+        ["The queue lives in memory"],
+        ["The cache lives in memory"],
+    ),
+    (
+        "Dana likes the dark theme but hates the light theme.",
+        ["Dana likes the light theme", "Dana hates the dark theme"],
+        ["Dana likes the dark theme"],
+    ),
+    (
+        "The old server had 16 GB; the new server has 64 GB.",
+        ["The old server has 64 GB", "The new server has 16 GB"],
+        ["The new server has 64 GB"],
+    ),
+    (
+        "Tickets are answered by Lisbon in the morning and by Bergen in the afternoon.",
+        ["Bergen answers tickets in the morning"],
+        ["Lisbon answers tickets in the morning"],
+    ),
+    (
+        "Backups are kept for 30 days, logs for 90.",
+        ["Logs are kept for 30 days", "Backups are kept for 90 days"],
+        ["Backups are kept for 30 days"],
+    ),
+    (
+        "Adele introduced Carmen to Odd.",
+        ["Carmen introduced Adele to Odd", "Odd introduced Carmen to Adele"],
+        [],
+    ),
+    ("The report was sent to Anna by Ben.", ["Anna sent the report to Ben"], ["Ben sent the report to Anna"]),
+    ("Eric is taller than Dana.", ["Dana is taller than Eric"], []),
+    ("We should rotate the keys every month.", ["We rotate the keys every month"], []),
+    ("Nobody has tested the restore.", ["The restore was tested"], []),
+    ("It is not true that the API is public.", ["The API is public"], []),
+    (
+        "The feature was rolled back on 3 May because of errors.",
+        ["The feature was rolled out on 3 May"],
+        ["The feature was rolled back on 3 May"],
+    ),
+    (
+        "Alice and Bob share an office; Carol works from home.",
+        ["Alice works from home"],
+        ["Carol works from home"],
+    ),
+    ("The parser does not support YAML, only JSON.", ["The parser supports YAML"], []),
+    ("Until 2024 we hosted in Dublin.", ["We host in Dublin"], []),
+    ("We used to deploy with Capistrano.", ["We deploy with Capistrano"], []),
+    ("Deploys need two approvals, hotfixes one.", [], ["Deploys need two approvals"]),
+    (
+        "The admin page is only reachable from the VPN.",
+        ["The admin page is reachable from the internet"],
+        ["The admin page is reachable from the VPN"],
+    ),
+    ("Marta rejected the proposal by Igor.", ["Igor rejected the proposal", "Marta made the proposal"], []),
+    (
+        "The bug in the exporter was found by the nightly test.",
+        ["The exporter found the bug"],
+        ["The nightly test found the bug in the exporter"],
+    ),
+    (
+        "Our provider for mail is Postmark, for SMS it is Twilio.",
+        ["Our provider for SMS is Postmark"],
+        ["Our provider for mail is Postmark"],
+    ),
+    (
+        "Python 3.11 is the oldest version we support.",
+        ["Python 3.11 is the newest version we support", "We support Python 3.10"],
+        [],
+    ),
+    ("The service restarts when memory exceeds 2 GB.", ["Memory exceeds 2 GB"], []),
+    (
+        "Der Server in Bergen wird von Lena betreut, der in Oslo von Omar.",
+        ["Omar betreut den Server in Bergen"],
+        ["Lena betreut den Server in Bergen"],
+    ),
+    (
+        "Le contrat avec Nedlog expire en juin, celui avec Kemp en mai.",
+        ["Le contrat avec Kemp expire en juin"],
+        ["Le contrat avec Nedlog expire en juin"],
+    ),
+    ("El informe lo escribe Marta y lo revisa Igor.", [], []),
+    ("Анна заменила Бориса в команде платежей.", ["Борис заменил Анну в команде платежей"], []),
+    ("请求由网关处理，而不是由工作进程处理。", ["请求由工作进程处理"], []),
+    ("レポートは田中さんが書き、鈴木さんが確認する。", ["鈴木さんがレポートを書く"], []),
 )
 
 

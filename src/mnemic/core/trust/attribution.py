@@ -7,7 +7,7 @@ nothing of what Tom rewrote. In doubt it is not attributed, so that the claim is
 from __future__ import annotations
 
 import re
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 from mnemic.core.trust.lexicon import SPACELESS, lexicon
 from mnemic.core.trust.pairs import How, Pair
@@ -29,8 +29,12 @@ def is_attributed(view: View) -> bool:
         is_under_a_condition,
         _is_unreal,
         _is_yet_to_come,
+        _is_past,
         _is_a_former_value,
         _is_another_value,
+        _is_a_total,
+        _is_paired_otherwise,
+        _is_succeeded,
     )
     if any(is_fault(view) for is_fault in faults):
         return False
@@ -197,18 +201,25 @@ def _excludes(view: View, term: Term) -> bool:
 
 
 def is_under_a_condition(view: View) -> bool:
-    """Whether the memory says it only in case of something, and the claim outright."""
+    """Whether the memory says it only in case of something, or as the condition, and the claim outright."""
     roles = ("conditional", "unless")
     own = (*roles, "conditions", "without")
-    said = any(view.words.is_one(word, role) for word in view.claim.order for role in own)
+    if any(view.words.is_one(word, role) for word in view.claim.order for role in own):
+        return False
+    order = view.fact.order
+    turn = next((at for at, word in enumerate(order) if view.words.is_one(word, "conditions")), 0)
+    if turn and all(pair.known is not None and pair.known.place > turn for pair in view.own):
+        return True
     is_whole = all(term.kind is TermKind.LIGHT for term in view.free)
-    conditions = any(view.words.is_one(word, role) for word in view.fact.order for role in roles)
-    return conditions and not said and not is_whole
+    return not is_whole and any(view.words.is_one(word, role) for word in order for role in roles)
 
 
 def _is_unreal(view: View) -> bool:
     """Whether the memory only asks, promises, permits or reports what the claim says, or that it almost happened."""
     if "permitted" in view.fact.marks - view.claim.marks and not view.fact.is_denied:
+        return True
+    advises = any(view.words.is_one(word, "advice") for word in view.fact.order)
+    if advises and "obliged" not in view.claim.marks:
         return True
     verbs = [pair.known for pair in view.own if pair.term.is_verb and pair.known is not None]
     if not verbs:
@@ -258,15 +269,58 @@ def _is_another_value(view: View) -> bool:
     return False
 
 
+def _is_a_total(view: View) -> bool:
+    """Whether the claim's number is the one that the memory counts a part of: "three of the five nodes"."""
+    terms = view.fact.terms
+    return any(
+        pair.known is term and term.before == "of" and term.value is not None and last.value is not None
+        for pair in view.own
+        for last, term in pairwise(terms)
+    )
+
+
+def _is_paired_otherwise(view: View) -> bool:
+    """Whether the memory names two of each side by side and the claim crosses them: "Ann in May and Ben in June"."""
+    known = [pair.known for pair in view.own if pair.known is not None and not pair.known.is_verb]
+    return any(
+        any(_is_like(term, later) and term.place < earlier.place for term in view.free)
+        and any(_is_like(term, earlier) and term.place > later.place for term in view.free)
+        for earlier in known
+        for later in known
+        if earlier.place < later.place
+    )
+
+
+def _is_like(one: Term, other: Term) -> bool:
+    """Whether two terms may stand in the same place: behind the same preposition, of the same kind."""
+    return not one.is_verb and one.before == other.before and one.kind is other.kind
+
+
+def _is_succeeded(view: View) -> bool:
+    """Whether somebody else took the place of the claim's subject: "Lena replaced Omar as the lead"."""
+    about = {pair.known.place for pair in view.subject() if pair.known is not None and pair.is_own}
+    return not view.claim.marks & {"before", "after"} and any(
+        view.words.is_one(term.key, "succession") and not term.is_passive and place > term.place
+        for term in view.free
+        for place in about
+    )
+
+
 def _is_yet_to_come(view: View) -> bool:
     """Whether the claim tells as past or done what the memory announces."""
-    if "future" not in view.fact.marks or "future" in view.claim.marks:
-        return False
-    verbs = (pair.term for pair in view.pairs if pair.term.is_verb)
+    return "future" in view.fact.marks - view.claim.marks and _tells_the_past(view)
+
+
+def _is_past(view: View) -> bool:
+    """Whether the claim tells as present what the memory says of a time that is over: "until 2024 we hosted"."""
+    return any(view.words.is_one(word, "until") for word in view.fact.order[:1]) and not _tells_the_past(view)
+
+
+def _tells_the_past(view: View) -> bool:
+    verbs = (pair.term for pair in view.pairs if pair.term.is_verb and view.words.language == "en")
     return any(view.words.is_one(word, "done") for word in view.claim.order) or any(
         verb.text.lower() != verb.key and not verb.text.lower().endswith(("s", "ing")) and not verb.is_passive
         for verb in verbs
-        if view.words.language == "en"
     )
 
 

@@ -59,7 +59,7 @@ def opposition(view: View) -> str:
         return ""
     if view.claim.is_denied and "only" in view.claim.marks:  # "not alone" denies no more than that
         return ""
-    if is_under_a_condition(view):
+    if is_under_a_condition(view) or _is_spared(view):
         return ""
     if "hedged" in view.fact.marks - view.claim.marks:  # who wanted to cancel has not cancelled
         return ""
@@ -77,6 +77,15 @@ def opposition(view: View) -> str:
     if not view.opposites and not view.ends and _changes_predicate(view):
         return ""
     return denial(view.fact, view.opposites)
+
+
+def _is_spared(view: View) -> bool:
+    """Whether the claim takes up what a denial leaves standing: "does not read YAML, only JSON"."""
+    order = view.fact.order
+    spared = (pair.known.place for pair in view.own if pair.known is not None and pair.known.place > 1)
+    return view.fact.is_denied and any(
+        view.words.is_one(order[place - 1], "only") for place in spared if place <= len(order)
+    )
 
 
 def _denies_a_time(view: View) -> bool:
