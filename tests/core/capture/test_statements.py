@@ -123,3 +123,23 @@ def test_only_the_ends_of_a_pasted_document_are_said():
 def test_nothing_is_taken_from_a_list_of_rules():
     rules = "\n".join(f"- Always do thing number {number}." for number in range(MOST_STATEMENTS + 1))
     assert lasting_statements(rules) == []
+
+
+def test_a_statement_that_refers_back_is_kept_with_the_one_before_it():
+    said = lasting_statements(
+        "No! We never edit a migration once it is merged. Always write a new one. Always run lint."
+    )
+    assert [one.text for one in said] == [
+        "We never edit a migration once it is merged. Always write a new one.",
+        "Always run lint.",
+    ]
+
+
+def test_what_is_said_again_is_a_statement_too():
+    said = lasting_statements(
+        "I told you: migrations are never edited. And we use pnpm, not npm, in this repo. We use it, not always though."
+    )
+    assert [one.text for one in said] == [
+        "I told you: migrations are never edited.",
+        "And we use pnpm, not npm, in this repo.",
+    ]

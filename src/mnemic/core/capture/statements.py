@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mnemic.core.capture.cues import CONFIDENCE, QUESTION, UNSAID, cues
 
@@ -24,8 +24,12 @@ _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)]|#+)\s+")
 _END = re.compile(r"(?<=[.!?])\s+(?=[\"'“(]?[^\W\d_])|(?<=[。！？])|\n+")
 _DENSE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _PREFACE = re.compile(
-    r"^(?:ok(?:ay)?|oh|hm+|ah|yes|well|also|hey|ja|gut|bon|vale|はい|好的?)[,.!，、 ]+", re.IGNORECASE
+    r"^(?:(?:ok(?:ay)?|oh|hm+|ah|yes|well|also|hey|ja|gut|bon|vale|はい|好的?)[,.!，、 ]+"
+    r"|(?:as )?i (?:already |just )?(?:told you|said)(?: (?:before|already|twice))?(?: that|[:,]) *)+",
+    re.IGNORECASE,
 )
+_REFERS_BACK = re.compile(r"\b(?:it|them|they|(?:an?|the) \w+ one|one|instead)\b", re.IGNORECASE)
+"""A statement with such a word says nothing without the one right before it: "Always write a new one."."""
 _SYMBOLS = re.compile(r"[{}=;<>\\|_]")
 
 
@@ -40,7 +44,16 @@ class LastingStatement:
 
 def lasting_statements(message: str) -> list[LastingStatement]:
     """The lasting statements in *message*, in order; none if it is a document rather than something said."""
-    found = {one.text: one for one in map(_statement, _sentences(_said(message))) if one}
+    found: dict[str, LastingStatement] = {}
+    last: LastingStatement | None = None
+    for sentence in _sentences(_said(message)):
+        one = _statement(sentence)
+        if one and last and _REFERS_BACK.search(sentence) and len(last.text) + len(sentence) < LONGEST:
+            found.pop(last.text, None)
+            one = replace(last, text=f"{last.text} {sentence}")
+        if one:
+            found.setdefault(one.text, one)
+        last = one
     return list(found.values()) if len(found) <= MOST_STATEMENTS else []
 
 
