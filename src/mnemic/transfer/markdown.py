@@ -117,7 +117,9 @@ def _files(
             continue
         page = markdown_note.read(without_block(text))
         if page.fault:
-            flaws.append(FlawRecord(name, f"{page.fault}; the front matter is kept as text"))
+            flaws.append(
+                FlawRecord(f"the front matter of {name}", f"{page.fault}; it is kept as text of the note")
+            )
         written_at = iso(found.stat().st_mtime_ns // 1_000)
         yield _File(found, known.identities(found), namespace, page, written_at)
 
