@@ -165,6 +165,7 @@ class Settler:
             self._uses.are_waiting.wait()
             self._stopped.wait(SETTLED_AFTER_SECONDS)
             self._settle()
+        self._settle()  # what came while the last ones were written down
 
     def _settle(self) -> None:
         from mnemic.core.retention import settle
