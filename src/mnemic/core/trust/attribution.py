@@ -7,13 +7,14 @@ nothing of what Tom rewrote. In doubt it is not attributed, so that the claim is
 from __future__ import annotations
 
 import re
-from itertools import pairwise, takewhile
+from itertools import takewhile
 
-from mnemic.core.trust.lexicon import SPACELESS, lexicon
+from mnemic.core.trust.alignment import is_left_out, is_misaligned
+from mnemic.core.trust.lexicon import SPACELESS
+from mnemic.core.trust.modality import is_unreal
 from mnemic.core.trust.pairs import How, Pair
 from mnemic.core.trust.propositions import BE, subject
 from mnemic.core.trust.terms import Term, TermKind
-from mnemic.core.trust.values import Quantity
 from mnemic.core.trust.view import View
 
 MODIFIED = 3
@@ -21,22 +22,10 @@ MODIFIED = 3
 
 
 def is_attributed(view: View) -> bool:
-    """Whether the memory says it of the claim's subject, of its own will and time, and not of what it leaves out."""
+    """Whether the memory says it of the claim's subject, outright and of the same value."""
     if view.words.language in SPACELESS:
         return True
-    faults = (
-        is_left_out,
-        is_under_a_condition,
-        _is_unreal,
-        _is_yet_to_come,
-        _is_past,
-        _is_a_former_value,
-        _is_another_value,
-        _is_a_total,
-        _is_paired_otherwise,
-        _is_succeeded,
-    )
-    if any(is_fault(view) for is_fault in faults):
+    if is_unreal(view) or is_left_out(view) or is_misaligned(view) or _is_succeeded(view):
         return False
     head = None if view.claim.marks & {"before", "after"} else _head(view)
     return head is None or not (
@@ -182,60 +171,6 @@ def _is_specified_otherwise(view: View, head: Pair) -> bool:
     )
 
 
-def is_left_out(view: View) -> bool:
-    """Whether the memory names something the claim takes up only as what was not meant: "instead of Memcached"."""
-    return any(
-        pair.known is not None
-        and _excludes(view, pair.known)
-        and not any(view.words.is_one(word, "instead") for word in view.claim.order)
-        for pair in view.own
-        if pair.term.kind is not TermKind.LIGHT
-    )
-
-
-def _excludes(view: View, term: Term) -> bool:
-    order, words = view.fact.order, lexicon(view.fact.language)
-    last = next((word for word in reversed(order[: term.place]) if not words.is_one(word, "articles")), "")
-    is_excepted = words.is_one(last, "exceptions") and "all" in view.fact.marks
-    return words.is_one(term.before, "instead") or words.is_one(last, "instead") or is_excepted
-
-
-def is_under_a_condition(view: View) -> bool:
-    """Whether the memory says it only in case of something, or as the condition, and the claim outright."""
-    roles = ("conditional", "unless")
-    own = (*roles, "conditions", "without")
-    if any(view.words.is_one(word, role) for word in view.claim.order for role in own):
-        return False
-    order = view.fact.order
-    turn = next((at for at, word in enumerate(order) if view.words.is_one(word, "conditions")), 0)
-    if turn and all(pair.known is not None and pair.known.place > turn for pair in view.own):
-        return True
-    is_whole = all(term.kind is TermKind.LIGHT for term in view.free)
-    return not is_whole and any(view.words.is_one(word, role) for word in order for role in roles)
-
-
-def _is_unreal(view: View) -> bool:
-    """Whether the memory only asks, promises, permits or reports what the claim says, or that it almost happened."""
-    if "permitted" in view.fact.marks - view.claim.marks and not view.fact.is_denied:
-        return True
-    advises = any(view.words.is_one(word, "advice") for word in view.fact.order)
-    if advises and "obliged" not in view.claim.marks:
-        return True
-    verbs = [pair.known for pair in view.own if pair.term.is_verb and pair.known is not None]
-    if not verbs:
-        return False
-    order = view.fact.order
-    return any(
-        (term.is_verb or term.kind is TermKind.LIGHT)
-        and term.place < verb.place
-        and view.words.is_one(term.key, "unreal")
-        for term in view.free
-        for verb in verbs
-    ) or any(
-        0 < verb.place <= len(order) and view.words.is_one(order[verb.place - 1], "almost") for verb in verbs
-    )
-
-
 def _is_of_some(view: View, head: Pair) -> bool:
     """Whether a relative clause that the claim leaves out narrows the subject: "users who pay yearly"."""
     assert head.known is not None
@@ -248,54 +183,6 @@ def _is_of_some(view: View, head: Pair) -> bool:
     return is_narrowed and any(view.words.is_one(word, "relative") for word in behind)
 
 
-def _is_another_value(view: View) -> bool:
-    """Whether the claim's value stands beside something else in the memory: "6 minutes on CI and 2 minutes locally"."""
-    for pair in view.own:
-        if pair.known is None or not isinstance(pair.known.value, Quantity):
-            continue
-        unit = pair.known.value.dimension
-        alike = [
-            term
-            for term in view.fact.terms
-            if isinstance(term.value, Quantity) and term.value.dimension == unit
-        ]
-        for other in view.own:
-            term = other.known
-            if term is None or not term.before or term.value is not None:
-                continue
-            last = max((one.place for one in alike if one.place < term.place), default=None)
-            if last is not None and last != pair.known.place:
-                return True
-    return False
-
-
-def _is_a_total(view: View) -> bool:
-    """Whether the claim's number is the one that the memory counts a part of: "three of the five nodes"."""
-    terms = view.fact.terms
-    return any(
-        pair.known is term and term.before == "of" and term.value is not None and last.value is not None
-        for pair in view.own
-        for last, term in pairwise(terms)
-    )
-
-
-def _is_paired_otherwise(view: View) -> bool:
-    """Whether the memory names two of each side by side and the claim crosses them: "Ann in May and Ben in June"."""
-    known = [pair.known for pair in view.own if pair.known is not None and not pair.known.is_verb]
-    return any(
-        any(_is_like(term, later) and term.place < earlier.place for term in view.free)
-        and any(_is_like(term, earlier) and term.place > later.place for term in view.free)
-        for earlier in known
-        for later in known
-        if earlier.place < later.place
-    )
-
-
-def _is_like(one: Term, other: Term) -> bool:
-    """Whether two terms may stand in the same place: behind the same preposition, of the same kind."""
-    return not one.is_verb and one.before == other.before and one.kind is other.kind
-
-
 def _is_succeeded(view: View) -> bool:
     """Whether somebody else took the place of the claim's subject: "Lena replaced Omar as the lead"."""
     about = {pair.known.place for pair in view.subject() if pair.known is not None and pair.is_own}
@@ -303,37 +190,4 @@ def _is_succeeded(view: View) -> bool:
         view.words.is_one(term.key, "succession") and not term.is_passive and place > term.place
         for term in view.free
         for place in about
-    )
-
-
-def _is_yet_to_come(view: View) -> bool:
-    """Whether the claim tells as past or done what the memory announces."""
-    return "future" in view.fact.marks - view.claim.marks and _tells_the_past(view)
-
-
-def _is_past(view: View) -> bool:
-    """Whether the claim tells as present what the memory says of a time that is over: "until 2024 we hosted"."""
-    return any(view.words.is_one(word, "until") for word in view.fact.order[:1]) and not _tells_the_past(view)
-
-
-def _tells_the_past(view: View) -> bool:
-    verbs = (pair.term for pair in view.pairs if pair.term.is_verb and view.words.language == "en")
-    return any(view.words.is_one(word, "done") for word in view.claim.order) or any(
-        verb.text.lower() != verb.key and not verb.text.lower().endswith(("s", "ing")) and not verb.is_passive
-        for verb in verbs
-    )
-
-
-def _is_a_former_value(view: View) -> bool:
-    """Whether the claim's value is the one a change began at: "fell from 900 MB to 400 MB"."""
-    values = [pair for pair in view.own if pair.term.kind is TermKind.VALUE and pair.known is not None]
-    goals = [
-        term for term in view.fact.terms if term.value is not None and view.words.is_one(term.role, "goal")
-    ]
-    return any(
-        pair.known is not None
-        and view.words.is_one(pair.known.role, "source")
-        and not view.words.is_one(pair.term.role, "source")
-        and any(type(goal.value) is type(pair.known.value) for goal in goals)
-        for pair in values
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mnemic.core.trust.attribution import is_left_out
+from mnemic.core.trust.alignment import is_left_out
 from mnemic.core.trust.lexicon import SPACELESS
 from mnemic.core.trust.reasons import denial, quoted
 from mnemic.core.trust.terms import TermKind

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mnemic.core.trust.attribution import is_under_a_condition
 from mnemic.core.trust.implications import tells_an_end
+from mnemic.core.trust.modality import is_under_a_condition
 from mnemic.core.trust.pairing import is_end_of_it
 from mnemic.core.trust.reasons import denial, differs, quoted
 from mnemic.core.trust.terms import Term
