@@ -58,13 +58,18 @@ def test_planted_damage_is_found(path, damage, sentence):
     assert any(sentence in line for line in found), found
 
 
-def test_a_damaged_page_is_found(path):
+def damage(path):
+    """Overwrite the first bytes of a page of an index."""
     whole = path.read_bytes()
     meddler = apsw.Connection(str(path))
     [page] = meddler.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'memory_session'").fetchone()
     meddler.close()
     start = (page - 1) * 4096
     path.write_bytes(whole[:start] + b"\x0a" + b"\xff" * 40 + whole[start + 41 :])
+
+
+def test_a_damaged_page_is_found(path):
+    damage(path)
     store = open_sqlite(path)
     assert any("damaged" in line for line in store.check())
     store.close()
@@ -73,12 +78,7 @@ def test_a_damaged_page_is_found(path):
 def test_a_damaged_file_is_not_copied_over_a_good_backup(path):
     good = path.with_name("backup.db")
     good.write_bytes(b"the last good backup")
-    whole = path.read_bytes()
-    meddler = apsw.Connection(str(path))
-    [page] = meddler.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'memory_session'").fetchone()
-    meddler.close()
-    start = (page - 1) * 4096
-    path.write_bytes(whole[:start] + b"\x0a" + b"\xff" * 40 + whole[start + 41 :])
+    damage(path)
     store = open_sqlite(path)
     with pytest.raises(StoreUnusable, match=r"checked\.db is damaged, so it was not copied\. Restore"):
         store.backup(good)
