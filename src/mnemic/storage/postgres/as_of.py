@@ -25,12 +25,12 @@ from mnemic.storage.postgres.connection import (
     in_our_words,
     patiently,
 )
+from mnemic.storage.postgres.database import OpenedStore
 from mnemic.storage.postgres.past_index import PastIndex, present_idf
 from mnemic.storage.postgres.reader import PostgresReader
 from mnemic.storage.postgres.row_security import EVERYWHERE
 from mnemic.storage.postgres.rows import row, rows
 from mnemic.storage.postgres.search_reader import TRAITS
-from mnemic.storage.postgres.store import OpenedStore, denied
 from mnemic.storage.scale import best_of, scaled
 from mnemic.storage.scoped import scoped_reader
 
@@ -333,3 +333,8 @@ class PastStore(OpenedStore):
 
     def close(self) -> None:
         """Nothing: the connections belong to the present."""
+
+
+def denied() -> Denied:
+    """The refusal to change the past."""
+    return Denied("The past cannot be changed: leave as_of out to write.")

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from mnemic.model.vectors import Embedding, Reading
     from mnemic.storage.arrays import Flags, Numbers
     from mnemic.storage.index import Matrix, Slots, Snapshot
+    from mnemic.storage.postgres.database import OpenedStore
     from mnemic.storage.postgres.knn import Knn
-    from mnemic.storage.postgres.store import OpenedStore
     from mnemic.storage.source import Group, Scope
 
 T = TypeVar("T")

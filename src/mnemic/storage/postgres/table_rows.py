@@ -17,6 +17,7 @@ from mnemic.storage.base import Progress
 from mnemic.storage.decoders import memory_of
 from mnemic.storage.postgres import memories, minhash, words
 from mnemic.storage.postgres.connection import SETTINGS, Held, Row, connected, location, our_errors
+from mnemic.storage.postgres.database import ADD_NAMESPACE, NAMESPACES
 from mnemic.storage.postgres.index_source import BEGIN
 from mnemic.storage.postgres.migrations import migrate, unfinished_copy, version_of
 from mnemic.storage.postgres.owner import as_owner
@@ -24,7 +25,6 @@ from mnemic.storage.postgres.pooler import ServerConnection
 from mnemic.storage.postgres.row_security import EVERYWHERE, SET_ROW_SCOPE
 from mnemic.storage.postgres.rows import row, rows, value
 from mnemic.storage.postgres.schema import POLICIES
-from mnemic.storage.postgres.store import ADD_NAMESPACE, NAMESPACES
 from mnemic.storage.postgres.writer import STORE_KEY
 from mnemic.storage.tables import COPYING, COUNTERS, OWN_SETTINGS, Table
 

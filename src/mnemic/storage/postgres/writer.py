@@ -58,7 +58,7 @@ from mnemic.storage.postgres.rows import row, rows, value
 from mnemic.storage.queries import unused_session_name
 
 if TYPE_CHECKING:
-    from mnemic.storage.postgres.store import OpenedStore
+    from mnemic.storage.postgres.database import OpenedStore
 
 END_STATEMENTS = """
 UPDATE statement SET until = %s WHERE namespace_id = %s AND memory_id = %s AND id = ANY(%s::bigint[])
