@@ -64,7 +64,7 @@ def test_another_database_is_not_poured_into_the_notes(tmp_path):
     variables = {"MNEMIC_DB": str(other), "MNEMIC_CONFIG": str(file)}
     done = command(tmp_path, *NOTES, "mirror", str(tmp_path / "second"), "--always", **variables)
     assert done.returncode and b"is another one" in done.stderr
-    assert str(tmp_path / "second") not in file.read_text()
+    assert str(tmp_path / "second") not in file.read_text() and not (tmp_path / "second").exists()
     checks = facts(command(tmp_path, "--json", "doctor", **variables))["checks"]
     assert any(one["detail"].startswith("none set") for one in checks if one["check"] == "mirrors")
     assert [path.name for path in vault.glob("*.md")] == ["Deploy day.md"]

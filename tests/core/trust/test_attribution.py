@@ -348,6 +348,14 @@ def test_a_claim_is_verified_of_its_own_subject_only(ctx, memory, not_said, said
 
 
 @pytest.mark.only_on("sqlite")
+def test_a_verdict_says_that_the_same_words_are_said_of_something_else(ctx):
+    kept(ctx, "The parser was rewritten by Mia after Tom left.")
+    verdict = verify(ctx, "Tom rewrote the parser")
+    assert verdict.status == "partial" and verdict.because
+    assert verdict.because.startswith("memory 1 has these words, but does not say this of the same")
+
+
+@pytest.mark.only_on("sqlite")
 @pytest.mark.parametrize(
     "memory, claim",
     [

@@ -54,13 +54,13 @@ def mirror(run: Run, folder: Path | None, claude_code: bool, once: bool, always:
     if always is False:
         return _keep_no_longer(run, place)
     with run.open_native() as app:
+        if always:  # refused before anything is written
+            _keep_always(run, place, app)
         kept = FolderMirror(place, app.ctx.namespace)
         began = time.monotonic()
         with progress("Mirroring") as told:
             total = kept.sync(app.ctx, told)
         _tell(run, total)
-        if always:
-            _keep_always(run, place, app)
         if once or always:
             return 1 if total.errors else 0
         try:
@@ -132,5 +132,9 @@ def _lines(done: MirrorReport) -> Iterator[str]:
 
 
 def _sentence(done: MirrorReport) -> str:
-    files = f"{done.written:,} files written, {done.removed:,} removed"
-    return f"{files}; {done.changed:,} memories changed, {done.deleted:,} deleted."
+    files = "file" if done.written == 1 else "files"
+    memories = "memory" if done.changed == 1 else "memories"
+    return (
+        f"{done.written:,} {files} written, {done.removed:,} removed; "
+        f"{done.changed:,} {memories} changed, {done.deleted:,} deleted."
+    )

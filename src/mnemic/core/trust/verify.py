@@ -203,9 +203,11 @@ def _day(moment: Moment) -> str:
     return iso(moment)[:10]
 
 
-def _unknown(best: Evidence) -> str | None:
+def _unknown(best: Evidence) -> str:
     missing = _unbacked(best)
-    return f"memory {best.memory.id} does not say: {', '.join(missing)}" if missing else None
+    if missing:
+        return f"memory {best.memory.id} does not say: {', '.join(missing)}"
+    return f"memory {best.memory.id} has these words, but does not say this of the same, or not outright"
 
 
 def _unbacked(best: Evidence) -> tuple[str, ...]:
