@@ -19,7 +19,7 @@ from mnemic.app import engines
 from mnemic.core import checks
 from mnemic.core.checks import Health
 from mnemic.core.context import Context
-from mnemic.dialects.ai_memory.ranking import weighing
+from mnemic.dialects.ai_memory.score import weighing
 from mnemic.index.index import open_index
 from mnemic.model.access import EVERYTHING
 from mnemic.model.candidates import Ask, Candidates

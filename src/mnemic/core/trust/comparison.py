@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from mnemic.core.trust.counterparts import paired
 from mnemic.core.trust.entailment import entails
 from mnemic.core.trust.exclusions import exclusion
 from mnemic.core.trust.implications import binds, relocates
 from mnemic.core.trust.lexicon import SPACELESS, lexicon
-from mnemic.core.trust.pairing import paired
 from mnemic.core.trust.pairs import Pair, coverage
 from mnemic.core.trust.polarity import end, opposition, other_value
 from mnemic.core.trust.propositions import Clause

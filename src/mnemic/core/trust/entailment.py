@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from mnemic.core.trust.attribution import is_attributed
 from mnemic.core.trust.chronology import agrees_in_time
+from mnemic.core.trust.counterparts import is_end_of_it
 from mnemic.core.trust.exclusions import is_of_others
 from mnemic.core.trust.implications import binds, is_bound, relocates, tells_an_end
 from mnemic.core.trust.lexicon import are_complementary
-from mnemic.core.trust.pairing import is_end_of_it
 from mnemic.core.trust.pairs import How, Pair
 from mnemic.core.trust.polarity import is_denying, is_flipped
 from mnemic.core.trust.propositions import subject

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from mnemic.core.trust.counterparts import is_end_of_it
 from mnemic.core.trust.implications import tells_an_end
 from mnemic.core.trust.modality import is_under_a_condition
-from mnemic.core.trust.pairing import is_end_of_it
 from mnemic.core.trust.reasons import denial, differs, quoted
 from mnemic.core.trust.terms import Term
 from mnemic.core.trust.values import Date

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from mnemic.core.trust.chronology import order_in_time
+from mnemic.core.trust.counterparts import leads_elsewhere
 from mnemic.core.trust.lexicon import are_opposite, is_common_word
-from mnemic.core.trust.pairing import leads_elsewhere
 from mnemic.core.trust.pairs import How, Pair
 from mnemic.core.trust.propositions import subject
 from mnemic.core.trust.reasons import quoted

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mnemic.core.context import Context
 from mnemic.core.recall import HYBRID, KEYWORD, Recollection, catch_up, ordered, vector_of
 from mnemic.core.retention import touch
-from mnemic.dialects.ai_memory import ranking
+from mnemic.dialects.ai_memory import score
 from mnemic.model.enums import Features
 from mnemic.model.filter import Filter, Hit, Query
 from mnemic.model.memory import Memory
@@ -21,10 +21,10 @@ def tiered(ctx: Context, query: Query) -> Recollection:
     pending = catch_up(ctx, query.filter, is_fresh_needed=True)
     vector = vector_of(ctx, query.text, query.filter)
     if vector is None:
-        found = Recollection(tuple(ordered(ctx, query, None, ranking.RECALLED)), KEYWORD)
+        found = Recollection(tuple(ordered(ctx, query, None, score.RECALLED)), KEYWORD)
     else:
         is_ranked_again = ctx.features is Features.AUTONOMOUS
-        profile = ranking.RERANKED if is_ranked_again else ranking.HYBRID
+        profile = score.RERANKED if is_ranked_again else score.HYBRID
         hits = tuple(ordered(ctx, query, vector, profile))
         found = Recollection(hits, RERANKED if is_ranked_again else HYBRID, pending)
     touch(ctx, [hit.memory for hit in found.hits])
@@ -33,7 +33,7 @@ def tiered(ctx: Context, query: Query) -> Recollection:
 
 def search(ctx: Context, query: Query) -> list[Hit]:
     """The memories that hold every word of *query*, in the order of the six factors without the tier. Counts no use."""
-    return ordered(ctx, query, None, ranking.SEARCHED)
+    return ordered(ctx, query, None, score.SEARCHED)
 
 
 def listing(ctx: Context, wanted: Filter, *, limit: int, offset: int = 0) -> list[Memory]:

@@ -13,7 +13,7 @@ from mnemic.core.context import GLOBAL, Context
 from mnemic.core.link_suggestions import LinkSignals
 from mnemic.core.trust.ratings import Steps
 from mnemic.dialects.lorekeeper.dedup import Gate, Likely
-from mnemic.dialects.lorekeeper.ranking import Lore
+from mnemic.dialects.lorekeeper.score import Lore
 from mnemic.errors import Invalid
 from mnemic.model.limits import QUALITY
 

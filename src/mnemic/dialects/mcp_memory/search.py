@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from mnemic.core.context import Context
 from mnemic.core.recall import catch_up, needed_vector
 from mnemic.core.retention import touch
-from mnemic.dialects.mcp_memory.ranking import LIMBIC, Strategy, strategy_for
+from mnemic.dialects.mcp_memory.score import LIMBIC, Strategy, strategy_for
 from mnemic.model.filter import Hit, Query
 from mnemic.model.memory import Memory
 from mnemic.search.search import find_hits

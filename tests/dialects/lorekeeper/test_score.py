@@ -8,8 +8,8 @@ from math import exp, log2
 import pytest
 from support import START, WordEmbedder, a_draft, a_query, change, embed_all, embedding, put, write
 
-from mnemic.dialects.lorekeeper import ranking
-from mnemic.dialects.lorekeeper.ranking import Lore
+from mnemic.dialects.lorekeeper import score
+from mnemic.dialects.lorekeeper.score import Lore
 from mnemic.model.enums import State
 from mnemic.model.memory import MemoryPatch
 from mnemic.model.time import DAY
@@ -155,7 +155,7 @@ def test_only_the_last_forgotten_are_looked_at(filled, monkeypatch):
     change(filled, old, state=State.FORGOTTEN, state_at=START + 1)
     everyone = found(filled, "heron", Lore(with_forgotten=True))
     assert len(everyone) == 2
-    monkeypatch.setattr(ranking, "FORGOTTEN_LOOKED_AT", 1)
+    monkeypatch.setattr(score, "FORGOTTEN_LOOKED_AT", 1)
     assert titles(found(filled, "heron", Lore(with_forgotten=True))) == ["heron two"]
 
 

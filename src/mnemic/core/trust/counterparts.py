@@ -1,4 +1,4 @@
-"""Pairing: for each term of a claim its counterpart in a clause of a memory."""
+"""For each term of a claim its counterpart in a clause of a memory."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from support import START, WordEmbedder, a_draft, a_query, embed_all, embedding, put, write
 
-from mnemic.dialects.ai_memory.ranking import HYBRID, RECALLED, SEARCHED
+from mnemic.dialects.ai_memory.score import HYBRID, RECALLED, SEARCHED
 from mnemic.model.enums import Tier
 from mnemic.model.memory import MemoryPatch
 from mnemic.model.time import DAY

@@ -7,7 +7,7 @@ from math import exp, log2
 import pytest
 from support import START, WordEmbedder, a_draft, a_query, embed_all, embedding, put, write
 
-from mnemic.dialects.mcp_memory.ranking import LIMBIC, Strategy, spread, strategy_for
+from mnemic.dialects.mcp_memory.score import LIMBIC, Strategy, spread, strategy_for
 from mnemic.model.graph import EdgeDraft
 from mnemic.model.time import DAY, HOUR
 from mnemic.search.recency import RECENT, recency
