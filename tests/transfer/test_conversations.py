@@ -7,14 +7,14 @@ from itertools import pairwise
 import pytest
 from support import kept, last_number, write
 
-from mnemic.core.memories import Revision, forget, restore, revise
+from mnemic.core.memories import Fate, Revision, forget, restore, revise
 from mnemic.model.enums import State, Tier
 from mnemic.model.filter import EdgeFilter
 from mnemic.model.memory import MemoryPatch
 from mnemic.model.time import DAY
 from mnemic.storage.fingerprint import digest
 from mnemic.storage.queries import each_memory, memory_numbered
-from mnemic.transfer import conversations
+from mnemic.transfer import exporter
 from mnemic.transfer.conversation_export import Broken, Conversation, Message
 from mnemic.transfer.conversations import mine
 
@@ -132,7 +132,7 @@ def test_a_conversation_that_has_grown_brings_its_memory_up_to_date(ctx, mined, 
     )
     assert mined(talk(*LONG, "And now?"), talk(*LONG, id="c2")).imported == 1
     memory = memory_numbered(ctx.store.read(), number)
-    assert (memory.title, memory.tags) == ("Renamed", ("mine", "mine-claude"))
+    assert (memory.title, memory.tags) == ("Renamed", ("mine",))
     assert memory.metadata["x"] == 1 and memory.content.endswith("[assistant]: And now?")
     assert len(memories()) == 2
 
@@ -230,8 +230,31 @@ def test_room_is_used_to_the_last_byte(mined, memories):
     assert [len(memory.content) for memory in memories().values()] == [65_535, len("[user]: ") + 10]
 
 
+def test_a_conversation_mined_by_an_earlier_version_is_known_by_its_metadata(ctx, mined, memories):
+    mined(talk(*LONG))
+    [memory] = memories().values()
+    forget(ctx, [memory.id], fate=Fate.PURGED)
+    told = {"tags": memory.tags, "source": memory.source, "metadata": memory.metadata}
+    kept(ctx, memory.content, title=memory.title, namespace=memory.namespace, **told)
+    assert mined(talk(*LONG)).imported == 0
+    assert mined(talk(*LONG, "And now?")).imported == 1
+    assert [one.content[-8:] for one in memories().values()] == ["And now?"]
+
+
+def test_a_conversation_that_was_purged_comes_back(ctx, mined, memories):
+    mined(talk(*LONG))
+    forget(ctx, [memories()["Choosing a database"].id], fate=Fate.PURGED)
+    assert (mined(talk(*LONG)).imported, len(memories())) == (1, 1)
+
+
+def test_what_cannot_be_stored_is_told_and_the_others_come(mined, memories):
+    done = mined(talk("Null \0", *LONG, title="Not a text"), talk(*LONG, id="c2"))
+    assert [error.partition(":")[0] for error in done.errors] == ["Not a text"]
+    assert (done.imported, list(memories())) == (1, ["Choosing a database"])
+
+
 def test_many_are_stored_in_batches_and_progress_is_reported(ctx, mined, monkeypatch):
-    monkeypatch.setattr(conversations, "BATCH", 10)
+    monkeypatch.setattr(exporter, "BATCH", 10)
     told = []
     talks = [talk(*LONG, id=f"c{n}", title=f"Talk {n}") for n in range(25)]
     assert mined(*talks, progress=lambda done, total: told.append((done, total))).imported == 25

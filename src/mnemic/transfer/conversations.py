@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import uuid
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import chain
+from typing import NamedTuple
 
-from mnemic.core.batches import batches
 from mnemic.core.context import Context
-from mnemic.core.expiry import EXPIRED, change_after_expiry
-from mnemic.core.memories import Note, keep
-from mnemic.core.upsert import refresh
+from mnemic.core.expiry import EXPIRED
 from mnemic.model.enums import State, Tier
 from mnemic.model.filter import Filter
-from mnemic.model.graph import EdgeDraft
-from mnemic.model.memory import Memory
+from mnemic.model.graph import Edge
+from mnemic.model.memory import Memory, Statement, title_of
 from mnemic.model.text import cut
 from mnemic.model.time import Moment
-from mnemic.storage.base import Progress, Writer
+from mnemic.storage.base import Progress
 from mnemic.storage.fingerprint import digest
-from mnemic.storage.queries import each_memory, edge_between, memory_numbered
+from mnemic.storage.queries import each_memory
 from mnemic.transfer.conversation_export import Broken, Conversation, Found
+from mnemic.transfer.file_batch import FilePolicy
+from mnemic.transfer.importer import Importer
+from mnemic.transfer.pieces import FAMILY
+from mnemic.transfer.records import End, LinkKey, LinkRecord, MemoryRecord, Record, Told
 
 CONVERSATION_ID = "conversation_id"
 """Where a memory's metadata says which conversation it was made of."""
@@ -31,18 +33,18 @@ CONVERSATION_PART = "conversation_part"
 """Where it says which piece of a long conversation it is; the first says nothing."""
 CONTINUES = "continues"
 """The link from a piece to the one before it."""
-BATCH = 100
 TITLE_BYTES = 100
 CONTENT_BYTES = 65_535
 CONFIDENCE = 0.8
-PRIORITY = 5
+TOLD = Told(frozenset({"content", "tags", "source", "metadata", "confidence", "tier"}))
+"""What an export says of a memory that is known. Its title is the owner's to change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
     """A conversation that makes a memory, and the memory to be."""
 
-    note: Note
+    memory: Memory
     messages: int
     left_out: int = 0
     """How many bytes at its end a memory has no room for."""
@@ -50,8 +52,8 @@ class Planned:
     @property
     def cut_off(self) -> str:
         """What of it is left out, in words."""
-        whole = len(self.note.text.encode()) + self.left_out
-        return f"{self.note.title}: the last {self.left_out:,} of {whole:,} bytes, for which a memory has no room"
+        whole = len(self.memory.content.encode()) + self.left_out
+        return f"{self.memory.title}: the last {self.left_out:,} of {whole:,} bytes, for which a memory has no room"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +75,12 @@ Key = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """The memory made of a conversation, and the hash of its text.
+    """The memory made of a conversation, by its uid, and the hash of its text.
 
     None stands for a text that someone has changed or let go since: that is theirs.
     """
 
-    memory_id: int
+    uid: str
     digest: int | None
 
 
@@ -100,34 +102,32 @@ def mine(
     conversation that was mined before is known by its id: it changes its memories only where it has grown since, and
     nobody has changed or forgotten them.
     """
-    broken = [str(item) for item in found if isinstance(item, Broken)]
     known = _known(ctx, source, namespace)
     chosen = [
         talk
         for talk in found
         if isinstance(talk, Conversation) and talk.messages and len(talk.messages) >= min_messages
     ]
+    form = _Form(ctx.home(namespace), source, tier, ctx.lives.expiry(tier, None, ctx.now()), ctx.now())
     planned = _planned_in_pieces if in_pieces else _planned
     plans = {
-        (_id_of(talk), part): plan
-        for talk in chosen
-        for part, plan in enumerate(planned(talk, source, namespace, tier), 1)
+        (_id_of(talk), part): plan for talk in chosen for part, plan in enumerate(planned(talk, form), 1)
     }
     fresh = {
         key: plan
         for key, plan in plans.items()
-        if key not in known or known[key].digest not in (None, digest(plan.note.text))
+        if key not in known or known[key].digest not in (None, digest(plan.memory.content))
     }
-    if not dry_run:
-        _store(ctx, fresh, known, progress)
+    merged = _Merged() if dry_run else _merge(ctx, fresh, plans, known, progress)
+    broken = [str(item) for item in found if isinstance(item, Broken)]
     changed = {id for id, _ in fresh}
     cut_off = [plan.cut_off for plan in plans.values() if plan.left_out]
     return Mined(
         total=len(found),
-        imported=0 if dry_run else len(changed),
+        imported=len({id for id, _ in merged.keys}),
         skipped=len(found) - len(broken) - len(changed),
         planned=tuple(fresh.values()),
-        errors=(*broken, *cut_off),
+        errors=(*broken, *cut_off, *merged.errors),
         attachments=sum(talk.attachments for talk in chosen if _id_of(talk) in changed),
     )
 
@@ -142,7 +142,7 @@ def _known(ctx: Context, source: str, namespace: str) -> dict[Key, _Known]:
         part = memory.metadata.get(CONVERSATION_PART)
         key = str(memory.metadata.get(CONVERSATION_ID)), part if isinstance(part, int) else 1
         if key not in known or memory.state is State.LIVING:
-            known[key] = _Known(memory.id, _digest_of(memory))
+            known[key] = _Known(memory.uid, _digest_of(memory))
     return known
 
 
@@ -159,55 +159,64 @@ def _digest_of(memory: Memory) -> int | None:
     return present if memory.state is State.LIVING and mined == str(present) else None
 
 
-def _store(
-    ctx: Context, fresh: Mapping[Key, Planned], known: Mapping[Key, _Known], progress: Progress | None
-) -> None:
-    """Store new and grown conversations, in batches."""
-    numbers = {key: one.memory_id for key, one in known.items()}
-    done = 0
-    for batch in batches(list(fresh), BATCH):
-        numbers |= change_after_expiry(ctx, "mine", partial(_store_batch, ctx, fresh, numbers, batch))
-        ctx.wake()
-        done += len(batch)
-        if progress:
-            progress(done, len(fresh))
+class _Merged(NamedTuple):
+    """The pieces that are here now, and what could not be taken in."""
+
+    keys: Collection[Key] = ()
+    errors: Sequence[str] = ()
 
 
-def _store_batch(
-    ctx: Context, fresh: Mapping[Key, Planned], known: Mapping[Key, int], batch: Sequence[Key], tx: Writer
-) -> dict[Key, int]:
-    """Store some pieces, each linked to the one before it: their numbers."""
-    numbers: dict[Key, int] = {}
-    for key in batch:
-        before = memory_numbered(tx, known[key]) if key in known else None
-        numbers[key] = _put(tx, ctx, fresh[key].note, before).id
-        id, part = key
-        last = {**known, **numbers}.get((id, part - 1))
-        if last and edge_between(tx, numbers[key], last, CONTINUES) is None:
-            tx.insert_edge(EdgeDraft(numbers[key], last, CONTINUES))
-    return numbers
+def _merge(
+    ctx: Context,
+    fresh: Mapping[Key, Planned],
+    plans: Mapping[Key, Planned],
+    known: Mapping[Key, _Known],
+    progress: Progress | None,
+) -> _Merged:
+    """Import what is new or has grown."""
+    uids = {key: plan.memory.uid for key, plan in plans.items()}
+    uids |= {key: one.uid for key, one in known.items()}
+    # What somebody deleted is not among these, so what is gone here has expired or was purged, and comes back.
+    importer = Importer(ctx, FilePolicy(revives=True))
+    importer.merge(_records(fresh, uids), progress, len(fresh))
+    return _Merged([key for key in fresh if uids[key] in importer.numbers], importer.finish().errors)
 
 
-def _put(tx: Writer, ctx: Context, note: Note, before: Memory | None) -> Memory:
-    """The memory of a conversation: a new one, or *before* with what came since."""
-    if before is None or before.state is not State.LIVING:
-        return keep(tx, ctx, note)
-    tags, metadata = (*before.tags, *note.tags), {**before.metadata, **note.metadata}
-    return refresh(tx, ctx, before, replace(note, tags=tags, metadata=metadata))
+def _records(fresh: Mapping[Key, Planned], uids: Mapping[Key, str]) -> Iterator[Record]:
+    """The memories that are new or have grown, and the link from each piece to the one before it."""
+    for key, plan in fresh.items():
+        yield MemoryRecord(plan.memory.title, replace(plan.memory, uid=uids[key]), told=TOLD)
+    for (id, part), plan in fresh.items():
+        if last := uids.get((id, part - 1)):
+            now = plan.memory.updated_at
+            ends = End(uids[id, part], name=plan.memory.title), End(last)
+            edge = Edge(id=0, source_id=0, target_id=0, type=CONTINUES, created_at=now)
+            yield LinkRecord(plan.memory.title, edge, LinkKey(*ends, CONTINUES, now))
 
 
-def _planned(talk: Conversation, source: str, namespace: str, tier: Tier) -> list[Planned]:
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """What all memories made of one export have in common."""
+
+    namespace: str
+    source: str
+    tier: Tier
+    expires_at: Moment | None
+    now: Moment
+
+
+def _planned(talk: Conversation, form: _Form) -> list[Planned]:
     """One memory, with as much of the conversation as it has room for."""
     lines = _lines(talk)
     text = _content(lines)
     left_out = len("\n".join(lines).encode()) - len(text.encode())
-    return [Planned(_note(talk, text, 1, source, namespace, tier), len(talk.messages), left_out)]
+    return [Planned(_memory(talk, text, 1, form), len(talk.messages), left_out)]
 
 
-def _planned_in_pieces(talk: Conversation, source: str, namespace: str, tier: Tier) -> list[Planned]:
+def _planned_in_pieces(talk: Conversation, form: _Form) -> list[Planned]:
     """The whole conversation, in as many memories as it takes."""
     return [
-        Planned(_note(talk, text, part, source, namespace, tier), len(talk.messages))
+        Planned(_memory(talk, text, part, form), len(talk.messages))
         for part, text in enumerate(_pieces(_lines(talk)), 1)
     ]
 
@@ -239,19 +248,23 @@ def _fitting(line: str) -> Iterator[str]:
     yield line
 
 
-def _note(talk: Conversation, text: str, part: int, source: str, namespace: str, tier: Tier) -> Note:
+def _memory(talk: Conversation, text: str, part: int, form: _Form) -> Memory:
+    id, title = _id_of(talk), _title(talk) or title_of(text)
     which = {} if part == 1 else {CONVERSATION_PART: part}
-    return Note(
-        title=_title(talk) if part == 1 else f"{_title(talk)} (part {part})",
-        text=text,
-        tags=(source,),
-        namespace=namespace,
-        tier=tier,
+    return Memory(
+        id=0,
+        uid=str(uuid.uuid5(FAMILY, f"{form.namespace}\n{form.source}\n{id}\n{part}")),
+        namespace=form.namespace,
+        title=title if part == 1 else f"{title} (part {part})",
+        statements=(Statement(0, text),),
+        tags=(form.source,),
+        tier=form.tier,
         confidence=CONFIDENCE,
-        priority=PRIORITY,
-        source=source,
-        metadata={CONVERSATION_ID: _id_of(talk), CONVERSATION_DIGEST: str(digest(text)), **which},
-        created_at=talk.created_at,
+        source=form.source,
+        metadata={CONVERSATION_ID: id, CONVERSATION_DIGEST: str(digest(text)), **which},
+        created_at=form.now if talk.created_at is None else talk.created_at,
+        updated_at=form.now,
+        expires_at=form.expires_at,
     )
 
 

@@ -43,9 +43,10 @@ class Importer:
 
     def __init__(self, ctx: Context, policy: Policy):
         self.report = Report()
+        self.numbers: dict[str, int] = {}
+        """The numbers here of the memories that came, by their uids."""
         self._ctx = ctx
         self._policy = policy
-        self._numbers: dict[str, int] = {}
         self._sessions: dict[SessionKey, int] = {}
         self._unnamed: dict[int, tuple[str, str]] = {}
 
@@ -83,14 +84,14 @@ class Importer:
             done = change_after_expiry(self._ctx, self._policy.operation, work)
         else:
             done = self._ctx.change(self._policy.operation, work)
-        self._numbers |= done.numbers.maps[0]
+        self.numbers |= done.numbers.maps[0]
         self._sessions |= done.sessions.maps[0]
         self._unnamed |= done.unnamed
         self.report.add(done.report)
 
     def _batch(self, tx: Writer) -> Batch:
         # A transaction may be run again, so what it finds out is added once it has been committed.
-        return self._policy.batch(self._ctx, tx, ChainMap({}, self._numbers), ChainMap({}, self._sessions))
+        return self._policy.batch(self._ctx, tx, ChainMap({}, self.numbers), ChainMap({}, self._sessions))
 
     def _settle_names(self, tx: Writer) -> None:
         self._batch(tx).settle_names(self._unnamed)

@@ -130,7 +130,7 @@ def _conversations(ctx: Context, source: ImportSource, form: conversation_export
     done = Report(skipped=mined.skipped - len(short), errors=[*mined.errors, *short])
     done.attachments = mined.attachments
     for plan in mined.planned:
-        done.count(plan.note.title or "", is_news=True)
+        done.count(plan.memory.title, is_news=True)
     return done
 
 

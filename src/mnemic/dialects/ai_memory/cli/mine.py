@@ -77,7 +77,7 @@ def _propose(run: Run, done: Mined, facts: dict[str, Any]) -> None:
         "would_import": len(done.planned),
         "memories": [_shown(plan) for plan in done.planned],
     }
-    rows = [f"  {plan.note.title} ({plan.messages:,} messages)" for plan in done.planned]
+    rows = [f"  {plan.memory.title} ({plan.messages:,} messages)" for plan in done.planned]
     sentence = f"Would import {len(done.planned):,} of {done.total:,} conversations into {facts['namespace']}"
     output.tell(run, {**_numbers(done), **facts, **more}, f"{sentence}{':' if rows else '.'}", *rows)
 
@@ -93,6 +93,11 @@ def _numbers(done: Mined) -> dict[str, Any]:
 
 
 def _shown(plan: Planned) -> dict[str, Any]:
-    note = plan.note
-    length = len(note.text.encode())
-    return {"title": note.title, "content_length": length, "messages": plan.messages, "source": note.source}
+    memory = plan.memory
+    length = len(memory.content.encode())
+    return {
+        "title": memory.title,
+        "content_length": length,
+        "messages": plan.messages,
+        "source": memory.source,
+    }
