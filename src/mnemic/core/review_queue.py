@@ -102,6 +102,8 @@ def page(
 ) -> ReviewPage:
     """The items of one kind. A costly list that takes longer than *wait_seconds* is answered as far as it is made."""
     listed = _list(ctx, kind, namespace, wait_seconds) if kind in COSTLY else None
+    # Read before the findings: a list that is completed in between must not pass for complete without its last ones.
+    progress = listed.progress if listed else None
     found = _standing(ctx, kind, listed.findings if listed else list(CHEAP[kind](ctx, namespace)))
     reader = ctx.read()
     some = found[offset : offset + limit]
@@ -111,7 +113,7 @@ def page(
         ReviewItem(known[one.memory_id], tuple(known[number] for number in one.other_ids), one.reason)
         for one in some
     )
-    return ReviewPage(items, len(found), listed.progress if listed else None)
+    return ReviewPage(items, len(found), progress)
 
 
 def _list(ctx: Context, kind: ReviewKind, namespace: str | None, wait_seconds: float | None) -> ReviewList:
