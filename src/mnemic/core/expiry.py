@@ -29,17 +29,24 @@ class _Place(NamedTuple):
 
 
 def change_after_expiry(
-    ctx: Context, operation: str, work: Callable[[Writer], T], *, namespaces: Iterable[str] | None = None
+    ctx: Context,
+    operation: str,
+    work: Callable[[Writer], T],
+    *,
+    namespaces: Iterable[str] | None = None,
+    announce: Callable[[Writer], None] | None = None,
 ) -> T:
     """Run *work* in a transaction in which no expired memory is living: such ones are archived first, journaled apart.
 
-    *namespaces* are as in `Context.change`. The transaction itself looks, since a read beside it would take a tenth of
-    the time of a write.
+    *namespaces* are as in `Context.change`. *announce* tells the Writer what *work* will need (`Writer.expect`). The
+    transaction itself looks for expired memories, since a read beside it would take a tenth of the time of a write.
     """
 
     asked = None if namespaces is None else tuple(namespaces)
 
     def checked(tx: Writer) -> T:
+        if announce is not None:
+            announce(tx)
         if tx.overdue(ctx.now()):
             raise _Overdue
         return work(tx)

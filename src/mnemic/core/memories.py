@@ -132,11 +132,15 @@ class Revision:
 def remember(ctx: Context, notes: Sequence[Note], *, force: bool = False) -> RememberResult:
     """Keep *notes* in one transaction. A text that is known is refused unless *force*d, a name that is taken always."""
 
+    texts = [note.text for note in notes]
+
+    def announce(tx: Writer) -> None:
+        tx.expect(len(notes), lambda reader: _look_up(reader, ctx, notes, force=force))
+
     def work(tx: Writer) -> tuple[list[Kept], list[Refusal]]:
         kept: list[Kept] = []
         refused: list[Refusal] = []
-        fresh = _unheard(tx, [note.text for note in notes]) if len(notes) > 1 else ()
-        tx.expect(len(fresh))
+        fresh = _unheard(tx, texts) if len(notes) > 1 else ()
         for index, note in enumerate(notes):
             refusal = _refusal(tx, ctx, index, note, is_fresh=force or note.text in fresh)
             if refusal:
@@ -147,22 +151,35 @@ def remember(ctx: Context, notes: Sequence[Note], *, force: bool = False) -> Rem
         return kept, refused
 
     kept, refused = change_after_expiry(
-        ctx, "remember", work, namespaces=(ctx.home(note.namespace) for note in notes)
+        ctx,
+        "remember",
+        work,
+        namespaces=(ctx.home(note.namespace) for note in notes),
+        announce=announce,
     )
     if kept:
         ctx.wake()
     return RememberResult(tuple(kept), tuple(refused))
 
 
-def _unheard(tx: Writer, texts: Sequence[str]) -> set[str]:
+def _look_up(reader: Reader, ctx: Context, notes: Sequence[Note], *, force: bool) -> None:
+    """What is asked about *notes* before the first of them is stored."""
+    if len(notes) > 1:
+        _unheard(reader, [note.text for note in notes])
+    else:
+        _refusal(reader, ctx, 0, notes[0], is_fresh=force)
+        _similar(reader, ctx, notes[0])
+
+
+def _unheard(reader: Reader, texts: Sequence[str]) -> set[str]:
     """Those of *texts* that no memory has and that occur once in the list, ignoring case and spacing."""
-    known, often = tx.same_texts(texts, None), Counter(map(digest, texts))
+    known, often = reader.same_texts(texts, None), Counter(map(digest, texts))
     return {text for text in texts if text not in known and often[digest(text)] == 1}
 
 
-def _similar(tx: Writer, ctx: Context, note: Note) -> tuple[tuple[Memory, float], ...]:
+def _similar(reader: Reader, ctx: Context, note: Note) -> tuple[tuple[Memory, float], ...]:
     """The known memories that *note* nearly repeats. What had expired before the transaction began has left."""
-    return near_duplicates(tx, note.text, _living_in(ctx.home(note.namespace)))
+    return near_duplicates(reader, note.text, _living_in(ctx.home(note.namespace)))
 
 
 @lru_cache(maxsize=64)  # to make one takes 3 µs of every write
@@ -170,15 +187,15 @@ def _living_in(namespace: str) -> Filter:
     return Filter(namespaces=(namespace,))
 
 
-def _refusal(tx: Writer, ctx: Context, index: int, note: Note, *, is_fresh: bool) -> Refusal | None:
+def _refusal(reader: Reader, ctx: Context, index: int, note: Note, *, is_fresh: bool) -> Refusal | None:
     namespace = ctx.home(note.namespace)
-    twin = None if is_fresh else tx.same_texts([note.text], (namespace,)).get(note.text)
+    twin = None if is_fresh else reader.same_texts([note.text], (namespace,)).get(note.text)
     if twin is not None:
         return Refusal(
-            index, "the same text is known; revise it, or force to store it again", tx.get([twin])[0]
+            index, "the same text is known; revise it, or force to store it again", reader.get([twin])[0]
         )
     if note.name is not None:
-        for known in titles.bearers(tx, note.name, (namespace,)):
+        for known in titles.bearers(reader, note.name, (namespace,)):
             return Refusal(index, "the title is taken; revise that memory, or choose another", known)
     return None
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mnemic.model.filter import Filter
 from mnemic.model.memory import Memory
 from mnemic.storage import tokenizer
-from mnemic.storage.base import Writer
+from mnemic.storage.base import Reader
 from mnemic.storage.queries import contents
 
 if TYPE_CHECKING:
@@ -31,18 +31,19 @@ def _jaccard(ours: set[str], theirs: set[str]) -> float:
     return shared / every if every else 1.0
 
 
-def near_duplicates(tx: Writer, body: str, wanted: Filter) -> tuple[tuple[Memory, float], ...]:
+def near_duplicates(reader: Reader, body: str, wanted: Filter) -> tuple[tuple[Memory, float], ...]:
     """Near-duplicates of *body* with their Jaccard similarity, most similar first."""
-    suspects = tx.near_duplicates(body, wanted, limit=LOOKED_AT)
+    suspects = reader.near_duplicates(body, wanted, limit=LOOKED_AT)
     if not suspects:
         return ()
     ours = set(tokenizer.words(body))
     shares = {
-        number: _jaccard(ours, set(tokenizer.words(text))) for number, text in contents(tx, suspects).items()
+        number: _jaccard(ours, set(tokenizer.words(text)))
+        for number, text in contents(reader, suspects).items()
     }
     near = {number: share for number, share in shares.items() if share >= NEAR}
     ranked = sorted(near, key=lambda number: -near[number])
-    return tuple((memory, near[memory.id]) for memory in tx.get(ranked))
+    return tuple((memory, near[memory.id]) for memory in reader.get(ranked))
 
 
 def nearest_cosines(

@@ -312,8 +312,11 @@ class Writer(Reader, Protocol):
         It is still committed, or rolled back, together with what came before.
         """
 
-    def expect(self, memories: int) -> None:
-        """So many memories are likely to be inserted: an engine may draw their numbers at once."""
+    def expect(self, memories: int, *look_ups: Callable[[Reader], object]) -> None:
+        """So many memories are likely to be inserted, after these look-ups: an engine may do all in one trip.
+
+        To be called first. A look-up must bear a reader that finds nothing.
+        """
 
     def insert(self, draft: Draft, *, uid: str) -> Memory:
         """A new living memory. Conflict if its name is taken."""

@@ -7,9 +7,10 @@ id is checked, and the answer is the same as if nothing else were in the store.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -428,9 +429,12 @@ class ScopedWriter(ScopedReader):
         """Denied: who made a change is for the owner to say."""
         raise self._deny()
 
-    def expect(self, memories: int) -> None:
-        """So many memories are likely to be inserted."""
-        self._writer.expect(memories)
+    def expect(self, memories: int, *look_ups: Callable[[Reader], object]) -> None:
+        """So many memories are likely to be inserted, after these look-ups."""
+        self._writer.expect(memories, *(partial(self._narrowing, look_up) for look_up in look_ups))
+
+    def _narrowing(self, look_up: Callable[[Reader], object], reader: Reader) -> None:
+        look_up(ScopedReader(reader, self._scope))
 
     def insert(self, draft: Draft, *, uid: str) -> Memory:
         """A new memory in a visible namespace."""

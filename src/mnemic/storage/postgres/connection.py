@@ -6,10 +6,10 @@ import functools
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import FunctionType, GeneratorType
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import orjson
 import psycopg
@@ -20,7 +20,7 @@ from mnemic.errors import Busy, Cancelled, Conflict, Invalid, MnemicError, Store
 from mnemic.storage.cancellation import is_cancelled
 from mnemic.storage.postgres.inserts import Inserts, statement
 from mnemic.storage.postgres.pooler import ServerConnection
-from mnemic.storage.postgres.row_security import EVERYWHERE, SET_ROW_SCOPE
+from mnemic.storage.postgres.row_security import EVERYWHERE, ROW_SCOPE, SET_ROW_SCOPE
 from mnemic.storage.postgres.schema import SCHEMA
 
 T = TypeVar("T")
@@ -157,8 +157,9 @@ def connected(url: str, settings: Mapping[str, str] = SETTINGS) -> ServerConnect
 class Held:
     """A session over one connection, mostly inside a transaction.
 
-    What gives no answer can wait: it is sent ahead of the next statement that does, with one wait for both. Each
-    statement runs under the row scope it was given with; None leaves that to the session.
+    What gives no answer can wait: it is sent ahead of the next statement that does, with one wait for both. So can a
+    question that is likely to follow. Each statement runs under the row scope it was given with; None leaves that to
+    the session.
     """
 
     def __init__(self, connection: ServerConnection, row_scope: str | None = None):
@@ -177,72 +178,151 @@ class Held:
 
     def run(self, sql: str, values: Values = ()) -> list[Row]:
         """The rows of the answer."""
-        cursor = self._execute(sql, values)
-        return cursor.fetchall() if cursor.description else []
+        asked = _Statement(self.row_scope, sql, values)
+        known = self._queue.answer(asked)
+        return _rows(self._execute(asked)) if known is None else known
 
     def changed(self, sql: str, values: Values = ()) -> int:
         """How many rows the statement changed."""
-        return self._execute(sql, values).rowcount
+        return self._execute(_Statement(self.row_scope, sql, values)).rowcount
 
     def later(self, sql: str, values: Values = ()) -> None:
         """Run a statement whose answer nobody wants, before any other that follows."""
-        self._queue.statements.append((self.row_scope, sql, values))
+        self._queue.add(_Statement(self.row_scope, sql, values))
+
+    def later_scoped(self, selected: str, values: Sequence[Any]) -> None:
+        """The same for what to select, by a statement that sets the row scope too."""
+        if self.row_scope is not None:
+            selected, values = f"{ROW_SCOPE}, {selected}", (self.row_scope, *values)
+        self._queue.add(_Statement(self.row_scope, f"SELECT {selected}", values, sets_scope=True))
+
+    def ahead(self, sql: str, values: Values) -> None:
+        """Ask together with the next statement what `run` is likely to ask after it, before anything is written."""
+        self._queue.ask_ahead(_Statement(self.row_scope, sql, values))
 
     def insert(self, table: str, row: Mapping[str, Any]) -> None:
         """Insert a row, together with others, before any statement that follows."""
-        self._queue.inserts.add(table, row)
-        self._queue.insert_scope = self.row_scope
+        self._queue.add_row(table, row, self.row_scope)
 
-    def _execute(self, sql: str, values: Values) -> psycopg.Cursor[Row]:
+    def _execute(self, last: _Statement) -> psycopg.Cursor[Row]:
         is_idle = self.connection.info.transaction_status is psycopg.pq.TransactionStatus.IDLE
-        statements = list(self._queue.take((self.row_scope, sql, values), is_idle=is_idle))
+        statements = list(self._queue.take(last, is_idle=is_idle))
         if len(statements) == 1:
-            return self.connection.execute(sql, values)
+            return self.connection.execute(last.sql, last.values)
         # A pooler gives each statement outside of a transaction another session.
-        if is_idle and self.connection.is_pooled and not _is_control(statements[0][0]):
+        if is_idle and self.connection.is_pooled and not statements[0].is_control:
             with self.connection.transaction():
                 return self._pipelined(statements)
         return self._pipelined(statements)
 
-    def _pipelined(self, statements: Sequence[tuple[str, Values]]) -> psycopg.Cursor[Row]:
+    def _pipelined(self, statements: Sequence[_Statement]) -> psycopg.Cursor[Row]:
         with self.connection.pipeline():
-            for one in statements:
-                cursor = self.connection.execute(*one)
-        return cursor
+            cursors = [self.connection.execute(one.sql, one.values) for one in statements]
+        self._queue.keep_answers(zip(statements, cursors, strict=True))
+        return cursors[-1]
+
+
+def _rows(cursor: psycopg.Cursor[Row]) -> list[Row]:
+    # To ask for the description would make an object of each column.
+    return cursor.fetchall() if cursor.pgresult and cursor.pgresult.nfields else []
+
+
+class _Statement(NamedTuple):
+    """A statement, its parameters, and the row scope it runs under."""
+
+    row_scope: str | None
+    sql: str
+    values: Values
+    sets_scope: bool = False
+
+    @property
+    def is_control(self) -> bool:
+        """Whether it begins or ends a transaction."""
+        return self.sql.lstrip().startswith(("BEGIN", "COMMIT", "ROLLBACK"))
 
 
 class _Queue:
-    """Statements and rows that wait for the next statement, and the row scope of the transaction."""
+    """What waits for the next statement, answers to what was asked ahead, and the row scope in force."""
 
     def __init__(self) -> None:
-        self.statements: list[tuple[str | None, str, Values]] = []
-        self.inserts = Inserts()
-        self.insert_scope: str | None = None
+        self._statements: list[_Statement] = []
+        self._inserts = Inserts()
+        self._insert_scope: str | None = None
+        self._ahead: list[_Statement] = []
+        self._answers: list[tuple[_Statement, list[Row]]] = []
         self._in_force: str | None = None
 
-    def take(self, last: tuple[str | None, str, Values], *, is_idle: bool) -> Iterator[tuple[str, Values]]:
+    def add(self, statement: _Statement) -> None:
+        """Let *statement* wait."""
+        self._forget_answers()
+        self._statements.append(statement)
+
+    def add_row(self, table: str, row: Mapping[str, Any], row_scope: str | None) -> None:
+        """Let *row* wait to be inserted into *table*."""
+        self._forget_answers()
+        self._inserts.add(table, row)
+        self._insert_scope = row_scope
+
+    def ask_ahead(self, question: _Statement) -> None:
+        """Let *question* wait; its answer is kept until something is written."""
+        self._ahead.append(question)
+
+    def answer(self, question: _Statement) -> list[Row] | None:
+        """The answer to *question* if it was asked ahead."""
+        return next((rows for asked, rows in self._answers if asked == question), None)
+
+    def _forget_answers(self) -> None:
+        self._ahead, self._answers = [], []
+
+    def keep_answers(self, answered: Iterable[tuple[_Statement, psycopg.Cursor[Row]]]) -> None:
+        """Keep the answers to what was asked ahead."""
+        if self._ahead:
+            ahead, self._ahead = self._ahead, []
+            self._answers = [(one, _rows(cursor)) for one, cursor in answered if one in ahead]
+
+    def take(self, last: _Statement, *, is_idle: bool) -> Iterator[_Statement]:
         """What waits, in order, and *last*, each under its row scope. It ends with the transaction."""
-        waiting, self.statements = self.statements, []
+        waiting, self._statements = self._statements, []
+        self._answers = []
         if is_idle:
             self._in_force = None
-        for row_scope, sql, values in (*waiting, *self._insertion(), last):
-            if _is_control(sql):
+        for one in (*waiting, *self._insertion(), *self._ahead, last):
+            if one.is_control:
                 self._in_force = None
-            elif row_scope is not None and row_scope != self._in_force:
-                self._in_force = row_scope
-                yield SET_ROW_SCOPE, (row_scope,)
-            yield sql, values
+            elif one.row_scope is not None and one.row_scope != self._in_force:
+                self._in_force = one.row_scope
+                if not one.sets_scope:
+                    yield _Statement(None, SET_ROW_SCOPE, (one.row_scope,))
+            yield one
 
-    def _insertion(self) -> Iterator[tuple[str | None, str, Values]]:
+    def _insertion(self) -> Iterator[_Statement]:
         """The rows in one statement, since none of them is read or changed by it."""
-        if rows := self.inserts.take():
+        if rows := self._inserts.take():
             values = {table: orjson.dumps(some, default=dict).decode() for table, some in rows.items()}
-            yield self.insert_scope, statement(tuple(rows)), values
+            yield _Statement(self._insert_scope, statement(tuple(rows)), values)
 
 
-def _is_control(sql: str) -> bool:
-    """Whether *sql* begins or ends a transaction."""
-    return sql.lstrip().startswith(("BEGIN", "COMMIT", "ROLLBACK"))
+class Unanswered:
+    """A session that answers nothing, and notes what it was asked."""
+
+    row_scope: str | None = None
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, Values]] = []
+
+    @property
+    def everywhere(self) -> Unanswered:
+        """Itself."""
+        return self
+
+    def run(self, sql: str, values: Values = ()) -> list[Row]:
+        """No rows."""
+        self.asked.append((sql, values))
+        return []
+
+    def changed(self, sql: str, values: Values = ()) -> int:
+        """None."""
+        return 0
 
 
 class Pooled:

@@ -91,7 +91,7 @@ class OpenedStore:
         """The ids of these namespaces, or of all; unknown ones fall away."""
         if names is None or any(name not in self._spaces for name in names):
             found: dict[str, int] = dict(rows(db, NAMESPACES))
-            if not isinstance(db, Held):  # what a transaction has made may be taken back
+            if isinstance(db, Pooled):  # what a transaction has made may be taken back
                 self._spaces |= found
         else:
             found = self._spaces
@@ -113,6 +113,6 @@ class OpenedStore:
         found = self._models
         if any(name not in found for name in self._used):
             found = {name: (number, dimension) for name, number, dimension in rows(db, MODELS)}
-            if not isinstance(db, Held):
+            if isinstance(db, Pooled):
                 self._models = found
         return {name: model for name, model in found.items() if name in self._used}

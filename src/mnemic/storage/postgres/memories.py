@@ -61,7 +61,7 @@ SELECT min(expires_at) FROM memory WHERE expires_at IS NOT NULL AND state = 'liv
 """
 # Look-ups one inside the other: a join would read the whole of both tables until statistics say how large they are.
 SAME_TEXTS = """
-SELECT w.digest, m.id FROM unnest(%(digests)s::bigint[]) AS w (digest)
+SELECT w.digest, m.id FROM {digests} AS w (digest)
 CROSS JOIN LATERAL (SELECT s.namespace_id, s.memory_id FROM statement s
   WHERE s.digest = w.digest AND s.until IS NULL AND {here} OFFSET 0) s
 CROSS JOIN LATERAL (SELECT m.namespace_id, m.id FROM memory m
@@ -70,7 +70,9 @@ WHERE (SELECT count(*) FROM statement o
        WHERE o.namespace_id = m.namespace_id AND o.memory_id = m.id AND o.until IS NULL) = 1
 ORDER BY m.id
 """
-HERE = "s.namespace_id = ANY(%(spaces)s::integer[])"
+# With one text and one namespace written out, the plan is not made anew each time: that is asked before every write.
+ONE_DIGEST, DIGESTS = "(VALUES (%(digest)s::bigint))", "unnest(%(digests)s::bigint[])"
+IN_ONE, IN_SOME = "s.namespace_id = %(space)s", "s.namespace_id = ANY(%(spaces)s::integer[])"
 CREATION = "j.subject = 'memory' AND j.before IS NULL AND j.after IS NOT NULL"
 """Which changes `journal j` made a memory with; what was purged has none."""
 CONDITIONS = {
@@ -175,6 +177,18 @@ def _state(wanted: Filter) -> tuple[list[str], dict[str, Any]]:
     states = [str(state) for state in sorted(wanted.states)]
     is_left = " AND m.state != 'living'" if State.LIVING not in wanted.states else ""
     return ["m.state = ANY(%(states)s::text[])" + is_left], {"states": states}
+
+
+def same_texts(db: Executor, digests: Sequence[int], namespace_ids: Sequence[int] | None) -> dict[int, int]:
+    """For each of *digests* that is that of the whole body of a living memory in these namespaces: the first such."""
+    values: dict[str, Any] = {"digest": digests[0]} if len(digests) == 1 else {"digests": list(digests)}
+    here = "TRUE"
+    if namespace_ids is not None and len(namespace_ids) == 1:
+        here, values["space"] = IN_ONE, namespace_ids[0]
+    elif namespace_ids is not None:
+        here, values["spaces"] = IN_SOME, list(namespace_ids)
+    sql = SAME_TEXTS.format(digests=ONE_DIGEST if len(digests) == 1 else DIGESTS, here=here)
+    return {digest: int(number) for digest, number in reversed(rows(db, sql, values))}
 
 
 def as_json(value: object) -> str:

@@ -204,11 +204,8 @@ class PostgresReader(SearchReader):
     def same_texts(self, bodies: Sequence[str], namespaces: Sequence[str] | None) -> dict[str, int]:
         """For each of *bodies* that is the whole body of a living memory: one such."""
         digests = {body: fingerprint.digest(body) for body in bodies}
-        values: dict[str, Any] = {"digests": list(digests.values())}
-        if namespaces is not None:
-            values["spaces"] = self._store.namespace_ids(self._db, namespaces)
-        sql = memories.SAME_TEXTS.format(here="TRUE" if namespaces is None else memories.HERE)
-        known = {digest: int(number) for digest, number in reversed(rows(self._db, sql, values))}
+        spaces = None if namespaces is None else self._store.namespace_ids(self._db, namespaces)
+        known = memories.same_texts(self._db, list(digests.values()), spaces)
         return {body: known[digest] for body, digest in digests.items() if digest in known}
 
     def near_duplicates(self, body: str, wanted: Filter, *, limit: int) -> list[int]:

@@ -13,8 +13,9 @@ from mnemic.model.access import Scope
 
 EVERYWHERE = "*"
 """Every namespace, for callers with a full grant and for what concerns the whole store."""
-SET_ROW_SCOPE = """
-SELECT set_config('mnemic.scope', %s, true)
+ROW_SCOPE = "set_config('mnemic.scope', %s, true)"
+SET_ROW_SCOPE = f"""
+SELECT {ROW_SCOPE}
 """
 IS_ACTIVE = """
 SELECT row_security_active('mnemic.memory')

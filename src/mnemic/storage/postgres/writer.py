@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ from mnemic.model.session import Session, SessionDraft, SessionPatch
 from mnemic.model.time import DAY, Moment
 from mnemic.model.version import Version
 from mnemic.storage import fingerprint
-from mnemic.storage.base import NotLocked, Passage, Rewrite
+from mnemic.storage.base import NotLocked, Passage, Reader, Rewrite
 from mnemic.storage.change_fields import (
     ALL_FIELDS,
     DRAFTED,
@@ -51,7 +51,7 @@ from mnemic.storage.postgres import (
     versions,
     words,
 )
-from mnemic.storage.postgres.connection import Held, busy, in_our_words, is_passing
+from mnemic.storage.postgres.connection import Held, Unanswered, busy, in_our_words, is_passing
 from mnemic.storage.postgres.memories import as_json
 from mnemic.storage.postgres.reader import PostgresReader
 from mnemic.storage.postgres.rows import row, rows, value
@@ -173,7 +173,7 @@ SELECT pg_current_xact_id()::text
 DRAWN_SINGLY, DRAWN_AT_ONCE = 20, 50
 """The first numbers are drawn one by one, since those that are not used are lost; of a long transaction, many."""
 BEGINNING = f"""
-SELECT nextval('journal_number'), coalesce((SELECT at FROM journal ORDER BY sequence DESC LIMIT 1), 0),
+SELECT {{numbers}}, coalesce((SELECT at FROM journal ORDER BY sequence DESC LIMIT 1), 0),
   ({memories.FIRST_END}), pg_current_xact_id()::text, (SELECT value FROM meta WHERE key = 'purges')
 """
 COUNT_PURGE = """
@@ -187,7 +187,7 @@ SELECT name FROM namespace WHERE id = %s
 LOCK_STORE, SHARE_STORE = "pg_advisory_xact_lock(%s)", "pg_advisory_xact_lock_shared(%s)"
 TRY_STORE, TRY_SHARE = "pg_try_advisory_xact_lock(%s)", "pg_try_advisory_xact_lock_shared(%s)"
 # What a change reads is little, and to plan it anew would cost as much again: plans are kept, as by default.
-LOCK = "SELECT {}, set_config('plan_cache_mode', 'auto', true)"
+LOCK = "{}, set_config('plan_cache_mode', 'auto', true)"
 
 WHOLE = -1
 """Behind this comes position 0: the statement that stands for the whole of a memory."""
@@ -267,7 +267,7 @@ class PostgresWriter(PostgresReader):
         keys = [] if namespaces is None else sorted(map(lock_key, namespaces))
         wanted = [LOCK_STORE if namespaces is None else SHARE_STORE, *[LOCK_STORE] * len(keys)]
         if waits:
-            self._held.later(LOCK.format(", ".join(wanted)), (STORE_KEY, *keys))
+            self._held.later_scoped(LOCK.format(", ".join(wanted)), (STORE_KEY, *keys))
             return
         tried = [TRY_STORE if namespaces is None else TRY_SHARE, *[TRY_STORE] * len(keys)]
         if not value(self._db, f"SELECT {' AND '.join(tried)}", (STORE_KEY, *keys)):
@@ -297,9 +297,13 @@ class PostgresWriter(PostgresReader):
     @functools.cached_property
     def _place(self) -> _Place:
         """Where in the journal we stand, read when it is first needed."""
-        [(sequence, newest, first_end, xid, purges)] = rows(self._whole, BEGINNING)
+        expected, self._expected = self._expected, 0
+        sql = BEGINNING.format(numbers=_drawn(expected, expected, expected or 1))
+        [(*drawn, numbers, newest, first_end, xid, purges)] = rows(self._whole, sql)
+        for kept, more in zip(self._numbers, drawn, strict=True):
+            kept += more
         # A clock set back must not let the journal's moments fall: as_of relies on their order.
-        return _Place([sequence], sequence, max(self._given_at, newest), first_end, xid, purges)
+        return _Place(numbers, numbers[0], max(self._given_at, newest), first_end, xid, purges)
 
     @property
     def _next(self) -> int:
@@ -311,20 +315,24 @@ class PostgresWriter(PostgresReader):
         return place.numbers[0]
 
     def _draw(self, *counts: int) -> None:
-        """Have so many numbers for memories, statements and changes; for all that are expected at the first draw."""
+        """Have so many numbers for memories, statements and changes."""
         kept = (*self._numbers, self._place.numbers)
-        lacking = [count - len(numbers) for count, numbers in zip(counts, kept, strict=True)]
-        if max(lacking) <= 0:
-            return
-        ahead = [self._expected - len(numbers) for numbers in kept]
-        wanted = [max(0, *both) for both in zip(lacking, ahead, strict=True)]
-        for numbers, drawn in zip(kept, row(self._db, _drawing(*wanted)) or (), strict=True):
-            numbers += drawn
-        self._expected = 0
+        lacking = [max(0, count - len(numbers)) for count, numbers in zip(counts, kept, strict=True)]
+        if any(lacking):
+            for numbers, drawn in zip(kept, row(self._db, f"SELECT {_drawn(*lacking)}") or (), strict=True):
+                numbers += drawn
 
-    def expect(self, memories: int) -> None:
-        """Draw the numbers of so many new memories at once; those that are not used are lost."""
+    def expect(self, memories: int, *look_ups: Callable[[Reader], object]) -> None:
+        """Draw the numbers of so many new memories, and do the look-ups, in the first trip to the server.
+
+        Numbers that are not used are lost.
+        """
         self._expected = memories
+        asked = Unanswered()
+        for look_up in look_ups:
+            look_up(PostgresReader(self._store, asked))
+        for sql, values in asked.asked:
+            self._held.ahead(sql, values)
 
     def _log(
         self,
@@ -755,12 +763,12 @@ class PostgresWriter(PostgresReader):
 
 
 @functools.cache
-def _drawing(*counts: int) -> str:
-    """The statement that draws so many numbers for memories, statements and changes; few are written out."""
+def _drawn(*counts: int) -> str:
+    """Arrays of so many new numbers for memories, statements and changes; few are written out."""
     parts = (
         NUMBERS.format(name, count)
         if count > DRAWN_SINGLY
         else SINGLY.format(", ".join(count * [f"nextval('{name}_number')"]))
         for name, count in zip(("memory", "statement", "journal"), counts, strict=True)
     )
-    return f"SELECT {', '.join(parts)}"
+    return ", ".join(parts)

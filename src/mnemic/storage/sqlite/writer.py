@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -23,7 +23,7 @@ from mnemic.model.session import Session, SessionDraft, SessionPatch
 from mnemic.model.time import DAY, Moment
 from mnemic.model.version import Version
 from mnemic.storage import fingerprint
-from mnemic.storage.base import Passage, Rewrite
+from mnemic.storage.base import Passage, Reader, Rewrite
 from mnemic.storage.change_fields import (
     ALL_FIELDS,
     DRAFTED,
@@ -305,8 +305,8 @@ class SqliteWriter(SqliteReader):
 
     # -- memories
 
-    def expect(self, memories: int) -> None:
-        """Nothing: numbers cost nothing here."""
+    def expect(self, memories: int, *look_ups: Callable[[Reader], object]) -> None:
+        """Nothing: numbers and look-ups cost no trip here."""
 
     def insert(self, draft: Draft, *, uid: str) -> Memory:
         """A new living memory. Conflict if its name is taken."""
