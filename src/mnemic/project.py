@@ -45,6 +45,13 @@ def current_namespace(folder: Path | None = None) -> str | None:
         return None
 
 
+def main_work_tree(tree: Path) -> Path:
+    """The folder whose repository *tree* belongs to: of a linked worktree the main one, else *tree* itself."""
+    pointed = _pointed_to(tree / ".git", "gitdir:") if (tree / ".git").is_file() else None
+    main = pointed and _pointed_to(pointed / "commondir", "")
+    return main.parent if main and main.name == ".git" else tree
+
+
 def _work_tree(folder: Path, home: Path) -> Path | None:
     """The nearest folder from *folder* upwards that git works in."""
     tree = next((place for place in (folder, *folder.parents) if (place / ".git").exists()), None)

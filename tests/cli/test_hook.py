@@ -57,6 +57,20 @@ def test_an_agent_is_not_given_what_its_own_instruction_file_says(cli, repositor
     assert "Mondays" in call(cli, "UserPromptSubmit", widgets, "s3", client="codex", **asked)
 
 
+def test_rules_that_claude_code_always_reads_are_not_repeated_to_it(cli, repositories):
+    widgets = repositories / "widgets"
+    (widgets / ".claude" / "rules").mkdir(parents=True)
+    (widgets / ".claude" / "rules" / "deploy.md").write_text("We deploy the widgets on Mondays.\n")
+    (widgets / ".claude" / "rules" / "sql.md").write_text(
+        "---\npaths: ['*.sql']\n---\nMigrations are frozen.\n"
+    )
+    done = cli("import", "--from", "claude-code", str(widgets), "--namespace", "widgets")
+    assert done.code == 0, done.err
+    brief = call(cli, "SessionStart", widgets, source="startup")
+    assert "Mondays" not in brief and "Migrations are frozen" in brief
+    assert "Mondays" in call(cli, "SessionStart", widgets, "s3", client="codex")
+
+
 def test_a_rule_explained_on_monday_is_known_on_tuesday_in_its_repository_alone(cli, repositories):
     widgets, gadgets = repositories / "widgets", repositories / "gadgets"
     assert call(cli, "SessionStart", widgets, source="startup") is None

@@ -57,6 +57,26 @@ def test_edits_of_either_side_arrive_while_a_client_is_connected(tmp_path):
         assert any("in step at" in one["detail"] for one in checks if one["check"] == "mirrors")
 
 
+def test_claude_md_is_kept_in_step_too(tmp_path):
+    file, shop, claude = tmp_path / "config.toml", tmp_path / "shop", tmp_path / "claude"
+    file.write_text(f'db = "{tmp_path / "memory.db"}"\n')
+    (shop / ".git").mkdir(parents=True)
+    instructions = shop / "CLAUDE.md"
+    instructions.write_text("# Deploys\n\nWe deploy on Mondays.\n")
+    variables = {"MNEMIC_CONFIG": str(file), "CLAUDE_CONFIG_DIR": str(claude)}
+    done = command(tmp_path, "mirror", "--claude-code", "--always", folder=shop, **variables)
+    assert done.returncode == 0, done.stderr
+    with client(tmp_path, "--namespace", "shop", MNEMIC_CONFIG=str(file)) as one:
+        words = "--namespace", "shop", "revise", "Deploys", "--text", "We deploy on Fridays."
+        assert command(tmp_path, *words, MNEMIC_CONFIG=str(file)).returncode == 0
+        until(lambda: "Fridays" in instructions.read_text())
+        instructions.write_text(instructions.read_text().replace("Fridays", "Tuesdays"))
+        until(lambda: "Tuesdays" in told(one, "recall", query="When do we deploy?"))
+        told(one, "forget", ids=["Deploys"])
+        until(lambda: not instructions.read_text().strip())
+        assert status(tmp_path)["mirrors"][0]["problem"] == ""
+
+
 def test_another_database_is_not_poured_into_the_notes(tmp_path):
     file, vault = configured(tmp_path), tmp_path / "vault"
     other = tmp_path / "other.db"

@@ -70,13 +70,14 @@ def end(home: Path) -> None:
 
 
 def command(
-    home: Path, *words: str, stdin: bytes = b"", **variables: str
+    home: Path, *words: str, stdin: bytes = b"", folder: Path | None = None, **variables: str
 ) -> subprocess.CompletedProcess[bytes]:
-    """`mnemic` with *words* as a process."""
+    """`mnemic` with *words* as a process, in *folder* if that is given."""
     return subprocess.run(
         [sys.executable, "-m", "mnemic", *words],
         input=stdin,
         capture_output=True,
+        cwd=folder,
         env={**environment(home), **variables},
         timeout=120,
     )

@@ -83,8 +83,12 @@ def _framed(lines: Sequence[str]) -> str:
 
 
 def _is_instruction(client: HookClient, memory: Memory) -> bool:
-    """Whether *memory* was read from a file that the client gives to its agent itself."""
-    return str(memory.metadata.get("file")).rpartition("/")[2] in client.instructions
+    """Whether *memory* was read from a file that the client gives to its agent itself, whatever it works on."""
+    file = f"/{memory.metadata.get('file')}"
+    is_its = any(
+        f"/{one}" in file if one.endswith("/") else file.endswith(f"/{one}") for one in client.instructions
+    )
+    return is_its and "paths" not in memory.metadata
 
 
 def _relevant(

@@ -53,7 +53,7 @@ class HookClient:
     reply: Callable[[str, str], Mapping[str, Any]]
     """The JSON on standard output that hands a text to the agent, for an event of this name."""
     instructions: frozenset[str] = frozenset()
-    """The names of the files that the client gives to its agent itself."""
+    """The names of the files, and folders with a slash behind them, that the client gives to its agent itself."""
 
     def event_named(self, word: str) -> str | None:
         """The client's name of the event called *word*, however that is written; None if it is not ours."""

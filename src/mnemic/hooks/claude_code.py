@@ -9,7 +9,7 @@ from typing import Any
 from mnemic.core.capture.conversation import Turn
 from mnemic.hooks.base import HookClient, When, usual_event, usual_reply
 from mnemic.hooks.transcript import Message, lines, said, text_of, turns
-from mnemic.transfer.claude_code import READ_ANYWAY
+from mnemic.transfer.claude_code import READ_ANYWAY, RULES
 
 NOT_SAID = ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage")
 """Marks of entries that nobody typed and that are no answer: notices, subagents, summaries, failures."""
@@ -57,5 +57,5 @@ CLAUDE_CODE = HookClient(
     read=usual_event,
     turns=read_turns,
     reply=usual_reply,
-    instructions=READ_ANYWAY,
+    instructions=READ_ANYWAY | {RULES},
 )

@@ -4,6 +4,10 @@ Each note that we write is one memory, known by the uid in its front matter. A n
 memory, or one for each section, and is known by its place. The store keeps a digest of every file as it was when both
 sides last agreed, and at which change that was. So an edit is told from a lack of one: the last common state of a
 memory is the present one with the later changes of its journal taken back.
+
+The mirror of Claude Code's memory folder has its instructions too, CLAUDE.md and others, which lie in the project.
+Each section of theirs is a memory. They are edited only where a memory changed: what is new in the store gets a note
+in the folder.
 """
 
 from __future__ import annotations
@@ -11,8 +15,8 @@ from __future__ import annotations
 import os
 import time
 import uuid
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import orjson
@@ -24,12 +28,14 @@ from mnemic.model.access import Scope
 from mnemic.model.change import Position
 from mnemic.storage.base import Progress, Writer
 from mnemic.storage.cancellation import is_cancelled
+from mnemic.transfer import claude_code
 from mnemic.transfer.folder_reader import FolderReader
 from mnemic.transfer.folder_state import (
     FileState,
     MirrorReport,
     MirrorState,
     Part,
+    is_elsewhere,
 )
 from mnemic.transfer.folder_writer import FolderWriter
 from mnemic.transfer.markdown import ENDINGS, PASSED_OVER
@@ -50,8 +56,13 @@ class FolderMirror(MirrorState):
     """A folder of notes, kept equal to what *ctx* sees of one namespace, or of all."""
 
     _id = ""
+    _is_project_kept = False
     _kept_at = 0
     """When this or another process last kept what the mirror knows: the time of the marker."""
+
+    def __init__(self, folder: Path, namespace: str | None = None, project: Path | None = None):
+        super().__init__(folder, namespace)
+        self.project = project
 
     @property
     def is_begun(self) -> bool:
@@ -74,8 +85,13 @@ class FolderMirror(MirrorState):
         found = dict(self._scan())
         touched = [name for name, told in found.items() if self._is_touched(name, told)]
         gone = self.files.keys() - found.keys()
-        if not touched and not gone and ctx.store.newest() == self.position:
+        if self.project and not self.project.is_dir():  # moved, or not mounted: no reason to delete
+            gone = {name for name in gone if not is_elsewhere(name)}
+        is_kept = self._is_project_kept and ctx.store.newest() == self.position
+        if not touched and not gone and is_kept:
             return MirrorReport()
+        for name in filter(is_elsewhere, found):
+            note_copy(ctx, Copy("file", name))
         report = MirrorReport()
         read = FolderReader(self, ctx, found, progress, report).run(touched, gone)
         self.keep(ctx, FolderWriter(self, ctx, found, progress, report).show(read))
@@ -108,6 +124,9 @@ class FolderMirror(MirrorState):
         self.files.clear()
         kept = orjson.loads(ctx.store.read().setting(self._key) or "{}")
         self.position = Position.parse(kept["position"]) if kept else None
+        known = kept.get("project")
+        self.project = self.project or (Path(known) if known else None)
+        self._is_project_kept = known == self._project_name
         for name, entry in kept.get("files", {}).items():
             parts = [Part(**part) for part in entry.pop("parts")]
             self.files[name] = FileState(**entry, parts=parts)
@@ -122,6 +141,7 @@ class FolderMirror(MirrorState):
         content = {
             "position": str(position),
             "files": self.files,
+            "project": self._project_name,
         }
 
         def work(tx: Writer) -> None:
@@ -129,12 +149,33 @@ class FolderMirror(MirrorState):
 
         ctx.store.change(Scope(asked=()), "mirror", ctx.actor, ctx.now(), work, durable=False)
         os.utime(self.path / MARKER)
-        self._kept_at = self._marked_at()
+        self._kept_at, self._is_project_kept = self._marked_at(), True
+
+    @property
+    def _project_name(self) -> str | None:
+        return None if self.project is None else _storable(self.project)
 
     def _marked_at(self) -> int:
         return (self.path / MARKER).stat().st_mtime_ns
 
     def _scan(self) -> Iterator[tuple[str, tuple[int, int]]]:
+        yield from self._scan_folder()
+        for path in self._instructions():
+            with suppress(OSError):  # it has just left
+                told = path.stat()
+                yield str(path), (told.st_mtime_ns, told.st_size)
+
+    def _instructions(self) -> Iterable[Path]:
+        """The files of instructions of the project, and those that were while they exist."""
+        if self.project is None:
+            return ()
+        settings = claude_code.settings_folder(os.environ)
+        known = (Path(name) for name in self.files if is_elsewhere(name))
+        found = (*claude_code.instructions(self.project, settings), *filter(Path.is_file, known))
+        own = (path for path in found if not path.resolve().is_relative_to(self.path) and _is_text(str(path)))
+        return list(dict.fromkeys(own))
+
+    def _scan_folder(self) -> Iterator[tuple[str, tuple[int, int]]]:
         """The notes of the folder by their path below it, with time and size; links lead nowhere."""
         waiting = [""]
         while waiting:

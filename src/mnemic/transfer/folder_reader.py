@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from pathlib import Path
 from typing import Any
 
 from mnemic.core import titles
@@ -27,6 +28,7 @@ from mnemic.transfer.folder_state import (
     FolderPass,
     Part,
     digest,
+    is_elsewhere,
     stem_of,
 )
 from mnemic.transfer.markdown import INDEX, SOURCE, is_index, section_identities
@@ -51,6 +53,11 @@ class _Read:
     state: FileState
     before: dict[str, Part] = field(default_factory=dict)
     """What was known of its memories, by uid."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the file is one memory, with its fields in the front matter."""
+        return self.note.is_whole and not is_elsewhere(self.name)
 
 
 class FolderReader(FolderPass):
@@ -147,13 +154,27 @@ class FolderReader(FolderPass):
         if one.note.is_whole:
             same = [part for part in left if one.note.uid in (None, part.uid)]
             return [(section, same[0] if same else None) for section in sections]
+        held = {part.uid: note_file.plain(memory.content) for part in left for memory in _known(tx, part.uid)}
         chosen: dict[int, Part] = {}
-        for place, section in enumerate(sections):
-            part = next((part for part in left if part.heading == (section.heading or "")), None)
-            if part:
-                left.remove(part)
-                chosen[place] = part
-        texts = {note_file.plain(memory.content): part for part in left for memory in _known(tx, part.uid)}
+
+        def match(is_it: Callable[[Section, Part], bool]) -> None:
+            for place, section in enumerate(sections):
+                part = next((part for part in left if place not in chosen and is_it(section, part)), None)
+                if part:
+                    left.remove(part)
+                    chosen[place] = part
+
+        def has_heading(section: Section, part: Part) -> bool:
+            return part.heading == (section.heading or "")
+
+        # Several sections may have one heading: of those, each is first the one with its text.
+        match(
+            lambda section, part: (
+                has_heading(section, part) and held.get(part.uid) == note_file.plain(section.text)
+            )
+        )
+        match(has_heading)
+        texts = {held[part.uid]: part for part in left if part.uid in held}
         open_places = [place for place in range(len(sections)) if place not in chosen]
         for place in open_places:
             part = texts.pop(note_file.plain(sections[place].text), None)
@@ -189,14 +210,23 @@ class FolderReader(FolderPass):
         elsewhere = [memory for memory in found if self.shown.get(memory.uid, one.name) != one.name]
         return None if elsewhere or not found else found[0]
 
+    def _paths(self, name: str) -> NotePaths:
+        return self._project_paths if is_elsewhere(name) else self._folder_paths
+
     @cached_property
-    def _paths(self) -> NotePaths:
-        return NotePaths(self.mirror.path, (self.mirror.path / name for name in self.found))
+    def _folder_paths(self) -> NotePaths:
+        inside = (name for name in self.found if not is_elsewhere(name))
+        return NotePaths(self.mirror.path, (self.mirror.path / name for name in inside))
+
+    @cached_property
+    def _project_paths(self) -> NotePaths:
+        outside = map(Path, filter(is_elsewhere, self.found))
+        return NotePaths(self.mirror.project or self.mirror.path, outside)
 
     def _imported_uids(self, one: _Read, section: Section) -> list[str]:
         """The uids that `import --from markdown` may have given a section, the one it gives in this folder first."""
         same = [each for each in one.note.sections if each.heading == section.heading]
-        paths = self._paths.identities(self.mirror.path / one.name)
+        paths = self._paths(one.name).identities(self.mirror.path / one.name)
         known = section_identities(paths, section.heading, same.index(section) + 1)
         return [str(uuid.uuid5(FAMILY, f"{self._home(one.name)}\n{identity}")) for identity in known]
 
@@ -204,7 +234,7 @@ class FolderReader(FolderPass):
         """The namespace of a file: the mirror's own, else the one whose folder it lies in."""
         if self.mirror.namespace is not None:
             return self.mirror.namespace
-        folder = name.partition("/")[0] if "/" in name else ""
+        folder = name.partition("/")[0] if "/" in name and not is_elsewhere(name) else ""
         spaces = self.ctx.read().tally(Filter(), "namespace") if folder else ()
         return next((space for space in spaces if file_name(space, "-") == folder), folder) or self.ctx.home()
 
@@ -217,7 +247,7 @@ class FolderReader(FolderPass):
         is_free = one.note.is_whole and not tx.ids_named(name_key(said[TITLE]), (namespace,))
         fields = note_file.fields_of(said, said, None)
         texts = fields.pop("texts")
-        where = {"file": self._paths.name(self.mirror.path / one.name)} | (
+        where = {"file": self._paths(one.name).name(self.mirror.path / one.name)} | (
             {"headings": [section.heading]} if section.heading else {}
         )
         fields["metadata"] = {**fields["metadata"], **where}
@@ -246,7 +276,7 @@ class FolderReader(FolderPass):
             and one.state.mtime // 1_000 <= memory.updated_at
         ):
             return
-        is_whole = one.note.is_whole
+        is_whole = one.is_whole
         keys = None if is_whole else {TEXT, TITLE, TAGS}
         here = _only(note_file.said_by_memory(memory), keys)
         there = _only(said, keys)
@@ -272,8 +302,13 @@ class FolderReader(FolderPass):
         is_file = any(conflict.kept == conflict.here for conflict in conflicts)
         stem = stem_of(one.name)
         said = note_file.said_by_memory(memory)
-        text = one.text if is_file else note_file.written(note_file.EMPTY, memory, said, {}, stem)
-        copy = (self.mirror.path / one.name).with_name(f"{stem} (conflict {one.state.digest[:6]}).md")
+        if is_file and is_elsewhere(one.name):
+            said |= {conflict.field: conflict.there for conflict in conflicts}
+        is_one = is_file and not is_elsewhere(one.name)
+        text = one.text if is_one else note_file.written(note_file.EMPTY, memory, said, {}, stem)
+        # Claude Code would read a copy beside its rules as a rule.
+        place = self.mirror.path / (f"{stem}.md" if is_elsewhere(one.name) else one.name)
+        copy = place.with_name(f"{stem} (conflict {one.state.digest[:6]}).md")
         copy.write_text(note_file.conflict_copy(text, memory.uid), encoding="utf-8")
 
     def _delete(self, names: Iterable[str]) -> None:

@@ -68,6 +68,9 @@ class MirrorReport:
 class MirrorState:
     """What is known of a folder: its files when both sides last agreed, and up to which change they were shown."""
 
+    project: Path | None = None
+    """The project whose notes Claude Code keeps in the folder, if its instructions are mirrored too."""
+
     def __init__(self, folder: Path, namespace: str | None = None):
         self.path = Path(os.path.realpath(folder))
         self.namespace = namespace
@@ -94,6 +97,11 @@ class FolderPass:
         self.files = mirror.files
         self.progress = progress or (lambda done, total: None)
         self.report = report
+
+
+def is_elsewhere(name: str) -> bool:
+    """Whether a mirrored file lies outside the folder, as CLAUDE.md does: then its whole path is its name."""
+    return Path(name).is_absolute()
 
 
 def stem_of(name: str) -> str:

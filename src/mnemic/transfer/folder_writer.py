@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import shutil
 import uuid
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
+from pathlib import Path
 from urllib.parse import quote, unquote
 
 from mnemic.core.context import GLOBAL
+from mnemic.core.memories import SUPERSEDES
 from mnemic.errors import Invalid
 from mnemic.model.annotations import is_hidden
 from mnemic.model.change import Position
 from mnemic.model.enums import State
-from mnemic.model.filter import AliasFilter
+from mnemic.model.filter import AliasFilter, EdgeFilter
 from mnemic.model.memory import Memory
 from mnemic.storage.base import Reader
 from mnemic.storage.queries import each_memory, numbers
@@ -29,16 +32,17 @@ from mnemic.transfer.folder_state import (
     Part,
     digest,
     folder_of,
+    is_elsewhere,
     stem_of,
 )
 from mnemic.transfer.markdown import INDEX, INDEX_LINE, RELATED
-from mnemic.transfer.markdown_note import pointers
+from mnemic.transfer.markdown_note import Section, pointers
 from mnemic.transfer.note_file import LINK, TAGS, TITLE, NoteFile
 from mnemic.transfer.note_links import LinkNames, links_shown, with_pointers
 
 TRASH = ".trash"
 """Where files of deleted memories go; Obsidian's own folder for that."""
-INDEX_LINES = 200
+INDEX_LINES, INDEX_BYTES = 200, 25_000
 """Claude Code reads no more of its list of notes."""
 
 
@@ -75,13 +79,20 @@ class FolderWriter(FolderPass):
 
     def _is_shown(self, memory: Memory) -> bool:
         is_here = self.mirror.namespace in (None, memory.namespace) and self.ctx.may_see(memory.namespace)
-        is_known = self._is_claude_codes and str(memory.metadata.get(FILE)).rpartition("/")[2] in READ_ANYWAY
-        return is_here and memory.state is State.LIVING and not is_hidden(memory) and not is_known
+        return (
+            is_here and memory.state is State.LIVING and not is_hidden(memory) and not self._is_read(memory)
+        )
+
+    def _is_read(self, memory: Memory) -> bool:
+        """Whether Claude Code reads *memory* in a file that is not mirrored."""
+        is_instruction = str(memory.metadata.get(FILE)).rpartition("/")[2] in READ_ANYWAY
+        return is_instruction and self._is_claude_codes and self.mirror.project is None
 
     @property
     def _is_claude_codes(self) -> bool:
         """Whether Claude Code reads the folder; it finds in its list what to open."""
-        return is_memory_folder(self.mirror.path) or (self.mirror.path / INDEX).is_file()
+        is_its = self.mirror.project is not None or is_memory_folder(self.mirror.path)
+        return is_its or (self.mirror.path / INDEX).is_file()
 
     def _remove(self, reader: Reader, places: dict[str, str], memories: Mapping[str, Memory]) -> None:
         """Move the files of memories that have left to the trash; erase those of purged ones."""
@@ -92,10 +103,15 @@ class FolderWriter(FolderPass):
             name = places.pop(uid)
             state = self.files[name]
             part = next(part for part in state.parts if part.uid == uid)
-            state.parts.remove(part)
+            heir = self._heir(reader, memories.get(uid), places) if is_elsewhere(name) else None
+            if heir:
+                part.uid = heir
+                places[heir] = name
+                continue
             self.report.removed += 1
-            if state.parts:
-                self._cut_section(name, part.heading)
+            if len(state.parts) > 1 or is_elsewhere(name):
+                self._cut_section(name, part)
+                state.parts.remove(part)
             else:
                 del self.files[name]
                 self._discard(name, is_erased=uid in purged)
@@ -115,18 +131,25 @@ class FolderWriter(FolderPass):
         with suppress(FileNotFoundError):
             path.rename(target)
 
-    def _cut_section(self, name: str, heading: str) -> None:
+    def _heir(self, reader: Reader, memory: Memory | None, places: Mapping[str, str]) -> str | None:
+        """The uid of the correction of *memory*, which takes its place in the instructions; None if there is none."""
+        if memory is None or memory.state is not State.SUPERSEDED:
+            return None
+        edges = reader.edges(EdgeFilter(targets=(memory.id,), types=(SUPERSEDES,), is_current=True))
+        found = reader.get([edge.source_id for edge in edges])
+        return next((one.uid for one in found if self._is_shown(one) and one.uid not in places), None)
+
+    def _cut_section(self, name: str, part: Part) -> None:
         """Take the section of a memory that has left out of its file."""
         try:
             note = note_file.parse((self.mirror.path / name).read_bytes().decode("utf-8-sig"))
         except (OSError, UnicodeDecodeError, Invalid) as error:
-            self.report.errors.append(f"{name}: {heading!r} could not be removed: {error}")
+            self.report.errors.append(f"{name}: {part.heading!r} could not be removed: {error}")
             return
-        for section in note.sections:
-            if (section.heading or "") == heading:
-                body = note_file.replaced(note, section, None)
-                self._put(name, f"{note.block}\n{body}" if note.block else body)
-                return
+        section = _section_of(note, self.files[name], part)
+        if section:
+            body = note_file.replaced(note, section, None)
+            self._put(name, f"{note.block}\n{body}" if note.block else body)
 
     def _erase_copies(self, uids: Collection[str]) -> None:
         """Erase what the trash and copies of conflicts hold of purged memories."""
@@ -164,7 +187,7 @@ class FolderWriter(FolderPass):
     def _is_renamed(self, memory: Memory, name: str) -> bool:
         """Whether a file that is called as its memory was called has to follow."""
         part = self.files[name].parts[0]
-        is_alone = len(self.files[name].parts) == 1
+        is_alone = len(self.files[name].parts) == 1 and not is_elsewhere(name)
         was_called_so = stem_of(name) == unused_name(part.title, memory.uid, set())
         return is_alone and was_called_so and memory.name is not None and memory.title != part.title
 
@@ -190,7 +213,7 @@ class FolderWriter(FolderPass):
             text, note = self._present(name, state)
         except (_Busy, OSError, UnicodeDecodeError, Invalid):
             return
-        if state.is_own or len(note.sections) <= 1:
+        if state.is_own or (len(note.sections) <= 1 and not is_elsewhere(name)):
             fresh = self._whole(memory, name, note, links, names)
         else:
             fresh = self._section(memory, state, note)
@@ -236,20 +259,18 @@ class FolderWriter(FolderPass):
     def _section(self, memory: Memory, state: FileState, note: NoteFile) -> str:
         """The file with the text of one of its sections."""
         part = next(part for part in state.parts if part.uid == memory.uid)
+        section = _section_of(note, state, part)
         body = note.body
-        for section in note.sections:
-            is_it = (section.heading or "") == part.heading
-            if is_it and note_file.plain(section.text) != note_file.plain(memory.content):
-                body = note_file.replaced(note, section, note_file.plain(memory.content))
-                break
+        if section and note_file.plain(section.text) != note_file.plain(memory.content):
+            body = note_file.replaced(note, section, note_file.plain(memory.content))
         return f"{note.block}\n{body}" if note.block else body
 
     def _put(self, name: str, text: str) -> None:
-        """Replace a file, whole or not at all."""
-        path = self.mirror.path / name
+        """Replace a file, whole or not at all; a link stays one, and lines end as they did."""
+        path = Path(os.path.realpath(self.mirror.path / name))
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_name(f".{path.name[:40]}.{os.getpid()}.part")
-        data = text.encode()
+        data = _as_before(path, text)
         part.write_bytes(data)
         if path.exists():
             shutil.copymode(path, part)
@@ -266,15 +287,33 @@ class FolderWriter(FolderPass):
         kept = [line for line in lines if not (m := INDEX_LINE.match(line)) or self._has(unquote(m[1]))]
         listed = {unquote(match[1]) for line in kept if (match := INDEX_LINE.match(line))}
         for name, state in self.files.items():
-            if "/" not in name and name not in listed and name != INDEX and len(kept) < INDEX_LINES:
-                while kept and not kept[-1].strip():
-                    kept.pop()
-                kept += [f"- [{state.parts[0].title}]({quote(name)})", ""]
+            if "/" in name or name in listed or name == INDEX or not state.parts:
+                continue
+            while kept and not kept[-1].strip():
+                kept.pop()
+            line = f"- [{state.parts[0].title}]({quote(name)})"
+            if len(kept) < INDEX_LINES and len("\n".join((*kept, line)).encode()) <= INDEX_BYTES:
+                kept += [line, ""]
         if kept != lines:
             path.write_text("\n".join(kept), encoding="utf-8")
 
     def _has(self, name: str) -> bool:
         return (self.mirror.path / name).is_file()
+
+
+def _section_of(note: NoteFile, state: FileState, part: Part) -> Section | None:
+    """The section that a memory is in its file: several may have the same heading."""
+    same = [one for one in state.parts if one.heading == part.heading]
+    sections = [section for section in note.sections if (section.heading or "") == part.heading]
+    place = same.index(part)
+    return sections[place] if place < len(sections) else None
+
+
+def _as_before(path: Path, text: str) -> bytes:
+    """*text* with the byte order mark and the line ends of the file that it replaces."""
+    old = path.read_bytes() if path.is_file() else b""
+    mark = codecs.BOM_UTF8 if old.startswith(codecs.BOM_UTF8) else b""
+    return mark + (text.replace("\n", "\r\n") if b"\r\n" in old else text).encode()
 
 
 class _Busy(Exception):

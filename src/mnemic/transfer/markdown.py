@@ -147,7 +147,7 @@ def _below(folder: Path) -> list[Path]:
 def _is_empty(section: Section, file: _File, flaws: list[FlawRecord]) -> bool:
     """Whether there is nothing to remember. A heading without text is kept in the metadata of those below it."""
     if section.text:
-        return False
+        return markdown_note.is_inclusion(section.text)
     is_above = any(one.above == section.heading for one in file.page.sections if one.above)
     if not is_above:
         what = f"nothing below {section.heading!r}" if section.heading else "there is nothing in it"

@@ -15,6 +15,9 @@ _HEADING = re.compile(r" {0,3}(#{1,2})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
 _LINK = re.compile(r"(?<!!)\[\[([^\[\]|#\n]*)(?:#([^\[\]|\n]*))?(?:\|[^\[\]\n]*)?\]\]")
 _CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)", re.DOTALL)
 
+_INCLUSION = re.compile(r"(?<!\S)@([^\s@][^\s]*\.(?:md|markdown))\b", re.IGNORECASE)
+_INCLUDING = re.compile(rf"\s*(?:[-*+] +)?{_INCLUSION.pattern}\s*", re.IGNORECASE)
+
 
 @dataclass(frozen=True, slots=True)
 class Section:
@@ -119,9 +122,25 @@ def _lines(text: str) -> Iterator[tuple[str, bool]]:
 
 def pointers(text: str) -> list[Pointer]:
     """The notes that *text* points to with `[[…]]`, each once; code is ignored."""
-    plain = _CODE.sub("", "\n".join(line for line, is_code in _lines(text) if not is_code))
-    found = (Pointer(_stem(page), (heading or "").strip()) for page, heading in _LINK.findall(plain))
+    found = (
+        Pointer(_stem(page), (heading or "").strip()) for page, heading in _LINK.findall(_without_code(text))
+    )
     return [one for one in dict.fromkeys(found) if one.page or one.heading]
+
+
+def inclusions(text: str) -> list[str]:
+    """The files that *text* includes with `@path`, as Claude Code and Gemini CLI read it; code is ignored."""
+    return list(dict.fromkeys(_INCLUSION.findall(_without_code(text))))
+
+
+def is_inclusion(text: str) -> bool:
+    """Whether *text* does nothing but include other notes, so that there is nothing to remember in it."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    return bool(lines) and all(map(_INCLUDING.fullmatch, lines))
+
+
+def _without_code(text: str) -> str:
+    return _CODE.sub("", "\n".join(line for line, is_code in _lines(text) if not is_code))
 
 
 def _stem(page: str) -> str:

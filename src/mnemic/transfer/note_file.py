@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mnemic.client_config import instruction_block
 from mnemic.errors import Invalid
 from mnemic.model import limits
 from mnemic.model.enums import Tier
@@ -77,7 +78,11 @@ class NoteFile:
         if self.uid is not None:
             whole = self.body.strip("\n")
             return (Section(None, None, whole, 0, self.body.count("\n") + 1),)
-        return [section for section in self.page.sections if section.text]
+        return [
+            section
+            for section in self.page.sections
+            if section.text and not markdown_note.is_inclusion(section.text)
+        ]
 
     @property
     def is_whole(self) -> bool:
@@ -89,7 +94,7 @@ def parse(text: str) -> NoteFile:
     """The note in *text*; Invalid if its front matter is no YAML."""
     text = text.replace("\r\n", "\n")
     block, body = front_matter.split(text)
-    page = markdown_note.read(text)
+    page = markdown_note.read(instruction_block.blanked(text))
     if page.fault:
         raise Invalid(f"front matter: {page.fault}")
     is_rule = block and not page.facts and front_matter.read(block) is None
@@ -298,12 +303,25 @@ def replaced(note: NoteFile, section: Section, text: str | None) -> str:
     """The body with *text* as that of *section*; for None without the section and its heading."""
     lines = note.body.split("\n")
     first, last = section.first, section.last
+    held, ours, rest = _around_block(lines[first:last])
     if text is None:
         head = first - (section.heading is not None)
-        return "\n".join([*lines[:head], *lines[last:]])
-    before, after = _blank_around(lines[first:last])
-    after = after or ([] if lines[last:] else [""])
-    return "\n".join([*lines[:first], *before, *text.split("\n"), *after, *lines[last:]])
+        return "\n".join([*lines[:head], *ours, *lines[last:]])
+    before, after = _blank_around(held)
+    after = after or ([] if lines[last:] or ours else [""])
+    behind = _blank_around(rest)[1] if any(map(str.strip, rest)) else rest
+    told = [*before, *text.split("\n"), *after, *ours, *behind]
+    return "\n".join([*lines[:first], *told, *lines[last:]])
+
+
+def _around_block(lines: list[str]) -> tuple[list[str], list[str], list[str]]:
+    """The lines before the block that `mnemic install` wrote, the block, and the lines behind it."""
+    text = "\n".join(lines)
+    first = len(text.partition(instruction_block.BEGIN)[0].split("\n")) - 1
+    behind = len(text.partition(instruction_block.END)[0].split("\n"))
+    if first >= behind or behind > len(lines) or instruction_block.END not in text:
+        return lines, [], []
+    return lines[:first], lines[first:behind], lines[behind:]
 
 
 def _blank_around(lines: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -27,7 +27,7 @@ SHARE = 30
 
 @click.command(cls=Verb)
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False), required=False)
-@click.option("--claude-code", is_flag=True, help="Mirror the memory folder of Claude Code for this project.")
+@click.option("--claude-code", is_flag=True, help="Mirror what Claude Code knows of this project.")
 @click.option("--once", is_flag=True, help="Make both sides equal and end.")
 @click.option(
     "--always/--no-always",
@@ -47,16 +47,17 @@ def mirror(run: Run, folder: Path | None, claude_code: bool, once: bool, always:
     """
     if (folder is None) != claude_code:
         raise click.UsageError("Name either a folder or --claude-code.")
-    from mnemic.transfer.claude_code import memory_folder
+    from mnemic.transfer.claude_code import main_root_of, memory_folder
     from mnemic.transfer.folder_mirror import FolderMirror
 
-    place = folder or memory_folder(run.folder or Path.cwd(), os.environ)
+    here = run.folder or Path.cwd()
+    place = folder or memory_folder(here, os.environ)
     if always is False:
         return _keep_no_longer(run, place)
     with run.open_native() as app:
         if always:  # refused before anything is written
             _keep_always(run, place, app)
-        kept = FolderMirror(place, app.ctx.namespace)
+        kept = FolderMirror(place, app.ctx.namespace, main_root_of(here) if claude_code else None)
         began = time.monotonic()
         with progress("Mirroring") as told:
             total = kept.sync(app.ctx, told)
