@@ -157,6 +157,12 @@ def test_open_shows_a_memory_whole_with_its_links(known):
     assert "confidence 0.7" in taste and "source   chat" in taste and "Anna prefers tea" in taste
 
 
+def test_a_memory_of_the_past_is_shown_with_the_day_it_happened(cli):
+    cli("remember", "The office moved to Bremen", "--occurred-at", "2020-03-01T12:00:00Z")
+    assert re.search(r"occurred +2020-03-01", cli("open", "1").out)
+    assert "just now" not in cli("list").out
+
+
 def test_open_shows_several(known):
     out = known("open", "1", "3").out
     assert "The API is deployed" in out and "Anna prefers tea" in out

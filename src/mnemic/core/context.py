@@ -139,6 +139,14 @@ class Context:
         """The moment *text* means, in the time zone of this context; Invalid, naming *field*, if it is no time."""
         return parse_time(text, field, self.now(), self.zone)
 
+    def period(self, since: str | None, until: str | None) -> tuple[Moment | None, Moment | None]:
+        """The moments that two texts mean, empty ones none; Invalid if the first is after the second."""
+        first = self.moment(since, "since") if since else None
+        last = self.moment(until, "until") if until else None
+        if first is not None and last is not None and first > last:
+            raise Invalid("since: lies after `until`", "since")
+        return first, last
+
     def on_behalf_of(self, actor: str) -> Context:
         """The same context for a caller who says to be *actor*. One who came with a token keeps the token's name."""
         return self if self.grant is not None else replace(self, actor=actor)

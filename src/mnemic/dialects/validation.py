@@ -78,7 +78,7 @@ def _words(item: ErrorDetails) -> str:
             return "must not be empty"
         case "string_too_long":
             return f"Input should have at most {limits['max_length']} characters"
-        case "too_short" if limits["field_type"] == "Value" and limits["min_length"] == 1:
+        case "too_short" if limits["min_length"] == 1:
             return "must not be empty"
         case "too_long" if limits["field_type"] == "Value":
             return f"Input should have at most {limits['max_length']} characters"

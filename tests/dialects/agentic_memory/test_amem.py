@@ -197,11 +197,28 @@ def test_kinds_and_links_that_agentic_memory_has_not_get_the_nearest(ctx: Contex
     assert brain.nodes[1].session == turn.session_id
 
 
-def test_what_was_superseded_stays_here(ctx: Context, tmp_path: Path):
+def test_a_corrected_memory_goes_out_with_its_correction(ctx: Context, fresh, tmp_path: Path):
     first = kept(ctx, "The pump is red")
-    supersede(ctx, first.id, "The pump is blue", None)
+    second, _ = supersede(ctx, first.id, "The pump is blue", None)
+    supersede(ctx, second.id, "The pump is green", None)
+    assert written(ctx, tmp_path / "out.amem") == Carried(memories=3, links=2)
+    other = replace(ctx, store=fresh("other"))
+    assert taken(other, tmp_path / "out.amem") == (3, 2, 0)
+    states = {text: memory.state for text, memory in all_of(other).items()}
+    assert states == {
+        "The pump is red": State.SUPERSEDED,
+        "The pump is blue": State.SUPERSEDED,
+        "The pump is green": State.LIVING,
+    }
+
+
+def test_what_nothing_living_corrects_stays_here(ctx: Context, tmp_path: Path):
+    first = kept(ctx, "The pump is red")
+    second, _ = supersede(ctx, first.id, "The pump is blue", None)
+    forget(ctx, [second.id])
+    kept(ctx, "The tap drips")
     assert written(ctx, tmp_path / "out.amem") == Carried(memories=1)
-    assert [node.text for node in load(tmp_path / "out.amem").nodes] == ["The pump is blue"]
+    assert [node.text for node in load(tmp_path / "out.amem").nodes] == ["The tap drips"]
 
 
 def test_what_is_too_large_is_cut_and_told(ctx: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -80,6 +80,17 @@ def test_history_lists_versions_of_a_deleted_memory(ctx):
 # -- sessions and ratings
 
 
+def test_what_there_is_to_go_on_with_is_short(ctx):
+    call(ctx, "session", action="start")
+    call(ctx, "remember", text="heron " * 5_000, title="Birds", kind="decision", tags=["pond"])
+    call(ctx, "session", action="end", summary="otter " * 5_000)
+    told = call(ctx, "session", action="resume")
+    [memory] = told["memories"]
+    assert memory.keys() == {"id", "title", "text", "kind", "tags", "when"}
+    assert len(memory["text"]) < 350 and memory["text"].endswith("… (`open` 1 for all)")
+    assert 1_900 < len(told["episode"]["text"]) < 2_100
+
+
 def test_a_session_collects_new_memories_and_ends_in_an_episode(ctx):
     assert call(ctx, "session", action="start", topic="release")["session"]["id"] == 1
     call(ctx, "remember", text="Releases are on Mondays", kind="decision")
@@ -128,7 +139,7 @@ def test_a_new_session_reports_the_previous_one(ctx):
     call(ctx, "session", action="end", summary="Mondays it is")
     resumed = call(ctx, "session", action="resume")
     assert "session" not in resumed
-    assert [memory["title"] for memory in resumed["memories"]] == ["We ship on Mondays", "a note"]
+    assert [memory["text"] for memory in resumed["memories"]] == ["We ship on Mondays", "a note"]
     started = call(ctx, "session", action="start", topic="second")
     assert started["previous"]["topic"] == "first" and started["episode"]["text"] == "Mondays it is"
     assert call(ctx, "session", action="resume", id=1)["session"]["id"] == 1

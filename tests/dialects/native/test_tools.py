@@ -186,6 +186,8 @@ def test_an_unknown_argument_is_named(ctx, name):
         ("link", {"source": 1, "target": 2, "weight": 1.5}, "weight"),
         ("link", {"source": 1, "target": 2, "weight": float("nan")}, "weight"),
         ("link", {"source": 1, "target": 2, "type": " "}, "type"),
+        ("recall", {"query": "sky", "since": "2026-02-01", "until": "2026-01-01"}, "since"),
+        ("history", {"since": "2026-02-01", "until": "2026-01-01"}, "since"),
         ("explore", {"id": 1, "direction": "up"}, "direction"),
         ("explore", {"id": 1, "depth": 11}, "depth"),
         ("verify", {"claim": " "}, "claim"),
@@ -483,11 +485,13 @@ def test_any_input_gives_a_reply_or_a_known_error(fuzzed, data):
             {"source": 1, "target": 2, "relation": "x"},
             "relation: unknown argument; did you mean `type`?",
         ),
+        ("open", {"ids": []}, "ids: must not be empty"),
+        ("forget", {"ids": [1], "tags": ["x"]}, "give `ids` or a filter, not both"),
         ("verify", {"statement": "x"}, "statement: unknown argument; did you mean `claim`?"),
         ("session", {"command": "start"}, "command: unknown argument; did you mean `action`?"),
     ],
 )
-def test_a_misspelt_argument_gets_a_suggestion(stocked, name, arguments, told):
+def test_a_wrong_argument_is_answered_with_what_to_do(stocked, name, arguments, told):
     with pytest.raises(Invalid) as refusal:
         execution.call(MNEMIC, stocked, name, arguments)
     assert told in str(refusal.value)
@@ -663,6 +667,11 @@ def test_a_long_text_is_cut_in_a_brief_answer(ctx):
             "app",
             {"as_of": "2020-01-01"},
             "Nothing relevant was known in app and global at that time. as_of shows what was stored by then.",
+        ),
+        (
+            None,
+            {"tags": ["vpn"], "since": "7d", "kinds": []},
+            "Nothing relevant in any namespace passes tags, since; there may be some without.",
         ),
     ],
 )

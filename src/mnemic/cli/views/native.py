@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from mnemic.dialects.native.types import (
         BriefShape,
         ConflictShape,
+        ExcerptShape,
         FullHitShape,
         HitShape,
         LinkShape,
@@ -101,7 +102,7 @@ def origin(memory: MemoryShape) -> str:
     ]
     if memory.tags:
         parts.append(", ".join(memory.tags))
-    parts.append(age(memory.created_at, wall_clock()))
+    parts.append(age(memory.occurred_at or memory.created_at, wall_clock()))
     return number(memory.id) + faint(" · " + safe(" · ".join(parts)))
 
 
@@ -367,6 +368,8 @@ def particulars(memory: MemoryShape) -> Iterator[tuple[str, str]]:
     yield "tier", f"{memory.tier}, priority {memory.priority}, confidence {memory.confidence:g}"
     if memory.source:
         yield "source", safe(memory.source)
+    if memory.occurred_at:
+        yield "occurred", stamp(memory.occurred_at, wall_clock())
     yield "created", stamp(memory.created_at, wall_clock())
     if memory.updated_at != memory.created_at:
         yield "updated", stamp(memory.updated_at, wall_clock())
@@ -621,10 +624,17 @@ def session_told(reply: SessionReply) -> Iterator[str]:
     if reply.previous:
         yield f"{INDENT}{faint('before it:')} {number(reply.previous.id)} {safe(reply.previous.topic or '')}".rstrip()
     if reply.episode:
-        yield f"{INDENT}{faint('episode')} {number(reply.episode.id)} {safe(reply.episode.title)}"
+        yield f"{INDENT}{faint('episode')} {number(reply.episode.id)} {first_words(reply.episode)}"
     for memory in reply.memories or ():
-        yield bold(safe(memory.title))
-        yield INDENT + origin(memory)
+        yield bold(first_words(memory))
+        kind = [memory.kind] if memory.kind else []
+        parts = [*kind, *(memory.tags or ()), age(memory.when, wall_clock())]
+        yield INDENT + number(memory.id) + faint(" · " + safe(" · ".join(parts)))
+
+
+def first_words(memory: ExcerptShape) -> str:
+    """One line that says which memory it is."""
+    return "".join(excerpt(memory.title or memory.text, 1, width() - 26))
 
 
 def rated(reply: RateReply) -> Iterator[str]:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from mnemic.core.context import Context
-from mnemic.core.memories import SUPERSEDES, is_in_use
+from mnemic.core.memories import SUPERSEDES, in_use
 from mnemic.core.sessions import TURN
 from mnemic.dialects.agentic_memory import amem_file
 from mnemic.dialects.agentic_memory.amem_file import Brain, FileLink, Node
 from mnemic.errors import Invalid
 from mnemic.model.access import EVERYTHING
 from mnemic.model.enums import State
+from mnemic.model.filter import Filter
 from mnemic.model.graph import Edge, EdgeDraft
 from mnemic.model.memory import Memory, Statement, is_beginning, title_of
 from mnemic.model.time import Moment
@@ -141,20 +142,36 @@ def fill(store: Store, brain: Brain, at: Moment) -> None:
 
 
 def packed(ctx: Context) -> tuple[bytes, Carried]:
-    """The living memories as the bytes of a file, and what did not fit into it.
+    """The living memories, and what they correct, as the bytes of a file, and what did not fit into it.
 
     A kind that AgenticMemory does not have becomes a fact, such a link `related_to`; a title that is not the beginning
     of its text is put before it.
     """
     done = Carried()
     with ctx.snapshot() as reader:
-        living = (memory for memory in each_memory(reader) if is_in_use(ctx, memory))
-        nodes = {memory.id: _node(memory, ctx.now(), done) for memory in living}
-        standing = current_edges(reader)
-        between = (edge for edge in standing if edge.source_id in nodes and edge.target_id in nodes)
-        links = _links(between, done)
+        edges = list(current_edges(reader))
+        kept = set(reader.select(in_use(ctx)))
+        kept |= _corrected_by(kept, edges, set(reader.select(Filter(states=frozenset({State.SUPERSEDED})))))
+        nodes = {
+            memory.id: _node(memory, ctx.now(), done) for memory in each_memory(reader) if memory.id in kept
+        }
+        links = _links((edge for edge in edges if {edge.source_id, edge.target_id} <= kept), done)
     done.memories, done.links = len(nodes), len(links)
     return amem_file.write(Brain(tuple(nodes.values()), links)), done
+
+
+def _corrected_by(kept: Set[int], edges: Sequence[Edge], superseded: Set[int]) -> set[int]:
+    """Those *superseded* by the *kept*, directly or in turn. A file knows them by the link alone."""
+    corrects = defaultdict[int, list[int]](list)
+    for edge in edges:
+        if edge.type == SUPERSEDES and edge.target_id in superseded:
+            corrects[edge.source_id].append(edge.target_id)
+    found, ahead = set[int](), list(kept)
+    while ahead:
+        news = [old for old in corrects[ahead.pop()] if old not in found]
+        found.update(news)
+        ahead.extend(news)
+    return found
 
 
 def _node(memory: Memory, now: Moment, done: Carried) -> Node:

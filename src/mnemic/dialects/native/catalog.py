@@ -79,6 +79,7 @@ class FilterRequest(Request):
         """The filter that is described, without the text."""
         is_living = self.state is ListState.LIVING
         every = frozenset(State) - {State.NAMED}
+        since, until = ctx.period(self.since, self.until)
         return Filter(
             namespaces=ctx.scope(self.namespace),
             kinds=tuple(self.kinds) if self.kinds else None,
@@ -86,8 +87,8 @@ class FilterRequest(Request):
             tier=self.tier,
             session_ids=(self.session,) if self.session else None,
             actor=self.actor,
-            since=ctx.moment(self.since, "since") if self.since else None,
-            until=ctx.moment(self.until, "until") if self.until else None,
+            since=since,
+            until=until,
             states=every if self.state is ListState.ANY else frozenset({State(self.state)}),
             alive_at=ctx.now() if is_living else None,
         )

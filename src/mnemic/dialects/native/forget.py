@@ -60,7 +60,9 @@ class ForgetRequest(Request):
         somewhere = None if self.namespace == EVERYWHERE else self.namespace
         parts = (somewhere, self.pattern, self.kinds, self.tags, self.tier, self.until)
         # An empty part restricts nothing, and must not pass for one that does.
-        if bool(self.ids) == any(parts):
+        if self.ids and any(parts):
+            raise ValueError("give `ids` or a filter, not both")
+        if not self.ids and not any(parts):
             raise ValueError(
                 "give `ids`, or at least one of `namespace`, `pattern`, `kinds`, `tags`, `tier`, `until`"
             )

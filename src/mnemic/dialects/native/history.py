@@ -149,11 +149,12 @@ def history(ctx: Context, request: HistoryRequest) -> HistoryReply:
         return HistoryReply(versions=[shown(memory) for memory in versions], count=len(versions))
     if request.view is View.DIFF:
         return _diff(ctx, request)
+    since, until = ctx.period(request.since, request.until)
     changes = past.history(
         ctx,
         reference=request.id,
-        since=ctx.moment(request.since, "since") if request.since else None,
-        until=ctx.moment(request.until, "until") if request.until else None,
+        since=since,
+        until=until,
         actor=request.actor,
         before=request.before,
         operation=request.operation,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import orjson
 
 from mnemic.core import recall as recalling
-from mnemic.core.context import GLOBAL, Context
+from mnemic.core.context import Context
 from mnemic.core.recall import Recollection
 from mnemic.dialects.framework import Example, Flags, Positional, Shape, as_json
 from mnemic.dialects.native.as_of import AsOf, at
@@ -25,6 +25,7 @@ from mnemic.dialects.native.types import (
     Tags,
     TurnShape,
     When,
+    brief_fields,
     described,
     fields_of,
     unlisted,
@@ -42,6 +43,8 @@ ENVELOPE_TOKENS = 40
 """What an answer takes beside its hits."""
 LONGEST_TEXT = 1_500
 """A longer text is cut at its end in a brief answer."""
+NARROWING = ("tags", "kinds", "since", "until", "min_relevance", "tier", "session", "actor")
+"""Arguments that can leave a relevant memory out of the answer."""
 
 
 class Detail(StrEnum):
@@ -173,6 +176,7 @@ def _share(value: float | None) -> float | None:
 
 def _query(ctx: Context, request: RecallRequest) -> Query:
     now = ctx.now()
+    since, until = ctx.period(request.since, request.until)
     return Query(
         text=request.query,
         limit=request.limit,
@@ -185,8 +189,8 @@ def _query(ctx: Context, request: RecallRequest) -> Query:
             tier=request.tier,
             session_ids=(request.session,) if request.session else None,
             actor=request.actor,
-            since=ctx.moment(request.since, "since") if request.since else None,
-            until=ctx.moment(request.until, "until") if request.until else None,
+            since=since,
+            until=until,
             alive_at=now,
         ),
     )
@@ -201,6 +205,9 @@ def _note(ctx: Context, request: RecallRequest, found: Recollection) -> str | No
     where = " and ".join(ctx.scope(request.namespace) or ("any namespace",))
     if request.as_of:
         return f"Nothing relevant was known in {where} at that time. as_of shows what was stored by then."
+    narrowed = [name for name in NARROWING if getattr(request, name)]
+    if narrowed:
+        return f"Nothing relevant in {where} passes {', '.join(narrowed)}; there may be some without."
     elsewhere = ' namespace "*" asks all.' if ctx.namespace and request.namespace is None else ""
     return f"Nothing relevant is known in {where}.{elsewhere}"
 
@@ -219,18 +226,7 @@ def shown_hit(ctx: Context, request: RecallRequest, hit: Hit) -> HitShape | Full
         return FullHitShape.model_construct(
             None, **fields_of(hit.memory), score=round(hit.score, 4), **common
         )
-    return HitShape.model_construct(None, **_brief(ctx, hit.memory), **common)
-
-
-def _brief(ctx: Context, memory: Memory) -> dict[str, Any]:
-    text, home = memory.content, ctx.namespace or GLOBAL
-    return {
-        "id": memory.id,
-        "title": None if text.startswith(memory.title.rstrip("…. ")) else memory.title,
-        "text": text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}… (`open` {memory.id} for all)",
-        "tags": list(memory.tags) or None,
-        "namespace": None if memory.namespace == home else memory.namespace,
-    }
+    return HitShape.model_construct(None, **brief_fields(ctx, hit.memory, LONGEST_TEXT), **common)
 
 
 def _turns(turns: Sequence[Memory]) -> list[TurnShape] | None:

@@ -12,7 +12,17 @@ from mnemic.core import sessions
 from mnemic.core.context import Context
 from mnemic.dialects.framework import Example, Positional, Shape
 from mnemic.dialects.native.dialect import MNEMIC
-from mnemic.dialects.native.types import MemoryShape, Name, Request, Text, Time, described, shown, unlisted
+from mnemic.dialects.native.types import (
+    ExcerptShape,
+    Name,
+    Request,
+    Text,
+    Time,
+    described,
+    excerpt_of,
+    unlisted,
+)
+from mnemic.model.memory import Memory
 from mnemic.model.session import Session
 
 
@@ -32,6 +42,8 @@ TAKES: Mapping[Step, frozenset[str]] = {
     Step.LOG: frozenset({"id", "topic", "user", "agent"}),
 }
 """What may be said with each."""
+LONGEST_EPISODE, LONGEST_MEMORY = 2_000, 300
+"""Characters: the episode is read whole, the memories around it are an overview to open from."""
 
 
 class SessionRequest(Request):
@@ -70,9 +82,9 @@ class SessionReply(Shape):
 
     session: SessionShape | None = None
     previous: SessionShape | None = None
-    episode: MemoryShape | None = None
+    episode: ExcerptShape | None = None
     turn: int | None = None
-    memories: list[MemoryShape] | None = None
+    memories: list[ExcerptShape] | None = None
 
 
 @MNEMIC.operation(
@@ -97,7 +109,7 @@ def session(ctx: Context, request: SessionRequest) -> SessionReply:
             return SessionReply(
                 session=shown_session(started.session),
                 previous=shown_session(started.previous),
-                episode=shown(started.last_episode) if started.last_episode else None,
+                episode=_episode(ctx, started.last_episode),
             )
         case Step.END:
             return _end(ctx, request)
@@ -122,9 +134,7 @@ def shown_session(session: Session | None) -> SessionShape | None:
 
 def _end(ctx: Context, request: SessionRequest) -> SessionReply:
     ended = sessions.end_open(ctx, request.id, request.summary)
-    return SessionReply(
-        session=shown_session(ended.session), episode=shown(ended.episode) if ended.episode else None
-    )
+    return SessionReply(session=shown_session(ended.session), episode=_episode(ctx, ended.episode))
 
 
 def _resume(ctx: Context, request: SessionRequest) -> SessionReply:
@@ -133,11 +143,16 @@ def _resume(ctx: Context, request: SessionRequest) -> SessionReply:
     return SessionReply(
         session=shown_session(now_in),
         previous=shown_session(found.previous),
-        episode=shown(found.last_episode) if found.last_episode else None,
+        episode=_episode(ctx, found.last_episode),
         memories=[
-            shown(memory) for memory in (*found.decisions, *found.facts, *found.inferences, *found.other)
+            excerpt_of(ctx, memory, LONGEST_MEMORY)
+            for memory in (*found.decisions, *found.facts, *found.inferences, *found.other)
         ],
     )
+
+
+def _episode(ctx: Context, episode: Memory | None) -> ExcerptShape | None:
+    return None if episode is None else excerpt_of(ctx, episode, LONGEST_EPISODE)
 
 
 def _log(ctx: Context, request: SessionRequest) -> SessionReply:

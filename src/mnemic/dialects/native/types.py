@@ -14,6 +14,7 @@ from pydantic import (
 )
 from typing_extensions import TypedDict
 
+from mnemic.core.context import GLOBAL, Context
 from mnemic.dialects.framework import Flags, Metavar, Shape
 from mnemic.dialects.json_schema import ALWAYS, UNLISTED
 from mnemic.dialects.validation import StorableText, storable
@@ -162,6 +163,21 @@ class HitShape(Shape):
     terms: dict[str, float] | None = None
 
 
+class ExcerptShape(Shape):
+    """What a memory says, in as few words as it takes to know whether to open it."""
+
+    id: int
+    title: str | None = None
+    """Only where the text does not begin with it."""
+    text: str
+    kind: str | None = None
+    """Only where it is no note."""
+    tags: list[str] | None = None
+    when: Minute
+    namespace: str | None = None
+    """Only where it is not the one this connection writes to."""
+
+
 class FullHitShape(MemoryShape):
     """The same with everything that is known of the memory."""
 
@@ -221,6 +237,26 @@ def fields_of(memory: Memory) -> dict[str, object]:
         "expires_at": memory.expires_at,
         "state": None if memory.state is State.LIVING else memory.state,
         "state_reason": memory.state_reason,
+    }
+
+
+def excerpt_of(ctx: Context, memory: Memory, longest: int) -> ExcerptShape:
+    """*memory* in short, its text cut after *longest* characters."""
+    kind = None if memory.kind == "note" else memory.kind
+    return ExcerptShape.model_construct(
+        None, **brief_fields(ctx, memory, longest), kind=kind, when=memory.occurred_at
+    )
+
+
+def brief_fields(ctx: Context, memory: Memory, longest: int) -> dict[str, Any]:
+    """What an answer of few words says of *memory*; a text of more than *longest* characters is cut at its end."""
+    text, home = memory.content, ctx.namespace or GLOBAL
+    return {
+        "id": memory.id,
+        "title": None if text.startswith(memory.title.rstrip("…. ")) else memory.title,
+        "text": text if len(text) <= longest else f"{text[:longest]}… (`open` {memory.id} for all)",
+        "tags": list(memory.tags) or None,
+        "namespace": None if memory.namespace == home else memory.namespace,
     }
 
 
