@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -242,6 +244,13 @@ def test_nothing_is_captured_outside_a_repository(cli):
     folder.mkdir()
     work(cli, folder, [(RULE, "Yes.")])
     assert cli.json("list", "-n", "*")["memories"] == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a shell")
+def test_a_hook_without_standard_input_ends_well(cli):
+    line = f"exec {sys.executable} -m mnemic hook Stop <&-"
+    done = subprocess.run(["sh", "-c", line], capture_output=True, env=cli.environment)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 import transcripts
 
 from mnemic.core.capture.conversation import Turn
-from mnemic.hooks import HOOK_CLIENTS, transcript
+from mnemic.hooks import HOOK_CLIENTS, When, transcript
 
 SAID = [("Fix the parser", "The parser is fixed."), ("よくできました", "ありがとう")]
 FORMS = {
@@ -55,6 +55,26 @@ def test_a_broken_or_unfinished_line_is_passed_over(client, tmp_path):
     file = write(tmp_path / name, SAID)
     file.write_bytes(b"{broken\n[1]\n" + file.read_bytes() + b'{"type": "user", "mess')
     assert [turn.user for turn in read(client, file)] == [user for user, _ in SAID]
+
+
+@pytest.mark.parametrize("client", FORMS)
+def test_half_an_emoji_stops_nothing(client, tmp_path):
+    name, write = FORMS[client]
+    file = write(tmp_path / name, [("Cut HALF", "\0Done")])
+    file.write_bytes(file.read_bytes().replace(b"HALF", rb"\ud83d"))
+    (turn,) = read(client, file)
+    assert (turn.user, turn.agent) == ("Cut \ufffd", "\ufffdDone")
+    event = HOOK_CLIENTS[client].read(When.PROMPT, {"session_id": "s", "prompt": "Cut \ud83d"})
+    assert event.prompt == "Cut \ufffd"
+
+
+def test_a_line_that_is_too_long_is_passed_over(tmp_path, monkeypatch):
+    file = transcripts.claude_code(tmp_path / "t.jsonl", [*SAID, ("x" * 1_000, "y"), *SAID])
+    monkeypatch.setattr(transcript, "LARGEST_LINE", 500)
+    assert [turn.user for turn in read("claude-code", file)] == [user for user, _ in (*SAID, *SAID)]
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-2])
+    assert [turn.agent for turn in read("claude-code", file)][2:] == ["The parser is fixed.", "Let me look."]
 
 
 def test_gemini_hands_over_the_turn_where_it_keeps_no_transcript():

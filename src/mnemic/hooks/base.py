@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mnemic.core.capture.conversation import Turn
-from mnemic.hooks.transcript import said
+from mnemic.hooks.transcript import said, storable
 
 
 class When(StrEnum):
@@ -68,7 +68,7 @@ def _plain(word: str) -> str:
 def text_field(payload: Mapping[str, Any], *names: str) -> str:
     """The first of these fields of *payload* that is a text and not empty."""
     found = (payload.get(name) for name in names)
-    return next((value for value in found if isinstance(value, str) and value), "")
+    return next((storable(value) for value in found if isinstance(value, str) and value), "")
 
 
 def path_field(payload: Mapping[str, Any], *names: str) -> Path | None:

@@ -33,7 +33,7 @@ def _item(held: Mapping[str, Any], end: int) -> Iterator[tuple[bool, Message]]:
 
 
 def _told(is_event: bool, is_user: bool, content: object, end: int) -> Iterator[tuple[bool, Message]]:
-    text = content if isinstance(content, str) else ""
+    text = text_of(content)
     text = said(text) if is_user else text.strip()
     if text and not text.startswith(INSTRUCTIONS):
         yield is_event, Message(is_user, text, end)

@@ -19,6 +19,7 @@ _ADDED = re.compile(
     r"|environment_context|user_instructions|hook_context|" + INJECTED + r")\b[^>]*>.*?</\1>",
     re.DOTALL,
 )
+_NO_CHARACTER = re.compile("[\0\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +41,14 @@ def lines(
     with file.open("rb") as stream:
         stream.seek(position)
         while line := stream.readline(LARGEST_LINE):
-            if not line.endswith(b"\n"):
-                return  # being written, or too long
             position += len(line)
-            if is_passed_over(line):
+            is_cut = False
+            while len(line) == LARGEST_LINE and not line.endswith(b"\n"):
+                line, is_cut = stream.readline(LARGEST_LINE), True
+                position += len(line)
+            if not line.endswith(b"\n"):
+                return  # it is being written
+            if is_cut or is_passed_over(line):
                 continue
             try:
                 held = json.loads(line)
@@ -56,12 +61,17 @@ def lines(
 def text_of(content: object) -> str:
     """The text of a message's content: a string, or a list of blocks of which those of text count."""
     if isinstance(content, str):
-        return content
+        return storable(content)
     if not isinstance(content, list):
         return ""
     blocks = (block for block in content if isinstance(block, dict))
     texts = [block["text"] for block in blocks if isinstance(block.get("text"), str)]
-    return "\n".join(texts)
+    return storable("\n".join(texts))
+
+
+def storable(text: str) -> str:
+    """*text* with a mark for what is no character: clients cut texts in the middle of an emoji."""
+    return _NO_CHARACTER.sub("\ufffd", text)
 
 
 def said(text: str) -> str:

@@ -99,6 +99,12 @@ def test_secrets_and_private_passages_are_not_kept(project):
     assert "Bob" not in stored and "password=[redacted]" in stored
 
 
+def test_a_private_passage_is_not_kept_whose_beginning_was_cut_off(project):
+    said = f"{'We talk. ' * 9_000}<private>{'x ' * 9_000}We decided to fire Bob.</private> We decided on tea."
+    kept = capture(project, "c:1", [Turn(said, "OK.", 1)])
+    assert [memory.content for memory in kept.statements] == ["We decided on tea."]
+
+
 def test_a_turn_that_is_all_private_leaves_nothing_but_its_position(project):
     kept = capture(project, "c:1", [Turn("<private>only this</private>", "Sure.", 7)])
     assert kept.turns == () and position(project, "c:1") == 7

@@ -39,6 +39,21 @@ def test_talk_about_secrets_is_kept(text):
     assert cleaned(text) == text
 
 
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("a < private >b</ private > c", "a   c"),
+        ("a <private reason='x'>b</PRIVATE>", "a"),
+        ("a <private>b <private>c</private> d</private> e", "e"),
+        ("salary 100</private> after", "after"),
+        ("a <private>b</private> c", "a   c"),
+        ("a <privateer>b", "a <privateer>b"),
+    ],
+)
+def test_private_passages_are_removed_however_their_tags_are_written(said, kept):
+    assert cleaned(said) == kept
+
+
 def test_private_passages_are_removed_even_if_left_open():
     assert cleaned("Before <private>salary 100</private> after") == "Before   after"
     assert cleaned("Before <PRIVATE>salary 100") == "Before"

@@ -41,7 +41,7 @@ def hook(run: Run, event: str, client: str) -> int:
     the exit code is 0 and the reason is in hooks.log beside the database.
     """
     run.warns = False  # an agent may take what is on standard error for a failure
-    given = sys.stdin.buffer.read(MOST_INPUT)
+    given = sys.stdin.buffer.read(MOST_INPUT) if sys.stdin else b""
     replies: queue.Queue[str | BaseException] = queue.Queue()
     around, seconds = contextvars.copy_context(), _limit(event, client)
 

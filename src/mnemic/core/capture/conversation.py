@@ -8,7 +8,7 @@ from functools import partial
 
 from mnemic.core import sessions
 from mnemic.core.capture import client_session, episode, review
-from mnemic.core.capture.secrets import cleaned
+from mnemic.core.capture.secrets import cleaned, without_private
 from mnemic.core.capture.statements import LastingStatement, lasting_statements
 from mnemic.core.context import Context
 from mnemic.core.expiry import change_after_expiry
@@ -81,7 +81,8 @@ def capture(ctx: Context, name: str, turns: Sequence[Turn], *, closes: bool = Fa
 
 
 def _prepared(turn: Turn) -> _Prepared:
-    user, agent = cleaned(_bounded(turn.user)), cleaned(turn.agent[: LONGEST_AGENT + MARGIN])
+    # The middle of a long text may hold one tag of a private passage, so that is taken out of the whole first.
+    user, agent = cleaned(_bounded(without_private(turn.user))), cleaned(turn.agent[: LONGEST_AGENT + MARGIN])
     shown = Turn(_cut(user, LONGEST_USER), _cut(agent, LONGEST_AGENT), turn.position)
     return _Prepared(shown, tuple(lasting_statements(user)))
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 
 REDACTED = "[redacted]"
-_PRIVATE = re.compile(r"<private>.*?(?:</private>|\Z)", re.DOTALL | re.IGNORECASE)
+_OPEN, _CLOSE = r"<\s*private\b[^<>]*>", r"<\s*/\s*private\s*>"
+_PRIVATE = re.compile(rf"{_OPEN}.*?(?:{_CLOSE}|\Z)", re.DOTALL | re.IGNORECASE)
+_PRIVATE_BEFORE = re.compile(rf"\A.*{_CLOSE}", re.DOTALL | re.IGNORECASE)
+"""A passage whose beginning is missing."""
 _KEY_BLOCK = re.compile(
     r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL
 )
@@ -38,7 +41,12 @@ _PLAIN_WORD = re.compile(r"[a-zäöüßéèàáíóúñ]+[.!?]?", re.IGNORECASE)
 
 def cleaned(text: str) -> str:
     """*text* without `<private>` passages, and with secrets replaced by a mark."""
-    return redacted(_PRIVATE.sub(" ", text)).strip()
+    return redacted(without_private(text)).strip()
+
+
+def without_private(text: str) -> str:
+    """*text* without `<private>` passages, whichever of their two tags are there."""
+    return _PRIVATE_BEFORE.sub(" ", _PRIVATE.sub(" ", text))
 
 
 def redacted(text: str) -> str:
