@@ -24,6 +24,19 @@ def test_a_new_memory_is_told_what_it_contradicts(ctx):
 @pytest.mark.parametrize(
     "known, new",
     [
+        ("The API is deployed on Mondays, after the tests.", "We deploy the API on Thursdays."),
+        ("The API is deployed on Mondays, after the tests.", "We ship the API on Fridays."),
+        ("Standup is at 9:30.", "The daily standup starts at 10:00."),
+    ],
+)
+def test_a_contradiction_in_other_words_is_reported(ctx, known, new):
+    first = kept(ctx, known)
+    assert [rival.memory.id for rival in rivals(ctx, kept(ctx, new))] == [first.id]
+
+
+@pytest.mark.parametrize(
+    "known, new",
+    [
         ("The office closes at six", "The office closes at six, and Ana locks the door"),
         ("Backups of the wiki run at night", "Backups of the shop run at noon"),
         ("Ola likes tea", "Per likes coffee"),

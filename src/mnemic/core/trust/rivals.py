@@ -11,11 +11,13 @@ from mnemic.model.memory import Memory
 from mnemic.search.query import content_words
 from mnemic.storage.base import Reader
 from mnemic.storage.queries import best_words, holders
+from mnemic.storage.stems import stems
 
 RAREST, NEAREST = 4, 4
 """Words of a new memory used for the look-up, and candidates compared with it."""
-SHARED = 0.5
-"""From this share of common content words on, of the shorter text."""
+SHARED = 0.3
+"""From this share of common content words on, of the shorter text. One of three is the object of "We ship the API on
+Fridays"; with less, long texts of one subject would all be compared, at 20 ms each."""
 LONGEST = 2_000
 """So long, in characters, may a memory be that is compared when it is stored."""
 
@@ -59,5 +61,9 @@ def sharing(ctx: Context, reader: Reader, memory: Memory) -> list[Memory]:
 
 def _overlap(one: Memory, other: Memory) -> float:
     """The share of the shorter text's content words that the other has too."""
-    ours, theirs = set(content_words(one.content)), set(content_words(other.content[:LONGEST]))
+    ours, theirs = _stems(one.content), _stems(other.content[:LONGEST])
     return len(ours & theirs) / min(len(ours), len(theirs)) if ours and theirs else 0.0
+
+
+def _stems(text: str) -> set[str]:
+    return set(stems(" ".join(content_words(text))))
