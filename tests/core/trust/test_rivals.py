@@ -40,6 +40,8 @@ def test_a_contradiction_in_other_words_is_reported(ctx, known, new):
         ("The office closes at six", "The office closes at six, and Ana locks the door"),
         ("Backups of the wiki run at night", "Backups of the shop run at noon"),
         ("Ola likes tea", "Per likes coffee"),
+        ("仓库的叉车由老孙负责保养。", "仓库的货架由老吴负责保养。"),
+        ("旅館の売店は夜九時に閉まる。", "旅館の貸切風呂は夜九時に閉まる。"),
     ],
 )
 def test_what_goes_together_is_not_reported(ctx, known, new):

@@ -37,7 +37,7 @@ def substitution(view: View) -> str:
         return ""
     if first.term.key.isdigit() and len(view.claim.terms) < 3:  # "(copy 1)" tells things apart
         return ""
-    if first in view.subject() and not first.is_elsewhere and view.fact.language == "en":
+    if first in view.subject() and not first.is_elsewhere and view.fact.language in ("en", *SPACELESS):
         return ""
     if first in view.subject() and first.is_elsewhere and _changes_sides(view):
         return f"memory has them the other way round: {quoted(view.fact)}"
