@@ -55,7 +55,7 @@ def one_statement(ctx: Context, request: Nothing) -> Done:
     running.append("one_statement")
     try:
         endless = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT count(*) FROM c"
-        ctx.store.read()._connection.execute(endless)  # type: ignore[attr-defined]
+        ctx.store.read()._db.execute(endless)  # type: ignore[attr-defined]
         return Done()
     finally:
         running.remove("one_statement")

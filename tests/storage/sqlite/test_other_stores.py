@@ -164,7 +164,7 @@ def test_what_a_stopped_process_left_in_its_log_is_read(theirs: Path, tmp_path: 
 
 def test_it_cannot_be_written(theirs: Path):
     def write(reader: Reader) -> None:
-        reader._connection.execute("DELETE FROM memory")  # type: ignore[attr-defined]
+        reader._db.execute("DELETE FROM memory")  # type: ignore[attr-defined]
 
     def begin(reader: Reader) -> None:
         reader._store.write(operation="x", actor="x", at=1)  # type: ignore[attr-defined]

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from types import FunctionType, GeneratorType
+from types import GeneratorType
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import orjson
@@ -16,8 +16,9 @@ import psycopg
 from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict
 
-from mnemic.errors import Busy, Cancelled, Conflict, Invalid, MnemicError, StoreUnusable, Unavailable
+from mnemic.errors import Busy, Conflict, Invalid, MnemicError, StoreUnusable, Unavailable
 from mnemic.storage.cancellation import is_cancelled
+from mnemic.storage.engine_errors import busy, cancelled, closed, each_method
 from mnemic.storage.postgres.inserts import Inserts, statement
 from mnemic.storage.postgres.pooler import ServerConnection
 from mnemic.storage.postgres.row_security import EVERYWHERE, ROW_SCOPE, SET_ROW_SCOPE
@@ -480,27 +481,12 @@ def address_name(url: str) -> str:
     return f"postgresql://{parts.get('host') or 'localhost'}:{parts.get('port') or 5432}/{database}"
 
 
-def busy() -> MnemicError:
-    """The refusal of a write while somebody else is writing."""
-    return Busy("The memory is busy: another process kept it locked. Nothing was written; try again.")
+def in_our_words(*shared: type) -> Callable[[type[T]], type[T]]:
+    """A reader whose public methods raise our errors for the driver's, and Cancelled if its caller has left.
 
-
-def cancelled() -> MnemicError:
-    """What ends the work for a caller who has left."""
-    return Cancelled("The caller left before the answer. Nothing was written.")
-
-
-def closed() -> MnemicError:
-    """The error for calls on a closed store."""
-    return StoreUnusable("The memory has been closed.")
-
-
-def in_our_words(reader: type[T]) -> type[T]:
-    """*reader* with every public method raising our errors for the driver's, and Cancelled if its caller has left."""
-    for name, method in list(vars(reader).items()):
-        if isinstance(method, FunctionType) and not name.startswith("_"):
-            setattr(reader, name, _translated(method))
-    return reader
+    So do those it has from the *shared* classes, which know no driver.
+    """
+    return functools.partial(each_method, shared, _translated)
 
 
 def _translated(method: Callable[..., Any]) -> Callable[..., Any]:

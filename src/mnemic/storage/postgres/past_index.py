@@ -7,7 +7,7 @@ the rest.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from mnemic.model.filter import Filter
@@ -47,7 +47,6 @@ FROM mnemic.statement s JOIN mnemic.passage p
 WHERE p.model_id = %(model)s AND s.since <= %(sequence)s AND (s.until IS NULL OR s.until > %(sequence)s)
   AND s.memory_id = ANY(%(ids)s::bigint[])
 """
-LEAST_IDF = 1e-6
 
 
 class PastIndex:
@@ -117,13 +116,3 @@ class PastIndex:
     def _matrix(self, db: Executor, model: tuple[int, int], memory_ids: Sequence[int]) -> Matrix:
         values = {"model": model[0], "ids": list(memory_ids), "sequence": self.sequence}
         return self._index.matrix_of(*model, map(PassageRow._make, rows(db, PASSAGES, values)))
-
-
-def _idf(total: int, holders: int) -> float:
-    """How much a word counts in BM25 that *holders* of *total* texts hold."""
-    return max(LEAST_IDF, math.log((total - holders + 0.5) / (holders + 0.5)))
-
-
-def present_idf(total: int, holders: Mapping[str, int], term: str) -> Callable[[int], float]:
-    """How much *term* counts today; a word that nothing holds today counts by those that held it then."""
-    return lambda held: _idf(max(total, held), holders[term] or held)

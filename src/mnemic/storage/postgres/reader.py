@@ -131,7 +131,7 @@ SELECT value FROM meta WHERE key = %s
 ALL_LIVING = Filter()
 
 
-@in_our_words
+@in_our_words()
 class PostgresReader(SearchReader):
     """The Reader of the PostgreSQL engine."""
 

@@ -6,18 +6,19 @@ The server answers if the store is too large for the index (`capacity.py`). With
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import psycopg
 
-from mnemic.model.candidates import WORD_DEPTH, Ask, Candidate, Candidates, Statistics, Weights
-from mnemic.model.filter import LIVING_ONLY, Filter
+from mnemic.model.candidates import Ask, Statistics
+from mnemic.model.filter import Filter
+from mnemic.storage import index_answers
 from mnemic.storage.base import Nearness, Traits
-from mnemic.storage.index import Ranked
+from mnemic.storage.candidate_reader import CandidateReader
 from mnemic.storage.postgres import bm25, memories, spelling, words
 from mnemic.storage.postgres.bm25 import Bm25, Choice, Passing
 from mnemic.storage.postgres.connection import Executor, Held, in_our_words, our_errors
@@ -29,7 +30,7 @@ from mnemic.storage.sqlite import fts
 
 if TYPE_CHECKING:
     from mnemic.model.vectors import Embedding, Reading
-    from mnemic.storage.arrays import Flags, Numbers
+    from mnemic.storage.arrays import Flags
     from mnemic.storage.index import Matrix, Slots, Snapshot
     from mnemic.storage.postgres.database import OpenedStore
     from mnemic.storage.postgres.knn import Knn
@@ -59,20 +60,10 @@ HOLDERS = """
 SELECT count(*) FROM words WHERE tokens && %(tokens)s::text[] AND (%(spaces)s::integer[] IS NULL
   OR namespace_id = ANY(%(spaces)s::integer[]))
 """
-UNTOLD = Traits(1.0, None, 0)
 
 
-class _Matches(NamedTuple):
-    """How well memories match by words and by vectors, and their places."""
-
-    by_words: Mapping[int, float]
-    near: Mapping[int, Nearness]
-    words_ranks: Mapping[int, int]
-    near_ranks: Mapping[int, int]
-
-
-@in_our_words
-class SearchReader:
+@in_our_words(CandidateReader)
+class SearchReader(CandidateReader):
     """What a Reader answers by words, vectors and attributes."""
 
     def __init__(self, store: OpenedStore, db: Executor):
@@ -85,6 +76,11 @@ class SearchReader:
     def may_retry(self, error: psycopg.Error) -> bool:
         """Whether somebody above tries again after *error*; for a reader nobody does."""
         return False
+
+    @property
+    def needs_rows(self) -> bool:
+        """An index knows no policy: what it finds for a limited caller is looked up in `memory`, which does."""
+        return self._db.row_scope not in (None, EVERYWHERE)
 
     @property
     def _is_held(self) -> bool:
@@ -142,63 +138,7 @@ class SearchReader:
         """Which memories *wanted* lets pass, for a search by the server."""
         if wanted.is_plain:
             return Passing(self._left_out(wanted), None, {})
-        return Passing((), *memories.where(replace(_among_living(wanted), namespaces=None)))
-
-    def candidates(self, ask: Ask) -> Candidates:
-        """The memories that *ask* describes, with what it wants of each, all from one moment."""
-        with self.at_one_moment():
-            return self._found(ask) if ask.ids is None else self._given(ask, ask.ids)
-
-    def _found(self, ask: Ask) -> Candidates:
-        """The best by words and the nearest."""
-        limit = ask.depth if ask.text is None else max(WORD_DEPTH, ask.depth)
-        by_words = self.best_words(ask, limit) if ask.terms and ask.depth > 0 else {}
-        best = list(by_words) if ask.weights else list(by_words)[: ask.depth]
-        near: dict[int, Nearness] = {}
-        if ask.text is not None:
-            nearest = self.nearest(ask.text, ask.filter, limit=ask.depth, at_least=ask.min_similarity)
-            near = {one.memory_id: one for one in nearest}
-        near_ranks = _ranks(near)
-        if ask.text is not None:
-            near |= self.similarities(ask.text, [number for number in best if number not in near])
-        numbers = list(dict.fromkeys((*best, *near)))
-        return self._described(ask, numbers, _Matches(by_words, near, _ranks(best), near_ranks))
-
-    def _given(self, ask: Ask, memory_ids: Sequence[int]) -> Candidates:
-        """Exactly these memories."""
-        near = {} if ask.text is None else self.similarities(ask.text, memory_ids)
-        if ask.text is not None and ask.filter.states != LIVING_ONLY:
-            near |= self._left_similarities(ask.text, [one for one in memory_ids if one not in near])
-        return self._described(ask, list(memory_ids), _Matches({}, near, {}, {}))
-
-    def _described(self, ask: Ask, memory_ids: Sequence[int], found: _Matches) -> Candidates:
-        """These memories with what *ask* wants of each; with traits, without those that have none."""
-        # An index knows no policy: what it finds for a limited caller is looked up in `memory`, which does.
-        is_looked_up = ask.has_traits or self._db.row_scope not in (None, EVERYWHERE)
-        traits = self._traits(memory_ids) if is_looked_up else dict.fromkeys(memory_ids, UNTOLD)
-        placed = [number for number, one in traits.items() if one.session_id is not None]
-        beside = self._neighbours(placed) if placed else {}
-        statements = [one.statement_id for one in found.near.values()]
-        openings = self._openings(statements, ask.opening) if ask.opening and statements else {}
-        vectors = self.vectors(memory_ids) if ask.has_vectors else {}
-        shares = self.shares_of(ask.shares, ask.filter, list(traits)) if ask.shares else []
-        told = {}
-        for number in (number for number in memory_ids if number in traits):
-            near = found.near.get(number)
-            similarity, statement = (near.similarity, near.statement_id) if near else (0.0, None)
-            told[number] = Candidate(
-                number,
-                found.by_words.get(number, 0.0),
-                similarity,
-                statement,
-                found.words_ranks.get(number),
-                found.near_ranks.get(number),
-                *traits[number],
-                beside.get(number, ()),
-                "" if statement is None else openings.get(statement, ""),
-                None if statement is None else vectors.get(statement),
-            )
-        return Candidates(told, tuple(shares))
+        return Passing((), *memories.where(replace(index_answers.among_living(wanted), namespaces=None)))
 
     def statistics(self, terms: Sequence[str], namespaces: Sequence[str] | None) -> Statistics:
         """How many memories are living in these namespaces (or in all), and how many of them hold each term."""
@@ -223,20 +163,13 @@ class SearchReader:
                 return served.best(groups, Choice(self._passing(ask.filter), ask.every, ask.weights, limit))
             found = at.words.ranked(at.source, groups, scope, every=ask.every, can_read=True)
             assert found is not None, "postings can be read"
-            return self._best(at, self._filtered(at, found, _among_living(ask.filter)), ask.weights, limit)
+            wanted = index_answers.among_living(ask.filter)
+            found = index_answers.passing(at, found, wanted, self._left_out(wanted))
+            return index_answers.best(at, found, ask.weights, limit, self._uses)
 
-    def _best(self, at: Snapshot, found: Ranked, weights: Weights | None, limit: int) -> dict[int, float]:
-        """The *limit* best of those *found*, by BM25 or by that plus *weights*, in the order of BM25."""
-        from mnemic.storage.arrays import best
-
-        if weights is not None and len(found.slots) > limit:
-            chosen = best(limit, found.bm25 + at.columns.merits(found.slots, weights))
-            found = Ranked(found.slots[chosen], found.bm25[chosen])
-            uses = rows(self._db, USES, (_numbers(at, found.slots).tolist(),))
-            at.columns.note_uses(dict(uses))
-        chosen = best(limit, found.bm25)
-        numbers = _numbers(at, found.slots[chosen])
-        return dict(zip(numbers.tolist(), found.bm25[chosen].tolist(), strict=True))
+    def _uses(self, memory_ids: Sequence[int]) -> dict[int, int]:
+        """How often these memories were used."""
+        return dict(rows(self._db, USES, (memory_ids,)))
 
     def shares_of(
         self, terms: Sequence[str], wanted: Filter, memory_ids: Sequence[int]
@@ -273,19 +206,6 @@ class SearchReader:
         """The forms of each term; stems are left out as long as no text has any."""
         has_stems = any(getattr(term, "stems", ()) for term in terms) and words.holds_stems(self._db)
         return [fts.forms(term, has_stems=has_stems) for term in terms]
-
-    def _filtered(self, at: Snapshot, found: Ranked, wanted: Filter) -> Ranked:
-        """Those *found* that pass *wanted*."""
-        without = self._left_out(wanted)
-        if wanted.is_plain and not without:
-            return found
-        from mnemic.numeric import np
-        from mnemic.storage.arrays import taken
-
-        stays = ~np.isin(_numbers(at, found.slots), without)
-        if not wanted.is_plain:
-            stays &= taken(at.columns.passing(at.source, wanted), found.slots)
-        return Ranked(found.slots[stays], found.bm25[stays])
 
     def _frequencies(self, at: Snapshot, groups: Sequence[Group], scope: Scope) -> dict[Group, int]:
         if scope == ():
@@ -337,13 +257,9 @@ class SearchReader:
         with self._moment() as at:
             if knn := self._served_vectors():
                 return self._served_nearest(knn, text, wanted, limit, at_least)
-            compared = self._compared_with(at, text)
+            compared = index_answers.compared(text, self._matrices(at))
             scope = self._matrix_scope(at, wanted) if compared else {}
-        found = [
-            scaled(one.scale, matrix.nearest(one.vector, limit, at_least=one.scale.cosine(at_least), **scope))
-            for one, matrix in compared
-        ]
-        return best_of(found, limit) if found else []
+        return index_answers.nearest(compared, limit, at_least, **scope)
 
     def _served_nearest(
         self, knn: Knn, text: Embedding, wanted: Filter, limit: int, at_least: float
@@ -357,7 +273,7 @@ class SearchReader:
             )
             for one, model in self._modelled(text)
         ]
-        return best_of(found, limit) if found else []
+        return best_of(found, limit)
 
     def _modelled(self, text: Embedding) -> list[tuple[Reading, tuple[int, int]]]:
         """The readings of *text* whose model has vectors here, each with its number and dimension."""
@@ -374,16 +290,11 @@ class SearchReader:
         models = self._known_models()
         return {name: at.matrix(*model, name) for name, model in models.items()}
 
-    def _compared_with(self, at: Snapshot, text: Embedding) -> list[tuple[Reading, Matrix]]:
-        """The readings of *text* whose model has vectors here, each with these."""
-        matrices = self._matrices(at)
-        return [(one, matrices[one.model]) for one in text.readings if one.model in matrices]
-
     def _matrix_scope(self, at: Snapshot, wanted: Filter) -> dict[str, Any]:
         """Which memories pass *wanted*, as a mask for a matrix."""
         passing: tuple[Slots, Flags] | None = None
         if not wanted.is_plain:
-            living = _among_living(wanted)
+            living = index_answers.among_living(wanted)
             passing = at.columns.slots, at.columns.passing(at.source, living)
         return {
             "namespace_ids": self._namespace_ids(wanted),
@@ -402,36 +313,26 @@ class SearchReader:
                     scaled(one.scale, knn.similarities(self._db, model, one.vector, memory_ids))
                     for one, model in self._modelled(text)
                 ]
-                return {one.memory_id: one for one in best_of(near, count)} if near else {}
-            compared = self._compared_with(at, text)
-        found = [
-            scaled(one.scale, matrix.nearest(one.vector, count, only=memory_ids)) for one, matrix in compared
-        ]
-        return {near.memory_id: near for near in best_of(found, count)} if found else {}
+                return index_answers.by_memory(best_of(near, count))
+            compared = index_answers.compared(text, self._matrices(at))
+        return index_answers.by_memory(index_answers.nearest(compared, count, only=memory_ids))
 
     def _left_similarities(self, text: Embedding, memory_ids: Sequence[int]) -> dict[int, Nearness]:
         """The same for memories that have left the index, by the vectors they left it with."""
         if not memory_ids:
             return {}
         source, count = PostgresSource(self._db), len(memory_ids)
-        found = []
-        for one in text.readings:
-            if model := self._store.known_model(self._db, one.model):
-                left = self._store.index.matrix_of(*model, source.passages_left(model[0], memory_ids))
-                found.append(scaled(one.scale, left.nearest(one.vector, count)))
-        return {near.memory_id: near for near in best_of(found, count)} if found else {}
+        left = {
+            name: self._store.index.matrix_of(*model, source.passages_left(model[0], memory_ids))
+            for name, model in self._store.known_models(self._db).items()
+        }
+        return index_answers.by_memory(index_answers.nearest(index_answers.compared(text, left), count))
 
     def vectors(self, memory_ids: Sequence[int]) -> dict[int, Reading]:
         """The unit vector of each statement of these living memories that has one, by the statement's number."""
-        from mnemic.model.vectors import Reading
-
         with self._moment() as at:
             matrices = self._read_matrices(memory_ids) if self._served_vectors() else self._matrices(at)
-        return {
-            number: Reading(name, vector)
-            for name, matrix in matrices.items()
-            for number, vector in matrix.of(memory_ids).items()
-        }
+        return index_answers.vectors(matrices, memory_ids)
 
     def _read_matrices(self, memory_ids: Sequence[int]) -> dict[str, Matrix]:
         """The vectors of these memories, read for this question, by the model's name."""
@@ -465,19 +366,3 @@ class SearchReader:
     def _openings(self, statement_ids: Sequence[int], characters: int) -> dict[int, str]:
         """The first *characters* of these statements."""
         return dict(rows(self._db, OPENINGS, (characters, list(statement_ids))))
-
-
-def _ranks(numbers: Iterable[int]) -> dict[int, int]:
-    """The place of each number, from 1."""
-    return {number: rank for rank, number in enumerate(numbers, 1)}
-
-
-def _numbers(at: Snapshot, slots: Numbers) -> Numbers:
-    """The numbers of the memories in these *slots* of the words."""
-    numbers: Numbers = at.words.slots.numbers[slots]
-    return numbers
-
-
-def _among_living(wanted: Filter) -> Filter:
-    """*wanted* limited to the living: only they are in the index."""
-    return replace(wanted, states=wanted.states & LIVING_ONLY)

@@ -16,20 +16,12 @@ from mnemic.model.access import EVERYTHING, Scope
 from mnemic.model.change import Position
 from mnemic.model.time import Moment
 from mnemic.storage.base import Progress, Reader, Store, Writer
+from mnemic.storage.engine_errors import closed
 from mnemic.storage.index import OpenIndex
 from mnemic.storage.postgres import integrity, journal, pgvector, upkeep
 from mnemic.storage.postgres.as_of import PastStore
 from mnemic.storage.postgres.capacity import INDEX_BYTES, Capacity
-from mnemic.storage.postgres.connection import (
-    Held,
-    Pool,
-    Pooled,
-    Row,
-    closed,
-    location,
-    our_errors,
-    patiently,
-)
+from mnemic.storage.postgres.connection import Held, Pool, Pooled, Row, location, our_errors, patiently
 from mnemic.storage.postgres.database import OpenedStore
 from mnemic.storage.postgres.index_source import BEGIN
 from mnemic.storage.postgres.migrations import migrate, refuse_unfinished_copy

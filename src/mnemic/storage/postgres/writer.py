@@ -37,6 +37,7 @@ from mnemic.storage.change_fields import (
     kept_and_added,
     of_session,
 )
+from mnemic.storage.engine_errors import busy
 from mnemic.storage.postgres import (
     claims,
     cooccurrence,
@@ -51,7 +52,7 @@ from mnemic.storage.postgres import (
     versions,
     words,
 )
-from mnemic.storage.postgres.connection import Held, Unanswered, busy, in_our_words, is_passing
+from mnemic.storage.postgres.connection import Held, Unanswered, in_our_words, is_passing
 from mnemic.storage.postgres.memories import as_json
 from mnemic.storage.postgres.reader import PostgresReader
 from mnemic.storage.postgres.rows import row, rows, value
@@ -222,7 +223,7 @@ class _Place:
     """Whether nothing has been written in this transaction."""
 
 
-@in_our_words
+@in_our_words()
 class PostgresWriter(PostgresReader):
     """The Writer of the PostgreSQL engine, inside one transaction."""
 

@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
-from types import FunctionType, GeneratorType
+from types import GeneratorType
 from typing import Any, TypeVar
 
 import apsw
 
-from mnemic.errors import Busy, Cancelled, Conflict, ForeignFile, MnemicError, StoreUnusable
+from mnemic.errors import Conflict, ForeignFile, MnemicError, StoreUnusable
 from mnemic.storage.cancellation import is_cancelled
+from mnemic.storage.engine_errors import busy, cancelled, closed, each_method
 from mnemic.storage.files import HELD, make_folder
 from mnemic.storage.sqlite.schema import APPLICATION_ID, MIGRATIONS
 
@@ -91,34 +92,12 @@ def ours(error: apsw.Error, where: str) -> Exception:
     return error
 
 
-def busy() -> MnemicError:
-    """The refusal of a write while somebody else is writing."""
-    return Busy("The memory is busy: another process kept it locked. Nothing was written; try again.")
+def in_our_words(*shared: type) -> Callable[[type[T]], type[T]]:
+    """A reader whose public methods raise our errors for the driver's, and Cancelled if its caller has left.
 
-
-def cancelled() -> MnemicError:
-    """What ends the work for a caller who has left."""
-    return Cancelled("The caller left before the answer. Nothing was written.")
-
-
-def closed() -> MnemicError:
-    """The error for calls on a closed store."""
-    return StoreUnusable("The memory has been closed.")
-
-
-def in_our_words(reader: type[T]) -> type[T]:
-    """*reader* with every public method raising our errors for the driver's, and Cancelled if its caller has left."""
-    return each_method(reader, reader, _cancellable)
-
-
-def each_method(
-    reader: type[T], family: type, changed: Callable[[Callable[..., Any]], Callable[..., Any]]
-) -> type[T]:
-    """*reader* with every public method of *family* as *changed* makes it."""
-    for name, method in list(vars(family).items()):
-        if isinstance(method, FunctionType) and not name.startswith("_"):
-            setattr(reader, name, changed(method))
-    return reader
+    So do those it has from the *shared* classes, which know no driver.
+    """
+    return functools.partial(each_method, shared, _cancellable)
 
 
 def translated(method: Callable[..., Any]) -> Callable[..., Any]:

@@ -17,15 +17,11 @@ from mnemic.model.access import EVERYTHING, Scope
 from mnemic.model.change import Position
 from mnemic.model.time import Moment
 from mnemic.storage.base import Progress, Reader, Store, Writer
+from mnemic.storage.engine_errors import closed
 from mnemic.storage.index import Index
 from mnemic.storage.scoped import scoped_reader, scoped_writer
 from mnemic.storage.sqlite import fts, integrity, journal, trigram
-from mnemic.storage.sqlite.connection import (
-    close_in_time,
-    closed,
-    connect,
-    our_errors,
-)
+from mnemic.storage.sqlite.connection import close_in_time, connect, our_errors
 from mnemic.storage.sqlite.memories import as_json
 from mnemic.storage.sqlite.migrations import back_up
 from mnemic.storage.sqlite.reader import SqliteReader

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import apsw
 
 from mnemic.model.filter import Filter
 from mnemic.storage.base import Nearness
+from mnemic.storage.past_search import bm25_idf
 from mnemic.storage.source import PassageRow
 from mnemic.storage.sqlite import fts, memories
 from mnemic.storage.sqlite.memories import as_json
@@ -61,7 +62,6 @@ FROM main.passage p CROSS JOIN main.statement s ON s.id = p.statement_id
 WHERE p.id > :known_passage AND p.id <= :passage AND p.model_id = :model
   AND s.since <= :sequence AND (s.until IS NULL OR s.until > :sequence)
 """
-LEAST_IDF = 1e-6
 
 
 class PastIndex:
@@ -137,7 +137,7 @@ class PastIndex:
         for form in group:
             expression = fts.match_expression([(form,)], None, every=True)
             found = rows(connection, HOLDING, (expression,))
-            counted = _idf(total, len(found))
+            counted = bm25_idf(total, len(found))
             for version, score in found:
                 if (number := wordings.get(version)) is not None:
                     adds[number] = max(adds.get(number, 0.0), score / counted)
@@ -201,13 +201,3 @@ class _Vectors:
             self.matrix.add(map(PassageRow._make, cursor))
             self._known |= fresh
         self._passage = passage
-
-
-def _idf(total: int, holders: int) -> float:
-    """How much a word counts in BM25 that *holders* of *total* texts hold."""
-    return max(LEAST_IDF, math.log((total - holders + 0.5) / (holders + 0.5)))
-
-
-def present_idf(total: int, holders: Mapping[str, int], term: str) -> Callable[[int], float]:
-    """How much *term* counts today; a word that nothing holds today counts by those that held it then."""
-    return lambda held: _idf(max(total, held), holders[term] or held)

@@ -137,13 +137,13 @@ SELECT value FROM meta WHERE key = ?
 ALL_LIVING = Filter()
 
 
-@in_our_words
+@in_our_words()
 class SqliteReader(SearchReader):
     """The Reader of the SQLite engine, over one connection."""
 
     def get(self, memory_ids: Sequence[int]) -> list[Memory]:
         """The memories with these numbers, in the order given; unknown numbers are left out."""
-        return memories.many(self._connection, memory_ids) if memory_ids else []
+        return memories.many(self._db, memory_ids) if memory_ids else []
 
     def ids_named(
         self, name: str, namespaces: Sequence[str] | None, state: State = State.LIVING
@@ -151,8 +151,8 @@ class SqliteReader(SearchReader):
         """The living memories (or the placeholders) of this chosen name, at most one in each of *namespaces*."""
         key = name_key(name)
         if namespaces is None:
-            return column(self._connection, memories.NAMED_ANYWHERE[state], (key,))
-        found = (row(self._connection, memories.NAMED[state], (space, key)) for space in namespaces)
+            return column(self._db, memories.NAMED_ANYWHERE[state], (key,))
+        found = (row(self._db, memories.NAMED[state], (space, key)) for space in namespaces)
         return [one[0] for one in found if one]
 
     def select(
@@ -180,28 +180,28 @@ class SqliteReader(SearchReader):
         sql = (SELECT_BY_NUMBER if is_by_number else SELECT_IDS).format(
             conditions=conditions, order=_sorting(order, is_reversed)
         )
-        return column(self._connection, sql, {**values, "limit": limit, "offset": offset, "after": after})
+        return column(self._db, sql, {**values, "limit": limit, "offset": offset, "after": after})
 
     def _selected(self, wanted: Filter, order: str, limit: int, offset: int, after: int) -> list[int]:
         """The few memories to which an index leads, in this order; sorted, since that keeps SQLite on the index."""
         conditions, values = memories.where(wanted)
         sql = SELECT_IDS.format(conditions=f"+m.id > :after AND {conditions}", order=f"+{order}")
-        return column(self._connection, sql, {**values, "limit": limit, "offset": offset, "after": after})
+        return column(self._db, sql, {**values, "limit": limit, "offset": offset, "after": after})
 
     def look(self, wanted: Filter | Sequence[int], shape: type[S]) -> list[S]:
         """The memories that pass *wanted*, or have these numbers, as rows of *shape*."""
         if isinstance(wanted, Filter):
             conditions, values = self._where(wanted) if wanted.ids is None else memories.where(wanted)
-            return look.look(self._connection, conditions, values, shape, "ORDER BY m.id")
+            return look.look(self._db, conditions, values, shape, "ORDER BY m.id")
         numbers = {"ids": as_json(list(wanted))}
-        return look.look(self._connection, memories.CONDITIONS["ids"], numbers, shape, "ORDER BY m.id")
+        return look.look(self._db, memories.CONDITIONS["ids"], numbers, shape, "ORDER BY m.id")
 
     def tally(self, wanted: Filter, by: str) -> dict[str, int]:
         """How many memories pass *wanted*, by one of their columns; the largest first."""
         groups = self._kept_groups(wanted, by)
         if groups is None:
             conditions, values = self._where(wanted)
-            groups = rows(self._connection, TALLIES[by].format(conditions=conditions), values)
+            groups = rows(self._db, TALLIES[by].format(conditions=conditions), values)
         return _summed(groups)
 
     def _kept_groups(self, wanted: Filter, by: str) -> list[Row] | None:
@@ -222,19 +222,19 @@ class SqliteReader(SearchReader):
         self, wanted: Filter, direction: Direction = Direction.BOTH, types: Sequence[str] | None = None
     ) -> list[int]:
         """The memories that pass *wanted* and have no link in this direction, of these types or of any, by number."""
-        return edges.unlinked(self._connection, wanted, direction, types)
+        return edges.unlinked(self._db, wanted, direction, types)
 
     def standards(self) -> list[tuple[str, int | None, str | None]]:
         """The settings of each namespace that has some: its name, standard memory and parent."""
-        return [(name, standard, parent) for name, standard, parent in rows(self._connection, STANDARDS)]
+        return [(name, standard, parent) for name, standard, parent in rows(self._db, STANDARDS)]
 
     def search_substring(
         self, needle: str, wanted: Filter, *, after: int = 0, limit: int | None = None
     ) -> list[int]:
         """The first *limit* memories above number *after* that pass and hold *needle*, by number."""
-        if not self._connection.in_transaction:
+        if not self._db.in_transaction:
             self._store.index_substrings()
-        return trigram.search(self._connection, self._store.rarity, needle, wanted, after, limit)
+        return trigram.search(self._db, self._store.rarity, needle, wanted, after, limit)
 
     def size_bytes(self) -> int:
         """How much room the store takes."""
@@ -243,7 +243,7 @@ class SqliteReader(SearchReader):
     def same_texts(self, bodies: Sequence[str], namespaces: Sequence[str] | None) -> dict[str, int]:
         """For each of *bodies* that is the whole body of a living memory: one such."""
         digests = {body: fingerprint.digest(body) for body in bodies}
-        found = rows(self._connection, memories.SAME_TEXTS, (as_json(list(digests.values())),))
+        found = rows(self._db, memories.SAME_TEXTS, (as_json(list(digests.values())),))
         known = {
             digest: int(number)
             for digest, number, namespace in reversed(found)
@@ -253,49 +253,49 @@ class SqliteReader(SearchReader):
 
     def near_duplicates(self, body: str, wanted: Filter, *, limit: int) -> list[int]:
         """Up to *limit* memories that may say nearly what *body* says. Most that do are found, and some that do not."""
-        return minhash.alike(self._connection, body, wanted, limit)
+        return minhash.alike(self._db, body, wanted, limit)
 
     def near_duplicate_pairs(self, wanted: Filter, *, limit: int) -> list[tuple[int, int]]:
         """Up to *limit* pairs of memories of one namespace that may say nearly the same, the smaller number first."""
-        return minhash.pairs(self._connection, wanted, limit)
+        return minhash.pairs(self._db, wanted, limit)
 
     def overdue(self, now: Moment) -> list[int]:
         """The living memories whose time was over at *now*."""
-        return column(self._connection, memories.EXPIRED, {"alive_at": now})
+        return column(self._db, memories.EXPIRED, {"alive_at": now})
 
     def edges(self, wanted: EdgeFilter, *, after: int = 0, limit: int | None = None) -> list[Edge]:
         """The links that pass *wanted*, by number."""
-        return edges.select(self._connection, wanted, after, limit)
+        return edges.select(self._db, wanted, after, limit)
 
     def look_edges(
         self, wanted: EdgeFilter, shape: type[S], *, after: int = 0, limit: int | None = None
     ) -> list[S]:
         """The same links as rows of *shape*."""
-        return edges.look(self._connection, wanted, shape, after, limit)
+        return edges.look(self._db, wanted, shape, after, limit)
 
     def edge_tally(self, wanted: EdgeFilter) -> dict[str, int]:
         """How many links of each type pass *wanted*."""
-        return edges.tally(self._connection, wanted)
+        return edges.tally(self._db, wanted)
 
     def sessions(
         self, wanted: SessionFilter = ANY_SESSION, *, limit: int | None = None, newest_first: bool = False
     ) -> list[Session]:
         """The sessions that pass *wanted*, by number."""
-        return sessions.select(self._connection, wanted, limit=limit, newest_first=newest_first)
+        return sessions.select(self._db, wanted, limit=limit, newest_first=newest_first)
 
     def session_count(self, wanted: SessionFilter = ANY_SESSION) -> int:
         """How many sessions pass *wanted*."""
-        return sessions.count(self._connection, wanted)
+        return sessions.count(self._db, wanted)
 
     def journal(
         self, wanted: ChangeFilter = ANY_CHANGE, *, limit: int | None = None, newest_first: bool = False
     ) -> Iterator[Change]:
         """The changes that pass, in order, with statements given as texts."""
-        return journal.read(self._connection, wanted, limit=limit, newest_first=newest_first)
+        return journal.read(self._db, wanted, limit=limit, newest_first=newest_first)
 
     def changes(self, after: Position, *, limit: int | None = None) -> Iterator[Change]:
         """The changes after *after*: with one writer at a time, all that are committed are settled."""
-        return journal.read(self._connection, ChangeFilter(after=after), limit=limit)
+        return journal.read(self._db, ChangeFilter(after=after), limit=limit)
 
     def recalls(
         self,
@@ -310,7 +310,7 @@ class SqliteReader(SearchReader):
     ) -> list[RecallEntry]:
         """The first *limit* entries of the recall log that pass; those of *visible* namespaces alone, if given."""
         return recall_log.select(
-            self._connection,
+            self._db,
             limit=limit,
             newest_first=newest_first,
             after=after,
@@ -328,7 +328,7 @@ class SqliteReader(SearchReader):
         if unclaimed_at is not None:
             conditions, values = f"{conditions} AND {claims.UNCLAIMED}", {**values, "now": unclaimed_at}
         sql = PENDING.format(conditions=conditions)
-        return [Pending(*one) for one in rows(self._connection, sql, {**values, "limit": limit})]
+        return [Pending(*one) for one in rows(self._db, sql, {**values, "limit": limit})]
 
     def backlog(self, wanted: Filter = ALL_LIVING, *, looked_at: int | None = None) -> int:
         """How many statements of memories that pass wait for their vectors."""
@@ -338,27 +338,27 @@ class SqliteReader(SearchReader):
 
     def versions(self, subject: Subject, numbers: Sequence[int]) -> dict[int, Version]:
         """The versions kept of these memories, links or sessions."""
-        return versions.versions(self._connection, subject, numbers)
+        return versions.versions(self._db, subject, numbers)
 
     def aliases(self, wanted: AliasFilter) -> list[tuple[str, int]]:
         """The aliases that pass, each with the id of its memory."""
-        return versions.aliases(self._connection, wanted)
+        return versions.aliases(self._db, wanted)
 
     def setting(self, name: str) -> str | None:
         """What was kept under *name* by `put_setting`, or None."""
-        found = row(self._connection, SETTING, (name,))
+        found = row(self._db, SETTING, (name,))
         return found[0] if found else None
 
     def companions(self, memory_ids: Sequence[int] | None = None) -> Iterator[tuple[int, int, Companionship]]:
         """The pairs of these memories, or of all, that were answered together."""
         if memory_ids is None:
-            return cooccurrence.every(self._connection)
-        return iter(cooccurrence.among(self._connection, memory_ids))
+            return cooccurrence.every(self._db)
+        return iter(cooccurrence.among(self._db, memory_ids))
 
     def tokens(self, token_hash: bytes | None = None) -> list[Token]:
         """The access tokens, by name; or the one with this hash."""
         asked = (tokens.ALL, ()) if token_hash is None else (tokens.BY_HASH, (token_hash,))
-        return [tokens.decode(one) for one in rows(self._connection, *asked)]
+        return [tokens.decode(one) for one in rows(self._db, *asked)]
 
 
 def _sorting(order: Order, is_reversed: bool) -> str:

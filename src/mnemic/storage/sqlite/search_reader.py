@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from mnemic.model.candidates import WORD_DEPTH, Ask, Candidate, Candidates, Statistics, Weights
+from mnemic.model.candidates import Ask, Statistics
 from mnemic.model.filter import LIVING_ONLY, Filter
+from mnemic.storage import index_answers
 from mnemic.storage.base import Nearness, Traits
-from mnemic.storage.index import Ranked
-from mnemic.storage.scale import best_of, scaled
+from mnemic.storage.candidate_reader import CandidateReader
 from mnemic.storage.sqlite import fts, memories
 from mnemic.storage.sqlite.connection import in_our_words, our_errors
 from mnemic.storage.sqlite.index_source import SqliteSource
@@ -24,8 +23,8 @@ from mnemic.storage.sqlite.rows import column, rows, value
 
 if TYPE_CHECKING:
     from mnemic.model.vectors import Embedding, Reading
-    from mnemic.storage.arrays import Flags, Numbers
-    from mnemic.storage.index import Columns, Matrix, Slots, Snapshot
+    from mnemic.storage.arrays import Flags
+    from mnemic.storage.index import Columns, Matrix, Ranked, Slots, Snapshot
     from mnemic.storage.source import Group, Scope
     from mnemic.storage.sqlite.database import OpenedStore
 
@@ -48,25 +47,15 @@ SELECT m.id,
     (SELECT min(a.id) FROM memory a WHERE a.session_id = m.session_id AND a.id > m.id AND a.state = 'living')
 FROM memory m WHERE m.id IN (SELECT value FROM json_each(?)) AND m.session_id IS NOT NULL
 """
-UNTOLD = Traits(1.0, None, 0)
 
 
-class _Matches(NamedTuple):
-    """How well memories match by words and by vectors, and their places."""
-
-    by_words: Mapping[int, float]
-    near: Mapping[int, Nearness]
-    words_ranks: Mapping[int, int]
-    near_ranks: Mapping[int, int]
-
-
-@in_our_words
-class SearchReader:
+@in_our_words(CandidateReader)
+class SearchReader(CandidateReader):
     """What a Reader answers by words, vectors and attributes, over one connection."""
 
-    def __init__(self, store: OpenedStore, connection: apsw.Connection):
+    def __init__(self, store: OpenedStore, db: apsw.Connection):
         self._store = store
-        self._connection = connection
+        self._db = db
         self._snapshot: Snapshot | None = None
         self._spelled: dict[tuple[str, int, tuple[str, ...] | None], list[str]] = {}
         """Near spellings found by this reader: the ranking and the relevance of one question ask for the same."""
@@ -74,7 +63,7 @@ class SearchReader:
     @contextmanager
     def at_one_moment(self) -> Iterator[None]:
         """Everything this reader answers in the block comes from one moment, index and rows alike."""
-        if self._store.stands_still or self._connection.in_transaction:
+        if self._store.stands_still or self._db.in_transaction:
             yield
             return
         with our_errors(self._store.location), self._moment():
@@ -83,10 +72,10 @@ class SearchReader:
     @contextmanager
     def _moment(self) -> Iterator[Snapshot]:
         """The index as of now, or as of the moment this reader is at."""
-        source = SqliteSource(self._connection)
+        source = SqliteSource(self._db)
         if self._snapshot is not None:
             yield self._snapshot
-        elif self._connection.in_transaction:
+        elif self._db.in_transaction:
             yield self._store.index.inside(source)
         else:
             with self._store.index.moment(source) as self._snapshot:
@@ -98,68 +87,14 @@ class SearchReader:
     @property
     def _is_private(self) -> bool:
         """Whether this is a transaction of somebody's own: what it sees may be taken back, or be old."""
-        return self._snapshot is None and self._connection.in_transaction
-
-    def candidates(self, ask: Ask) -> Candidates:
-        """The memories that *ask* describes, with what it wants of each, all from one moment."""
-        with self.at_one_moment():
-            return self._found(ask) if ask.ids is None else self._given(ask, ask.ids)
-
-    def _found(self, ask: Ask) -> Candidates:
-        """The best by words and the nearest."""
-        limit = ask.depth if ask.text is None else max(WORD_DEPTH, ask.depth)
-        by_words = self.best_words(ask, limit) if ask.terms and ask.depth > 0 else {}
-        best = list(by_words) if ask.weights else list(by_words)[: ask.depth]
-        near: dict[int, Nearness] = {}
-        if ask.text is not None:
-            nearest = self.nearest(ask.text, ask.filter, limit=ask.depth, at_least=ask.min_similarity)
-            near = {one.memory_id: one for one in nearest}
-        near_ranks = _ranks(near)
-        if ask.text is not None:
-            near |= self.similarities(ask.text, [number for number in best if number not in near])
-        numbers = list(dict.fromkeys((*best, *near)))
-        return self._described(ask, numbers, _Matches(by_words, near, _ranks(best), near_ranks))
-
-    def _given(self, ask: Ask, memory_ids: Sequence[int]) -> Candidates:
-        """Exactly these memories."""
-        near = {} if ask.text is None else self.similarities(ask.text, memory_ids)
-        if ask.text is not None and ask.filter.states != LIVING_ONLY:
-            near |= self._left_similarities(ask.text, [one for one in memory_ids if one not in near])
-        return self._described(ask, list(memory_ids), _Matches({}, near, {}, {}))
-
-    def _described(self, ask: Ask, memory_ids: Sequence[int], found: _Matches) -> Candidates:
-        """These memories with what *ask* wants of each; with traits, without those that have none."""
-        traits = self._traits(memory_ids) if ask.has_traits else dict.fromkeys(memory_ids, UNTOLD)
-        placed = [number for number, one in traits.items() if one.session_id is not None]
-        beside = self._neighbours(placed) if placed else {}
-        statements = [one.statement_id for one in found.near.values()]
-        openings = self._openings(statements, ask.opening) if ask.opening and statements else {}
-        vectors = self.vectors(memory_ids) if ask.has_vectors else {}
-        shares = self.shares_of(ask.shares, ask.filter, list(traits)) if ask.shares else []
-        rows = {}
-        for number in (number for number in memory_ids if number in traits):
-            near = found.near.get(number)
-            similarity, statement = (near.similarity, near.statement_id) if near else (0.0, None)
-            rows[number] = Candidate(
-                number,
-                found.by_words.get(number, 0.0),
-                similarity,
-                statement,
-                found.words_ranks.get(number),
-                found.near_ranks.get(number),
-                *traits[number],
-                beside.get(number, ()),
-                "" if statement is None else openings.get(statement, ""),
-                None if statement is None else vectors.get(statement),
-            )
-        return Candidates(rows, tuple(shares))
+        return self._snapshot is None and self._db.in_transaction
 
     def statistics(self, terms: Sequence[str], namespaces: Sequence[str] | None) -> Statistics:
         """How many memories are living in these namespaces (or in all), and how many of them hold each term."""
         scope = self._namespace_scope(namespaces)
         groups = dict(zip(terms, self._groups(terms), strict=True))
         counts = self._frequencies(groups.values(), scope) if groups else {}
-        total = self._store.frequencies.total(self._connection, scope)
+        total = self._store.frequencies.total(self._db, scope)
         return Statistics(total, {term: counts[group] for term, group in groups.items()})
 
     def best_words(self, ask: Ask, limit: int) -> dict[int, float]:
@@ -170,29 +105,15 @@ class SearchReader:
         with self._moment() as at:
             found = self._ranked(at, groups, scope, ask.filter, every=ask.every)
             if found is not None:
-                return self._best(at, found, ask.weights, limit)
+                return index_answers.best(at, found, ask.weights, limit, self._uses)
             by_word = self._searched_by_word(scope, ask.filter, every=ask.every)
             most = limit if ask.weights is None else max(limit, fts.WEIGHED)
-            found_there = fts.search(
-                self._connection, groups, ask.filter, by_word, every=ask.every, limit=most
-            )
+            found_there = fts.search(self._db, groups, ask.filter, by_word, every=ask.every, limit=most)
             return dict(found_there)
 
-    def _best(self, at: Snapshot, found: Ranked, weights: Weights | None, limit: int) -> dict[int, float]:
-        """The *limit* best of those *found*, by BM25 or by that plus *weights*, in the order of BM25."""
-        from mnemic.storage.arrays import best
-
-        if weights is not None and len(found.slots) > limit:
-            chosen = best(limit, found.bm25 + at.columns.merits(found.slots, weights))
-            found = Ranked(found.slots[chosen], found.bm25[chosen])
-            self._refresh_uses(at, _numbers(at, found.slots).tolist())
-        chosen = best(limit, found.bm25)
-        numbers = _numbers(at, found.slots[chosen])
-        return dict(zip(numbers.tolist(), found.bm25[chosen].tolist(), strict=True))
-
-    def _refresh_uses(self, at: Snapshot, memory_ids: Sequence[int]) -> None:
-        """Read how often these memories were used, which the journal does not tell."""
-        at.columns.note_uses(dict(rows(self._connection, USES, (as_json(memory_ids),))))
+    def _uses(self, memory_ids: Sequence[int]) -> dict[int, int]:
+        """How often these memories were used."""
+        return dict(rows(self._db, USES, (as_json(memory_ids),)))
 
     def shares_of(
         self, terms: Sequence[str], wanted: Filter, memory_ids: Sequence[int]
@@ -202,27 +123,25 @@ class SearchReader:
         if not memory_ids or scope == ():
             return [{} for _ in terms]
         if not self._keeps_words(is_question=False, is_needed=_needs_index(groups, scope)):
-            return fts.each(self._connection, groups, memory_ids)
+            return fts.each(self._db, groups, memory_ids)
         with self._moment() as at:
             return at.words.each(at.source, groups, scope, memory_ids)
 
     def _number(self, sql: str, values: dict[str, Any] | None = None) -> int:
-        return int(value(self._connection, sql, values or {}))
+        return int(value(self._db, sql, values or {}))
 
     def _namespace_scope(self, namespaces: Sequence[str] | None) -> Scope:
         """The ids of these *namespaces*; None if there are no others."""
         if namespaces is None:
             return None
-        numbers = {self._store.namespace_id(self._connection, name) for name in namespaces} - {None}
+        numbers = {self._store.namespace_id(self._db, name) for name in namespaces} - {None}
         if len(numbers) == self._number(NAMESPACE_COUNT):
             return None
         return tuple(sorted(number for number in numbers if number is not None))
 
     def _groups(self, terms: Sequence[str]) -> list[Group]:
         """The forms of each term; stems are left out as long as no text has any."""
-        has_stems = any(getattr(term, "stems", ()) for term in terms) and self._store.has_stems(
-            self._connection
-        )
+        has_stems = any(getattr(term, "stems", ()) for term in terms) and self._store.has_stems(self._db)
         return [fts.forms(term, has_stems=has_stems) for term in terms]
 
     def _searched_by_word(self, scope: Scope, wanted: Filter, *, every: bool) -> Scope:
@@ -237,7 +156,7 @@ class SearchReader:
     def _is_large(self, wanted: Filter) -> bool:
         """Whether it is about namespaces that hold much."""
         spaces = wanted.namespaces
-        return spaces is not None and not self._store.sizes.is_small(self._connection, spaces)
+        return spaces is not None and not self._store.sizes.is_small(self._db, spaces)
 
     def _where(self, wanted: Filter) -> tuple[str, dict[str, Any]]:
         """The condition for *wanted* over all there are, and its parameters."""
@@ -276,32 +195,19 @@ class SearchReader:
         """
         if needs_index := _needs_index(groups, scope):
             is_served = self._keeps_words(is_question=True, is_needed=True)
-            wanted = _among_living(wanted)
+            wanted = index_answers.among_living(wanted)
         else:
             is_served = self._may_rank(wanted, every=every, is_question=True)
         if not is_served:
             return None
         found = at.words.ranked(at.source, groups, scope, every=every, can_read=needs_index)
-        return None if found is None else self._filtered(at, found, wanted)
-
-    def _filtered(self, at: Snapshot, found: Ranked, wanted: Filter) -> Ranked:
-        """Those *found* that pass *wanted*."""
-        without = self._left_out(wanted)
-        if wanted.is_plain and not without:
-            return found
-        from mnemic.numeric import np
-        from mnemic.storage.arrays import taken
-
-        stays = ~np.isin(_numbers(at, found.slots), without)
-        if not wanted.is_plain:
-            stays &= taken(at.columns.passing(at.source, wanted), found.slots)
-        return Ranked(found.slots[stays], found.bm25[stays])
+        if found is None:
+            return None
+        return index_answers.passing(at, found, wanted, self._left_out(wanted))
 
     def _frequencies(self, groups: Iterable[Group], scope: Scope) -> dict[Group, int]:
         holders = self._holders if self._keeps_words(is_question=False) else None
-        return self._store.frequencies.of(
-            self._connection, groups, scope, holders, is_private=self._is_private
-        )
+        return self._store.frequencies.of(self._db, groups, scope, holders, is_private=self._is_private)
 
     def _holders(self, groups: Iterable[Group], scope: Scope) -> dict[Group, int]:
         with self._moment() as at:
@@ -321,7 +227,7 @@ class SearchReader:
             counts = self._frequencies(((word,) for word in spelled), scope)
             return {word: counts[(word,)] for word in spelled}
 
-        return list(islice(fts.spellings(self._connection, term, scope, counted), limit))
+        return list(islice(fts.spellings(self._db, term, scope, counted), limit))
 
     def models(self, wanted: Filter) -> list[str]:
         """The current models that have vectors in the namespaces of *wanted*."""
@@ -336,23 +242,14 @@ class SearchReader:
         if limit < 1:
             return []
         with self._moment() as at:
-            compared = self._compared_with(at, text)
+            compared = index_answers.compared(text, self._matrices(at))
             scope = self._matrix_scope(at, wanted) if compared else {}
-        found = [
-            scaled(one.scale, matrix.nearest(one.vector, limit, at_least=one.scale.cosine(at_least), **scope))
-            for one, matrix in compared
-        ]
-        return best_of(found, limit) if found else []
+        return index_answers.nearest(compared, limit, at_least, **scope)
 
     def _matrices(self, at: Snapshot) -> dict[str, Matrix]:
         """The vectors of each current model that has any, by the model's name."""
-        models = self._store.known_models(self._connection)
+        models = self._store.known_models(self._db)
         return {name: at.matrix(*model, name) for name, model in models.items()}
-
-    def _compared_with(self, at: Snapshot, text: Embedding) -> list[tuple[Reading, Matrix]]:
-        """The readings of *text* whose model has vectors here, each with these."""
-        matrices = self._matrices(at)
-        return [(one, matrices[one.model]) for one in text.readings if one.model in matrices]
 
     def _matrix_scope(self, at: Snapshot, wanted: Filter) -> dict[str, Any]:
         """Which memories pass *wanted*, as a mask for a matrix."""
@@ -360,7 +257,7 @@ class SearchReader:
         if not wanted.is_plain:
             if not self._may_rank(wanted, every=False, is_question=False):
                 conditions, values = self._where(wanted)
-                return {"only": column(self._connection, ALL_IDS.format(conditions=conditions), values)}
+                return {"only": column(self._db, ALL_IDS.format(conditions=conditions), values)}
             passing = at.columns.slots, at.columns.passing(at.source, wanted)
         return {
             "namespace_ids": self._namespace_ids(wanted),
@@ -373,46 +270,36 @@ class SearchReader:
         if not memory_ids:
             return {}
         with self._moment() as at:
-            compared = self._compared_with(at, text)
-        count = len(memory_ids)
-        found = [
-            scaled(one.scale, matrix.nearest(one.vector, count, only=memory_ids)) for one, matrix in compared
-        ]
-        return {near.memory_id: near for near in best_of(found, count)} if found else {}
+            compared = index_answers.compared(text, self._matrices(at))
+        found = index_answers.nearest(compared, len(memory_ids), only=memory_ids)
+        return index_answers.by_memory(found)
 
     def _left_similarities(self, text: Embedding, memory_ids: Sequence[int]) -> dict[int, Nearness]:
         """The same for memories that have left the index, by the vectors they left it with."""
         if not memory_ids:
             return {}
-        source, count = SqliteSource(self._connection), len(memory_ids)
-        found = []
-        for one in text.readings:
-            if model := self._store.known_model(self._connection, one.model):
-                left = self._store.index.matrix_of(*model, source.passages_left(model[0], memory_ids))
-                found.append(scaled(one.scale, left.nearest(one.vector, count)))
-        return {near.memory_id: near for near in best_of(found, count)} if found else {}
+        source, count = SqliteSource(self._db), len(memory_ids)
+        left = {
+            name: self._store.index.matrix_of(*model, source.passages_left(model[0], memory_ids))
+            for name, model in self._store.known_models(self._db).items()
+        }
+        return index_answers.by_memory(index_answers.nearest(index_answers.compared(text, left), count))
 
     def vectors(self, memory_ids: Sequence[int]) -> dict[int, Reading]:
         """The unit vector of each statement of these living memories that has one, by the statement's number."""
-        from mnemic.model.vectors import Reading
-
         with self._moment() as at:
             matrices = self._matrices(at)
-        return {
-            number: Reading(name, vector)
-            for name, matrix in matrices.items()
-            for number, vector in matrix.of(memory_ids).items()
-        }
+        return index_answers.vectors(matrices, memory_ids)
 
     def _left_out(self, wanted: Filter) -> list[int]:
         queries, values = memories.left_out(wanted)
-        return [number for query in queries for number in column(self._connection, query, values)]
+        return [number for query in queries for number in column(self._db, query, values)]
 
     def _namespace_ids(self, wanted: Filter) -> list[int] | None:
         """The ids of the namespaces asked for; unknown ones hold nothing and fall away."""
         if wanted.namespaces is None:
             return None
-        numbers = (self._store.namespace_id(self._connection, name) for name in wanted.namespaces)
+        numbers = (self._store.namespace_id(self._db, name) for name in wanted.namespaces)
         return [number for number in numbers if number is not None]
 
     def _traits(self, memory_ids: Sequence[int]) -> dict[int, Traits]:
@@ -420,35 +307,20 @@ class SearchReader:
         with self._moment() as at:
             if at.has_columns:
                 return at.columns.traits(memory_ids)
-            found = rows(self._connection, TRAITS, (as_json(list(memory_ids)),))
+            found = rows(self._db, TRAITS, (as_json(list(memory_ids)),))
             return {one[0]: Traits._make(one[1:]) for one in found}
 
     def _neighbours(self, memory_ids: Sequence[int]) -> dict[int, tuple[int, ...]]:
         """For each of these memories that belongs to a session: the living ones right before and after it."""
-        found = rows(self._connection, SESSION_NEIGHBOURS, (as_json(list(memory_ids)),))
+        found = rows(self._db, SESSION_NEIGHBOURS, (as_json(list(memory_ids)),))
         return {one[0]: tuple(number for number in one[1:] if number is not None) for one in found}
 
     def _openings(self, statement_ids: Sequence[int], characters: int) -> dict[int, str]:
         """The first *characters* of these statements."""
         openings = self._store.openings(characters)
-        return openings.of(self._connection, statement_ids, is_private=self._is_private)
-
-
-def _ranks(numbers: Iterable[int]) -> dict[int, int]:
-    """The place of each number, from 1."""
-    return {number: rank for rank, number in enumerate(numbers, 1)}
-
-
-def _numbers(at: Snapshot, slots: Numbers) -> Numbers:
-    """The numbers of the memories in these *slots* of the words."""
-    return at.words.slots.numbers[slots]
+        return openings.of(self._db, statement_ids, is_private=self._is_private)
 
 
 def _needs_index(groups: Iterable[Group], scope: Scope) -> bool:
     """Whether FTS5 cannot rank this itself: not by the statistics of a part, nor words of several forms."""
     return scope is not None or any(len(group) > 1 for group in groups)
-
-
-def _among_living(wanted: Filter) -> Filter:
-    """*wanted* limited to the living: only they are in the index."""
-    return replace(wanted, states=wanted.states & LIVING_ONLY)

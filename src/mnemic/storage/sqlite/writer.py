@@ -38,6 +38,7 @@ from mnemic.storage.change_fields import (
     kept_and_added,
     of_session,
 )
+from mnemic.storage.engine_errors import busy
 from mnemic.storage.queries import unused_session_name
 from mnemic.storage.sqlite import (
     claims,
@@ -54,7 +55,7 @@ from mnemic.storage.sqlite import (
     trigram,
     versions,
 )
-from mnemic.storage.sqlite.connection import busy, in_our_words, patient, translated
+from mnemic.storage.sqlite.connection import in_our_words, patient, translated
 from mnemic.storage.sqlite.memories import as_json
 from mnemic.storage.sqlite.reader import SqliteReader
 from mnemic.storage.sqlite.rows import row, rows, value
@@ -166,7 +167,7 @@ class _Place:
         return self.next == self.batch
 
 
-@in_our_words
+@in_our_words()
 class SqliteWriter(SqliteReader):
     """The Writer of the SQLite engine."""
 
@@ -226,18 +227,18 @@ class SqliteWriter(SqliteReader):
     def _begin(self) -> None:
         self._store.wait_for_disk(self._durable)
         if self._waits:
-            self._connection.execute("BEGIN IMMEDIATE")
+            self._db.execute("BEGIN IMMEDIATE")
             return
-        self._connection.set_busy_handler(None)
+        self._db.set_busy_handler(None)
         try:
-            self._connection.execute("BEGIN IMMEDIATE")
+            self._db.execute("BEGIN IMMEDIATE")
         finally:
-            self._connection.set_busy_handler(patient())
+            self._db.set_busy_handler(patient())
 
     @translated
     def _commit(self) -> None:
         self._put_marks()
-        self._connection.execute("COMMIT")
+        self._db.execute("COMMIT")
         self._store.wake()
         if self._purged:
             self._store.index.erase(self._purged)
@@ -252,24 +253,24 @@ class SqliteWriter(SqliteReader):
 
     def _empty_log(self) -> None:
         """The log keeps the pages as they were; empty it now unless someone is still reading there or it cannot be."""
-        self._connection.set_busy_handler(None)
+        self._db.set_busy_handler(None)
         try:
-            self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
         except (apsw.BusyError, apsw.FullError, apsw.IOError):
             pass  # what was purged is purged, and the log is emptied the next time
         finally:
-            self._connection.set_busy_handler(patient())
+            self._db.set_busy_handler(patient())
 
     @translated
     def _roll_back(self) -> None:
         self._store.forget_names()
-        if self._connection.in_transaction:
-            self._connection.execute("ROLLBACK")
+        if self._db.in_transaction:
+            self._db.execute("ROLLBACK")
 
     @functools.cached_property
     def _place(self) -> _Place:
         """Where in the journal we stand, read when it is first needed."""
-        sequence, newest, first_end = row(self._connection, BEGINNING) or (0, 0, None)
+        sequence, newest, first_end = row(self._db, BEGINNING) or (0, 0, None)
         # A clock set back must not let the journal's moments fall: as_of relies on their order. What is stored has the
         # time of the clock, so that a clock that was once a year ahead dates nothing else.
         return _Place(sequence + 1, sequence + 1, max(self._given_at, newest), first_end)
@@ -288,7 +289,7 @@ class SqliteWriter(SqliteReader):
             None if before is None else as_json(before),
             None if after is None else as_json(after),
         )
-        self._connection.execute(journal.APPEND, entry)
+        self._db.execute(journal.APPEND, entry)
         self._place.next += 1
 
     @property
@@ -319,20 +320,20 @@ class SqliteWriter(SqliteReader):
         """Insert an imported memory with its uid, times, state and counters. Invalid if it breaks a limit."""
         memory.check()
         fields = dict(zip(memories.COLUMNS, ALL_FIELDS(memory), strict=True))
-        if memory.id and (self._is_far(memory.id) or memories.one(self._connection, memory.id)):
+        if memory.id and (self._is_far(memory.id) or memories.one(self._db, memory.id)):
             fields["id"] = 0
         texts = [statement.text for statement in memory.statements]
         # A savepoint writes out the words that wait in the index, each time: a third of the whole work.
         if is_checked:
             return self._insert(fields, texts)
         # Whoever takes in many passes over the one that cannot be; nothing of it may stay.
-        with self._connection:
+        with self._db:
             taken = self._insert(fields, texts)
         return taken  # noqa: RET504 - a driver's context manager might swallow, as far as types can tell
 
     def _is_far(self, number: int) -> bool:
         """Whether *number* lies so far beyond all others that columns by number would fill the memory."""
-        return number > FARTHEST and number > value(self._connection, memories.NEWEST) + FARTHEST
+        return number > FARTHEST and number > value(self._db, memories.NEWEST) + FARTHEST
 
     def _insert(self, fields: dict[str, Any], texts: Sequence[str]) -> Memory:
         """A new row with these *fields*, under the next number if that is 0."""
@@ -340,14 +341,14 @@ class SqliteWriter(SqliteReader):
         encoded["id"] = fields["id"] or None
         values = (*encoded.values(), self._place.next)
         self._put_row(memories.INSERT, values, fields["namespace"], fields["name"])
-        number = self._connection.last_insert_rowid()
+        number = self._db.last_insert_rowid()
         self._put_tags(number, fields["tags"])
         fields["id"] = number
         kept = Memory(**fields, statements=self._add_statements(number, texts, 0))
         if len(texts) != 1:
             self._renew_whole(kept)
         if kept.state is State.LIVING:
-            self._connection.execute(fts.ADD, self._words_of(kept))
+            self._db.execute(fts.ADD, self._words_of(kept))
         self._log(Subject.MEMORY, number, None, initial(fields, kept.statements))
         if kept.state is State.LIVING:
             self._marks += minhash.of(kept)
@@ -373,9 +374,9 @@ class SqliteWriter(SqliteReader):
         return changed
 
     def _update(self, memory: Memory, changed: Memory, after: Mapping[str, Any]) -> None:
-        space = self._store.namespace_id(self._connection, memory.namespace, create=True)
+        space = self._store.namespace_id(self._db, memory.namespace, create=True)
         assert space is not None
-        history.keep_memory(self._connection, memory, frozenset(after), self._place.next, space)
+        history.keep_memory(self._db, memory, frozenset(after), self._place.next, space)
         columns = [name for name in after if name != "statements"]
         # A body alone changes when the clock stands where the memory was last changed.
         if columns:
@@ -383,12 +384,12 @@ class SqliteWriter(SqliteReader):
             sql = f"UPDATE memory SET {', '.join(f'{name} = ?' for name in encoded)} WHERE id = ?"
             self._put_row(sql, (*encoded.values(), memory.id), changed.namespace, changed.name)
         if "tags" in after:
-            self._connection.execute(DROP_TAGS, (memory.id,))
+            self._db.execute(DROP_TAGS, (memory.id,))
             self._put_tags(memory.id, changed.tags)
         if {"title", "summary", "kind", "statements"} & after.keys():
             self._renew_whole(changed)
         if {"title", "summary", "kind"} & after.keys():
-            self._connection.execute(UNEMBED, (memory.id,))
+            self._db.execute(UNEMBED, (memory.id,))
         if "statements" in after or INDEXED & after.keys():
             self._index(changed)
         if "statements" in after or "state" in after:
@@ -397,25 +398,25 @@ class SqliteWriter(SqliteReader):
     def _set_use(self, memory: Memory) -> None:
         """Store the counters of use, which are not journaled."""
         values = (memory.access_count, memory.accessed_at, memory.days_used, memory.id)
-        self._connection.execute(SET_USE, values)
+        self._db.execute(SET_USE, values)
 
     def _mark_anew(self, memory: Memory, changed: Memory) -> None:
         self._put_marks()
         if memory.state is State.LIVING:
-            minhash.take_out(self._connection, memory)
+            minhash.take_out(self._db, memory)
         if changed.state is State.LIVING:
             self._marks += minhash.of(changed)
 
     def _put_marks(self) -> None:
         """Write the marks that wait: all together at the end, or when someone needs them."""
         if self._marks:
-            minhash.put(self._connection, self._marks)
+            minhash.put(self._db, self._marks)
             self._marks = []
 
     def _put_row(self, sql: str, values: tuple[Any, ...], namespace: str, name: str | None) -> None:
         """Write a row of `memory`; Conflict if its name is taken."""
         try:
-            self._connection.execute(sql, values)
+            self._db.execute(sql, values)
         except apsw.ConstraintError as error:
             if "memory.name" not in str(error):
                 raise
@@ -423,34 +424,32 @@ class SqliteWriter(SqliteReader):
 
     def _put_tags(self, number: int, tags: Sequence[str]) -> None:
         for tag in tags:
-            self._connection.execute(ADD_TAG, (tag, number))
+            self._db.execute(ADD_TAG, (tag, number))
 
     def _index(self, memory: Memory) -> None:
         if memory.state is State.LIVING:
-            self._connection.execute(fts.PUT, self._words_of(memory))
+            self._db.execute(fts.PUT, self._words_of(memory))
         else:
-            self._connection.execute(fts.TAKE_OUT, (memory.id,))
+            self._db.execute(fts.TAKE_OUT, (memory.id,))
 
     def _words_of(self, memory: Memory) -> tuple[Any, ...]:
-        space = self._store.namespace_id(self._connection, memory.namespace, create=True)
+        space = self._store.namespace_id(self._db, memory.namespace, create=True)
         assert space is not None
         return fts.row_of(memory, space)
 
     def _add_statements(self, number: int, texts: Sequence[str], last: int) -> tuple[Statement, ...]:
         made = []
         for place, body in enumerate(texts, last + 1):
-            self._connection.execute(
-                ADD_STATEMENT, (number, place, body, fingerprint.digest(body), self._place.next)
-            )
-            made.append(Statement(self._connection.last_insert_rowid(), body))
+            self._db.execute(ADD_STATEMENT, (number, place, body, fingerprint.digest(body), self._place.next))
+            made.append(Statement(self._db.last_insert_rowid(), body))
         return tuple(made)
 
     def _renew_whole(self, memory: Memory) -> None:
         """Let the vector of the whole of *memory* be made anew; one whose body is a single statement has none."""
-        self._connection.execute(DROP_WHOLE, (memory.id,))
-        self._connection.execute(END_WHOLE, (self._place.next, memory.id))
+        self._db.execute(DROP_WHOLE, (memory.id,))
+        self._db.execute(END_WHOLE, (self._place.next, memory.id))
         if len(memory.statements) != 1 and memory.state is not State.NAMED:
-            self._connection.execute(ADD_STATEMENT, (memory.id, 0, "", 0, self._place.next))
+            self._db.execute(ADD_STATEMENT, (memory.id, 0, "", 0, self._place.next))
 
     def _replace_body(self, memory: Memory, texts: Sequence[str]) -> tuple[Statement, ...]:
         """End the statements that go, keep those that stay in order, add the rest behind them."""
@@ -458,8 +457,8 @@ class SqliteWriter(SqliteReader):
         standing = {statement.id for statement in kept}
         for statement in memory.statements:
             if statement.id not in standing:
-                self._connection.execute(END_STATEMENT, (self._place.next, statement.id))
-        last = value(self._connection, LAST_POSITION, (memory.id,))
+                self._db.execute(END_STATEMENT, (self._place.next, statement.id))
+        last = value(self._db, LAST_POSITION, (memory.id,))
         fresh = self._add_statements(memory.id, added, last)
         for statement in fresh:
             self._reuse_vectors(memory.id, statement)
@@ -470,24 +469,24 @@ class SqliteWriter(SqliteReader):
         body = statement.text
         models = as_json(list(self._store.used_models))
         values = {"memory": number, "digest": fingerprint.digest(body), "text": body, "models": models}
-        twin = row(self._connection, EARLIER_TWIN, values)
+        twin = row(self._db, EARLIER_TWIN, values)
         if twin:
             ends = {"from": twin[0], "to": statement.id}
-            self._connection.execute(COPY_PASSAGES, ends)
-            self._connection.execute(COPY_MODEL, ends)
+            self._db.execute(COPY_PASSAGES, ends)
+            self._db.execute(COPY_MODEL, ends)
 
     def count_use(self, memory_ids: Sequence[int], now: Moment) -> dict[int, int]:
         """Count one use of each, as often as it is named; how many each has had by now. Not part of the journal."""
         uses = as_json(list(Counter(memory_ids).items()))
-        return dict(rows(self._connection, TOUCH, {"uses": uses, "now": now, "day": DAY}))
+        return dict(rows(self._db, TOUCH, {"uses": uses, "now": now, "day": DAY}))
 
     def count_together(self, memory_ids: Sequence[int], now: Moment, times: int = 1) -> None:
         """Count so many times more, for every pair of these, that they were answered together."""
-        cooccurrence.note(self._connection, memory_ids, now, times)
+        cooccurrence.note(self._db, memory_ids, now, times)
 
     def log_recalls(self, entries: Sequence[RecallEntry], *, since: Moment) -> None:
         """Add *entries* to the recall log, and drop entries older than *since*. Not part of the journal."""
-        recall_log.append(self._connection, entries, since)
+        recall_log.append(self._db, entries, since)
 
     def purge(self, memory_ids: Sequence[int]) -> int:
         """Delete these memories for good, and their text from the journal; a tombstone stays."""
@@ -496,37 +495,37 @@ class SqliteWriter(SqliteReader):
         self._purged += memory_ids
         self._put_marks()
         for number in memory_ids:
-            memory = memories.one(self._connection, number)
+            memory = memories.one(self._db, number)
             if memory is None:
                 continue
-            self._connection.execute(journal.ERASE, {"id": number})
-            self._connection.execute(fts.TAKE_OUT, (number,))
-            has_past |= history.purge(self._connection, number)
-            minhash.take_out(self._connection, memory)
-            self._connection.execute(versions.DROP_VERSION, (Subject.MEMORY, number))
-            self._connection.execute(versions.PUT_ALIAS, (memory.uid, number))
-            self._connection.execute(DELETE, (number,))
+            self._db.execute(journal.ERASE, {"id": number})
+            self._db.execute(fts.TAKE_OUT, (number,))
+            has_past |= history.purge(self._db, number)
+            minhash.take_out(self._db, memory)
+            self._db.execute(versions.DROP_VERSION, (Subject.MEMORY, number))
+            self._db.execute(versions.PUT_ALIAS, (memory.uid, number))
+            self._db.execute(DELETE, (number,))
             self.tombstone(Subject.MEMORY, number)
             purged += 1
         if purged:
-            recall_log.drop_about(self._connection, memory_ids)
+            recall_log.drop_about(self._db, memory_ids)
             # A row that is taken out leaves its words in the index until the index is merged.
-            self._connection.execute(fts.MERGE)
+            self._db.execute(fts.MERGE)
             if has_past:
-                history.merge(self._connection)
-            trigram.take_out(self._connection, memory_ids)
+                history.merge(self._db)
+            trigram.take_out(self._db, memory_ids)
         return purged
 
     def rewrite_history(self, subject: Subject, number: int, rewrite: Rewrite) -> None:
         """Rewrite what the journal and the past versions of a link or session say, which erases what they said."""
         self._is_erasing = True
-        journal.rewrite(self._connection, subject, number, rewrite)
-        history.rewrite(self._connection, subject, number, rewrite)
+        journal.rewrite(self._db, subject, number, rewrite)
+        history.rewrite(self._db, subject, number, rewrite)
 
     def drop_recalls(self, numbers: Sequence[int]) -> None:
         """Drop these entries of the recall log. Not part of the journal."""
         self._is_erasing = True
-        recall_log.drop(self._connection, numbers)
+        recall_log.drop(self._db, numbers)
 
     def tombstone(self, subject: Subject, number: int) -> None:
         """Write into the journal that something with this number was here and is gone."""
@@ -552,8 +551,8 @@ class SqliteWriter(SqliteReader):
         created = self._given_at if draft.created_at is None else draft.created_at
         edge = Edge(**fields, id=0, created_at=created)
         values = [getattr(edge, name) for name in edges.COLUMNS]
-        self._connection.execute(edges.INSERT, [draft.id, *values[1:], self._place.next])
-        made = replace(edge, id=self._connection.last_insert_rowid())
+        self._db.execute(edges.INSERT, [draft.id, *values[1:], self._place.next])
+        made = replace(edge, id=self._db.last_insert_rowid())
         after = {
             name: value
             for name, value in zip(edges.COLUMNS[1:], values[1:], strict=True)
@@ -568,15 +567,15 @@ class SqliteWriter(SqliteReader):
         after = {name: value for name, value in fields.items() if getattr(edge, name) != value}
         if not after:
             return edge
-        history.keep(self._connection, Subject.EDGE, edge.id, self._place.next)
+        history.keep(self._db, Subject.EDGE, edge.id, self._place.next)
         assignments = ", ".join(f"{name} = ?" for name in after)
-        self._connection.execute(f"UPDATE edge SET {assignments} WHERE id = ?", (*after.values(), edge.id))
+        self._db.execute(f"UPDATE edge SET {assignments} WHERE id = ?", (*after.values(), edge.id))
         self._log(Subject.EDGE, edge.id, {name: getattr(edge, name) for name in after}, after)
         return replace(edge, **fields)
 
     def insert_session(self, draft: SessionDraft) -> Session:
         """A new session. Conflict if the number or the name of *draft* is taken."""
-        number = draft.id or int(value(self._connection, sessions.NEXT))
+        number = draft.id or int(value(self._db, sessions.NEXT))
         session = Session(
             id=number,
             namespace=draft.namespace,
@@ -589,7 +588,7 @@ class SqliteWriter(SqliteReader):
         )
         encoded = sessions.encode({name: getattr(session, name) for name in sessions.COLUMNS})
         try:
-            self._connection.execute(sessions.INSERT, (*encoded.values(), self._place.next))
+            self._db.execute(sessions.INSERT, (*encoded.values(), self._place.next))
         except apsw.ConstraintError:
             raise Conflict(f"session: {session.name!r} (number {number}) is taken") from None
         after = {name: one for name, one in of_session(session).items() if one not in (None, {})}
@@ -603,12 +602,10 @@ class SqliteWriter(SqliteReader):
         after = {name: one for name, one in of_session(changed).items() if one != of_session(session)[name]}
         if not after:
             return session
-        history.keep(self._connection, Subject.SESSION, session.id, self._place.next)
+        history.keep(self._db, Subject.SESSION, session.id, self._place.next)
         encoded = sessions.encode(after)
         assignments = ", ".join(f"{name} = ?" for name in encoded)
-        self._connection.execute(
-            f"UPDATE session SET {assignments} WHERE id = ?", (*encoded.values(), session.id)
-        )
+        self._db.execute(f"UPDATE session SET {assignments} WHERE id = ?", (*encoded.values(), session.id))
         self._log(Subject.SESSION, session.id, {name: of_session(session)[name] for name in after}, after)
         return changed
 
@@ -616,55 +613,55 @@ class SqliteWriter(SqliteReader):
 
     def put_version(self, subject: Subject, number: int, version: Version) -> None:
         """Keep the version of a memory, link or session."""
-        self._connection.execute(versions.PUT_VERSION, (subject, number, versions.encode(version)))
+        self._db.execute(versions.PUT_VERSION, (subject, number, versions.encode(version)))
 
     def put_alias(self, uid: str, memory_id: int) -> None:
         """Let another uid stand for this memory."""
-        self._connection.execute(versions.PUT_ALIAS, (uid, memory_id))
+        self._db.execute(versions.PUT_ALIAS, (uid, memory_id))
 
     def put_standard(self, namespace: str, memory_id: int | None, parent: str | None) -> None:
         """Say which memory is the standard of a namespace and which one is its parent. Not part of the journal."""
-        number = self._store.namespace_id(self._connection, namespace, create=True)
-        self._connection.execute(SET_STANDARD, (memory_id, parent, number))
+        number = self._store.namespace_id(self._db, namespace, create=True)
+        self._db.execute(SET_STANDARD, (memory_id, parent, number))
 
     def put_setting(self, name: str, value: str) -> None:
         """Keep a short text for ourselves. It is not part of the journal."""
-        self._connection.execute(SET_SETTING, (name, value))
+        self._db.execute(SET_SETTING, (name, value))
 
     def put_token(self, token: Token, token_hash: bytes) -> None:
         """Keep a token under its name, in place of an earlier one of that name. Not part of the journal."""
-        self._connection.execute(tokens.UPSERT, tokens.encode(token, token_hash))
+        self._db.execute(tokens.UPSERT, tokens.encode(token, token_hash))
 
     def delete_token(self, name: str) -> bool:
         """Delete the token called *name*; False if there is none."""
-        self._connection.execute(tokens.DELETE, (name,))
-        return self._connection.changes() > 0
+        self._db.execute(tokens.DELETE, (name,))
+        return self._db.changes() > 0
 
     # -- passages
 
     def claim(self, statement_ids: Sequence[int], owner: str, now: Moment) -> frozenset[int]:
         """Those of these statements that still wait for vectors and now belong to *owner*."""
-        return claims.take(self._connection, statement_ids, owner, now)
+        return claims.take(self._db, statement_ids, owner, now)
 
     def release(self, owner: str, now: Moment) -> None:
         """Drop the claims of *owner*."""
-        claims.release(self._connection, owner, now)
+        claims.release(self._db, owner, now)
 
     def put_vectors(self, model: str, dimension: int, passages: Sequence[Passage]) -> int:
         """Keep vectors for the statements they belong to; how many statements have theirs now."""
         from mnemic.storage.quantisation import quantised
 
-        model_id = self._store.model_id(self._connection, model, dimension)
+        model_id = self._store.model_id(self._db, model, dimension)
         numbers = sorted({passage.statement_id for passage in passages})
-        standing = rows(self._connection, STANDING, (as_json(numbers),))
+        standing = rows(self._db, STANDING, (as_json(numbers),))
         # One that has its vectors by now owes them to someone who was faster; they are the same.
         waiting = {number for number, made_by in standing if made_by != model_id}
         for number in waiting:
-            self._connection.execute(DROP_PASSAGES, (number,))
-            self._connection.execute(EMBEDDED, (model_id, number))
+            self._db.execute(DROP_PASSAGES, (number,))
+            self._db.execute(EMBEDDED, (model_id, number))
         for passage in passages:
             if passage.statement_id in waiting:
                 vector = quantised(passage.vector).tobytes()
                 values = (passage.statement_id, model_id, passage.start, passage.end, vector)
-                self._connection.execute(ADD_PASSAGE, values)
+                self._db.execute(ADD_PASSAGE, values)
         return len(standing)
