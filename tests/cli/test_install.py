@@ -261,7 +261,8 @@ def test_a_client_without_project_files_says_so(cli, client):
         ("cursor", "\xff"),
         ("codex", "= 3"),
         ("codex", "mcp_servers = 3\n"),
-        ("codex", '[[a]]\n[mcp_servers.mnemic]\ncommand = "x"\n[[a]]\n'),
+        ("goose", "extensions: {a: {cmd: x}}\n"),
+        ("goose", "extensions: [a]\n"),
     ],
 )
 def test_a_file_that_cannot_be_edited_safely_is_left_alone(cli, client, text):
@@ -271,10 +272,7 @@ def test_a_file_that_cannot_be_edited_safely_is_left_alone(cli, client, text):
     done = cli("install", client)
     assert done.code == 1 and "left alone" in done.err, done
     assert file.read_bytes() == text.encode("latin-1")
-    assert list(contents(cli.home)) == [
-        str(file.parent.relative_to(cli.home)),
-        str(file.relative_to(cli.home)),
-    ]
+    assert [path for path in cli.home.rglob("*") if path.is_file()] == [file]
 
 
 def test_an_unknown_dialect_is_refused_before_anything_is_written(cli):
@@ -295,6 +293,33 @@ def test_a_link_to_a_file_stays_a_link(cli):
     link.symlink_to(real)
     cli("install", "cursor")
     assert link.is_symlink() and "mnemic" in json.loads(real.read_text())["mcpServers"]
+
+
+def test_a_link_to_a_file_that_is_not_there_yet_stays_and_its_file_goes(cli):
+    link = cli.home / ".claude/CLAUDE.md"
+    link.parent.mkdir()
+    link.symlink_to(cli.home / "dotfiles.md")
+    cli("install", "claude-code")
+    assert (cli.home / "dotfiles.md").exists()
+    cli("uninstall", "claude-code")
+    assert link.is_symlink() and not link.exists()
+
+
+@pytest.mark.parametrize(
+    "client, text",
+    [
+        ("goose", "extensions:\n# none yet\nmodel: x\n"),
+        ("codex", '[mcp_servers.a]\ncommand = "b"\n\n[[profiles]]\nname = "q"\n'),
+    ],
+)
+def test_a_file_of_another_layout_comes_back_as_it_was(cli, client, text):
+    file = cli.home / FILES[client]
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+    assert cli("install", client).code == cli("install", client).code == 0
+    assert servers(client, file)["mnemic"]
+    assert cli("uninstall", client).code == 0
+    assert file.read_text() == text
 
 
 def test_a_file_that_changed_meanwhile_is_not_overwritten(tmp_path):
@@ -496,6 +521,25 @@ def test_the_list_says_which_clients_are_here(cli):
     found = {name for name, row in listed.items() if row["found"]}
     assert found == {"cursor", "claude-code"} and listed["cursor"]["installed"]
     assert "claude-code" in cli("install", "--list").out
+
+
+def test_a_broken_file_keeps_no_other_client_from_being_set_up(cli):
+    for folder in (".cursor", ".codex", ".kiro"):
+        (cli.home / folder).mkdir()
+    (cli.home / ".cursor/mcp.json").write_text("{not json")
+    done = cli("install", "--all")
+    assert done.code == 1 and ".cursor/mcp.json" in done.err
+    assert {"mnemic"} == servers("codex", cli.home / FILES["codex"]).keys()
+    assert {"mnemic"} == servers("kiro", cli.home / FILES["kiro"]).keys()
+    assert (cli.home / ".cursor/mcp.json").read_text() == "{not json"
+
+
+@pytest.mark.parametrize(
+    "word, client", [("junie", "jetbrains"), ("copilot", "copilot-cli"), ("LMStudio", "lm-studio")]
+)
+def test_a_client_is_found_by_what_people_call_it(cli, word, client):
+    assert cli("install", word).code == 0
+    assert servers(client, cli.home / FILES[client])["mnemic"]
 
 
 def test_all_clients_that_are_found_are_installed(cli):

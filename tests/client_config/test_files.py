@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnemic.client_config import jsonc, toml
+from mnemic.client_config import instruction_block, jsonc, toml, yaml
 
 ENTRY = {"command": "/opt/mnemic", "args": ["mcp"]}
 PATH = ("mcpServers", "mnemic")
@@ -223,12 +223,47 @@ def test_windows_line_ends_and_the_byte_order_mark_stay_in_toml(text):
         assert edit(windows) == "\ufeff" + edit(text).replace("\n", "\r\n")
 
 
-def test_an_array_of_tables_that_stands_apart_is_not_reordered():
-    text = '[[hooks]]\nx = 1\n\n[mcp_servers.mnemic]\ncommand = "old"\n\n[[hooks]]\nx = 2\n'
+APART = """\
+# mine
+[mcp_servers.files]
+command = "npx"
+
+[[hooks]]
+x = 1
+
+[mcp_servers.mnemic]
+command = "old" # ours
+args = ["a"]
+
+[mcp_servers.mnemic.env]
+A = "1"
+
+# the second
+[[hooks]]
+x = 2
+"""
+
+
+def test_tables_apart_from_each_other_are_edited_in_their_place():
+    """tomlkit regroups such a file, so its lines are edited."""
+    edited = toml.with_member(APART, (*TOML_PATH, "command"), "new")
+    assert edited == APART.replace("old", "new")
+    left = toml.without_member(APART, TOML_PATH)
+    assert left == APART[: APART.index("[mcp_servers.mnemic]")] + APART[APART.index("# the second") :]
+    assert toml.with_member(left, TOML_PATH, ENTRY).startswith(left)
+
+
+def test_what_was_added_behind_an_array_of_tables_can_be_removed():
+    text = '[mcp_servers.files]\ncommand = "npx"\n\n[[profiles]]\nname = "q"\n'
+    edited = toml.with_member(text, TOML_PATH, ENTRY)
+    assert toml.with_member(edited, (*TOML_PATH, "command"), "/moved").count("/moved") == 1
+    assert toml.without_member(edited, TOML_PATH).rstrip("\n") == text.rstrip("\n")
+
+
+def test_a_file_that_tomlkit_would_regroup_is_refused_without_a_header_of_ours():
+    text = '[mcp_servers]\nmnemic.command = "old"\n[[hooks]]\nx = 1\n[mcp_servers.files]\n[[hooks]]\nx = 2\n'
     with pytest.raises(toml.TomlError, match="layout"):
         toml.without_member(text, TOML_PATH)
-    free = text.replace("mnemic", "files")
-    assert toml.with_member(free, TOML_PATH, ENTRY).startswith(free)
 
 
 @pytest.mark.parametrize(
@@ -255,3 +290,16 @@ def test_words_that_need_quotes_get_them():
     entry = {"command": 'C:\\a "b"\x7f', "args": ["é"]}
     edited = toml.with_member("", ("mcp_servers", "my mnemic"), entry)
     assert tomllib.loads(edited)["mcp_servers"]["my mnemic"] == entry
+
+
+def test_an_empty_mapping_of_yaml_gets_a_member():
+    text = "extensions:\nmodel: x\n"
+    edited = yaml.with_member(text, ("extensions", "mnemic"), ENTRY)
+    assert yaml.read(edited) == {"extensions": {"mnemic": ENTRY}, "model": "x"}
+
+
+def test_a_block_without_its_end_takes_nothing_below_with_it():
+    text = f"# Mine\n{instruction_block.BEGIN}\nkept\n"
+    installed = instruction_block.with_block(text)
+    assert instruction_block.with_block(installed) == installed
+    assert instruction_block.without_block(installed).strip() == text.strip()

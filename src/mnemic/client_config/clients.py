@@ -107,6 +107,8 @@ class Client:
 
     name: str
     title: str
+    aliases: tuple[str, ...] = ()
+    """Other words that people call it by."""
     user_file: Callable[[Machine], Path]
     project_file: str | None = None
     key: str = "mcpServers"
@@ -165,6 +167,7 @@ CLIENTS: dict[str, Client] = {
         Client(
             name="claude-code",
             title="Claude Code",
+            aliases=("claude",),
             user_file=_claude_code,
             project_file=".mcp.json",
             extra={"type": "stdio"},
@@ -208,6 +211,7 @@ CLIENTS: dict[str, Client] = {
         Client(
             name="vscode",
             title="VS Code",
+            aliases=("vs-code",),
             user_file=lambda machine: machine.application_data() / "Code" / "User" / "mcp.json",
             project_file=".vscode/mcp.json",
             key="servers",
@@ -244,6 +248,7 @@ CLIENTS: dict[str, Client] = {
         Client(
             name="gemini",
             title="Gemini CLI",
+            aliases=("gemini-cli",),
             user_file=lambda machine: machine.home / ".gemini" / "settings.json",
             project_file=".gemini/settings.json",
             hooks=HookFile(
@@ -300,6 +305,7 @@ CLIENTS: dict[str, Client] = {
         Client(
             name="roo",
             title="Roo Code",
+            aliases=("roo-code",),
             user_file=lambda machine: _extension(machine, "rooveterinaryinc.roo-cline") / "mcp_settings.json",
             project_file=".roo/mcp.json",
             instructions=InstructionFile(
@@ -310,6 +316,7 @@ CLIENTS: dict[str, Client] = {
         Client(
             name="copilot-cli",
             title="Copilot CLI",
+            aliases=("copilot",),
             user_file=lambda machine: machine.home / ".copilot" / "mcp-config.json",
             extra={"type": "local", "tools": ["*"]},
             instructions=InstructionFile(
@@ -320,6 +327,7 @@ CLIENTS: dict[str, Client] = {
         Client(
             name="jetbrains",
             title="JetBrains Junie",
+            aliases=("junie",),
             user_file=lambda machine: machine.home / ".junie" / "mcp" / "mcp.json",
             project_file=".junie/mcp/mcp.json",
             instructions=InstructionFile(project_file=".junie/guidelines.md"),
@@ -356,6 +364,7 @@ CLIENTS: dict[str, Client] = {
         Client(
             name="lm-studio",
             title="LM Studio",
+            aliases=("lmstudio",),
             user_file=lambda machine: machine.home / ".lmstudio" / "mcp.json",
         ),
         Client(

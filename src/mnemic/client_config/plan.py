@@ -57,7 +57,7 @@ class Edit:
         if record is None and not self.leaves:
             records.keep(FileRecord(str(self.file), self.before, tuple(map(str, _missing(self.file.parent)))))
         if self.after is None:
-            self.file.unlink(missing_ok=True)
+            self.file.resolve().unlink(missing_ok=True)
             _remove_empty(record.folders if record else ())
         else:
             self.file.parent.mkdir(parents=True, exist_ok=True)
@@ -118,7 +118,7 @@ def _edit(file: Path, change: Callable[[str], str]) -> Edit:
     try:
         return Edit(file, before, change(before or ""))
     except ValueError as error:
-        raise Conflict(f"{file}: cannot be read, so it was left alone: {error}") from None
+        raise Conflict(f"{file}: cannot be edited, so it was left alone: {error}") from None
 
 
 def _server_step(client: Client, server: ServerEntry) -> Callable[[str], str]:
@@ -200,8 +200,11 @@ def _same(file: Path, text: str, other: str) -> bool:
     """Whether two texts of *file* say the same."""
     if file.suffix not in (".json", ".toml", ".yaml"):
         return text.strip() == other.strip()
-    syntax = Syntax(file.suffix[1:])
-    return _read(syntax, text) == _read(syntax, other)
+    one, two = (_read(Syntax(file.suffix[1:]), each) for each in (text, other))
+    # `extensions:` alone is null in YAML.
+    return {key: value or None for key, value in one.items()} == {
+        key: value or None for key, value in two.items()
+    }
 
 
 def _server_removal(client: Client, name: str) -> Removal:
@@ -274,7 +277,11 @@ def _started(entry: Any) -> str:
 
 def _checked(client: Client, text: str, after: str, name: str, wanted: dict[str, Any] | None) -> str:
     """*after*, verified: refused unless it differs from *text* in exactly the intended member."""
-    if after.strip() and _configuration(client, after) != _expected(client, text, name, wanted):
+    try:
+        is_right = not after.strip() or _configuration(client, after) == _expected(client, text, name, wanted)
+    except ValueError:
+        is_right = False
+    if not is_right:
         raise ValueError("it is written in a way that cannot be edited safely")
     return after
 
@@ -292,7 +299,8 @@ def _expected(client: Client, text: str, name: str, wanted: dict[str, Any] | Non
 
 def _configuration(client: Client, text: str) -> dict[str, Any]:
     """The parsed *text*; without the servers' key there are no servers."""
-    return {client.key: {}, **_read(client.syntax, text)}
+    held = _read(client.syntax, text)
+    return {**held, client.key: {} if held.get(client.key) is None else held[client.key]}
 
 
 class FileFormat(Protocol):

@@ -15,6 +15,9 @@ Holder: TypeAlias = "tomlkit.TOMLDocument | Table | InlineTable"
 _BYTE_ORDER_MARK = "\ufeff"
 _START, _END = "\x00", "\x01"
 """Marks around text to cut. TOML allows neither character."""
+_COMMENTS_BEHIND = re.compile(r"(?<=\n)(?:[ \t]*(?:#.*)?(?:\n|\Z))+\Z")
+"""Blank lines and comments at the end of a table, which belong to the next one."""
+_HEADER = re.compile(r"^[ \t]*\[([^\n\[\]]+|\[[^\n\[\]]+\])\][ \t]*(?:#.*)?$", re.MULTILINE)
 
 
 class TomlError(ValueError):
@@ -53,15 +56,22 @@ def _parse(text: str) -> tomlkit.TOMLDocument:
         raise TomlError(str(error)) from None
 
 
+def _keeps_layout(text: str) -> bool:
+    """Whether tomlkit writes *text* back unchanged; it regroups tables around an array of tables, for example."""
+    return tomlkit.dumps(_parse(text)) == text
+
+
 def _editable(text: str) -> tomlkit.TOMLDocument:
-    """*text* parsed, if tomlkit writes it back unchanged (it regroups arrays of tables, for example)."""
-    document = _parse(text)
-    if tomlkit.dumps(document) != text:
+    """*text* parsed, if it can be edited as a whole."""
+    if not _keeps_layout(text):
         raise TomlError("its layout would not survive the edit")
-    return document
+    return _parse(text)
 
 
 def _with_value(text: str, path: Sequence[str], value: Any) -> str:
+    if not _keeps_layout(text) and (found := next(_sections(text, path[:-1]), None)):
+        start, end = found
+        return text[:start] + _with_value(text[start:end], path, value) + text[end:]
     document = _editable(text)
     holders = list(_holders(document, path[:-1]))
     if not holders:
@@ -105,13 +115,47 @@ def _ended(text: str) -> str:
 
 
 def _without(text: str, path: Sequence[str]) -> str:
-    if not any(path[-1] in holder for holder in _holders(_parse(text), path[:-1])):
+    if _has(text, path) and not _keeps_layout(text):
+        text = _without_sections(text, path)
+    if not _has(text, path):
         return text
     document = _parse(_without_headers(text, path))
     for holder in _holders(document, path[:-1]):
         if path[-1] in holder:
             del holder[path[-1]]
     return tomlkit.dumps(document)
+
+
+def _has(text: str, path: Sequence[str]) -> bool:
+    return any(path[-1] in holder for holder in _holders(_parse(text), path[:-1]))
+
+
+def _without_sections(text: str, path: Sequence[str]) -> str:
+    """*text* without the lines of the tables at and below *path* that have headers."""
+    for start, end in reversed(list(_sections(text, path))):
+        text = _without_blank_end(text[:start]) + text[end:]
+    return text
+
+
+def _sections(text: str, path: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Where the tables at and below *path* stand, from a header to their last line, found without parsing the rest.
+
+    What looks like a header in a text of several lines is taken for one: callers check what an edit led to.
+    """
+    headers = list(_HEADER.finditer(text))
+    for found, following in zip(headers, [*headers[1:], None], strict=True):
+        if _path_of(found[0].strip())[: len(path)] == tuple(path):
+            rest = text[found.start() : following.start() if following else len(text)]
+            yield found.start(), found.start() + len(_COMMENTS_BEHIND.sub("", rest))
+
+
+def _path_of(header: str) -> tuple[str, ...]:
+    """The keys that a line such as `[a."b c"]` names; nothing if it is no header."""
+    try:
+        found = next(_headers(tomlkit.parse(f"{header}\n")), None)
+    except TOMLKitError:
+        return ()
+    return found[0] if found else ()
 
 
 def _without_headers(text: str, path: Sequence[str]) -> str:

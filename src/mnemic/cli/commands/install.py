@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
@@ -25,9 +25,19 @@ from mnemic.console import output
 from mnemic.console.run import Run, Verb, pass_run
 from mnemic.console.terminal import bad, good
 from mnemic.dialects import NATIVE
+from mnemic.errors import Conflict, MnemicError
 from mnemic.project import AUTO, current_namespace
 
-_client = click.argument("client", type=click.Choice(list(CLIENTS)), metavar="CLIENT", required=False)
+
+class ClientName(click.Choice[str]):
+    """The name of a client, or another word that it is known by."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        named = (one for one, client in CLIENTS.items() if value.lower() in client.aliases)
+        return str(super().convert(next(named, value), param, ctx))
+
+
+_client = click.argument("client", type=ClientName(list(CLIENTS)), metavar="CLIENT", required=False)
 _scope = click.option(
     "--scope",
     type=click.Choice([scope.value for scope in ConfigScope]),
@@ -80,10 +90,11 @@ def install(
     where = ConfigScope(scope)
     server = ServerEntry(name, executable(where), words(run, dialect, where))
     flags = None if no_hooks or dialect not in (None, NATIVE) else hook_flags(server)
-    plans = {
-        one: plan_install(CLIENTS[one], this_machine(), where, server, flags) for one in chosen(client, every)
-    }
-    carry_out(run, plans, dry_run, installs=True)
+
+    def plan(one: str) -> Sequence[Edit]:
+        return plan_install(CLIENTS[one], this_machine(), where, server, flags)
+
+    carry_out(run, chosen(client, every), plan, dry_run, installs=True)
     return None
 
 
@@ -97,11 +108,11 @@ def install(
 def uninstall(run: Run, client: str | None, scope: str, name: str, every: bool, dry_run: bool) -> None:
     """Remove Mnemic from CLIENT: server, hooks and block. Memories stay."""
     where = ConfigScope(scope)
-    plans = {
-        one: plan_uninstall(CLIENTS[one], this_machine(), where, name, records())
-        for one in chosen(client, every)
-    }
-    carry_out(run, plans, dry_run, installs=False)
+
+    def plan(one: str) -> Sequence[Edit]:
+        return plan_uninstall(CLIENTS[one], this_machine(), where, name, records())
+
+    carry_out(run, chosen(client, every), plan, dry_run, installs=False)
 
 
 def chosen(client: str | None, every: bool) -> list[str]:
@@ -138,9 +149,28 @@ def _client_line(row: dict[str, object]) -> str:
     return f"{row['client']!s:16}{row['title']!s:18}{state:11}{hooks}".rstrip()
 
 
-def carry_out(run: Run, plans: Mapping[str, Sequence[Edit]], dry_run: bool, *, installs: bool) -> None:
-    """Make the edits unless they are only to be shown, and tell what happened."""
+def carry_out(
+    run: Run,
+    clients: Sequence[str],
+    plan: Callable[[str], Sequence[Edit]],
+    dry_run: bool,
+    *,
+    installs: bool,
+) -> None:
+    """Make the edits of each client unless they are only to be shown, and tell what happened.
+
+    A client whose files cannot be edited does not keep the others from theirs.
+    """
     kept = records()
+    plans: dict[str, Sequence[Edit]] = {}
+    refused: list[str] = []
+    for one in clients:
+        try:
+            plans[one] = plan(one)
+        except MnemicError as error:
+            if len(clients) == 1:
+                raise
+            refused.append(str(error))
     for edits in plans.values():
         # What was made first is removed last: its folders are empty then.
         for edit in edits if installs else reversed(edits):
@@ -151,6 +181,8 @@ def carry_out(run: Run, plans: Mapping[str, Sequence[Edit]], dry_run: bool, *, i
     output.tell(
         run, facts[0] if len(facts) == 1 else {"clients": facts}, *(shown or ["No client was found."])
     )
+    if refused:
+        raise Conflict("\n".join(refused))
 
 
 def _facts(client: str, edits: Sequence[Edit], dry_run: bool) -> dict[str, object]:
