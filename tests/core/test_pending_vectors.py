@@ -40,7 +40,7 @@ def somebody_writing(fresh) -> Callable[[], AbstractContextManager[None]]:
         has_begun, may_end = Event(), Event()
 
         def work(tx: Writer) -> None:
-            tx.session_count()  # an engine may take its lock together with the first statement
+            tx.sessions()  # an engine may take its lock together with the first statement
             has_begun.set()
             may_end.wait()
 

@@ -94,7 +94,7 @@ def position_of(store: Store, number: int) -> Position:
 
 def number_at(store: Store, moment: int) -> int:
     """The number of the newest change at *moment*; 0 before the first."""
-    position = store.position_at(moment)
+    position = store.at(moment).newest()
     return next((one.sequence for one in store.read().journal() if one.position == position), 0)
 
 

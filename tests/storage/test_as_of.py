@@ -16,7 +16,7 @@ from support import (
     embedding,
     faults,
     last_number,
-    number_at,
+    position_of,
     put,
     store_after,
     write,
@@ -191,7 +191,7 @@ def test_many_threads_look_back_at_once(store, eventful):
                 assert whole(past) == then
                 found(past, "apple")
                 queries.best_words(past.read(), ["apple", "sour"], Filter(), every=False, limit=5)
-                number_at(past, START + 2)
+                assert past.newest() == position_of(store, 5)
         except Exception as error:
             failures.append(error)
 

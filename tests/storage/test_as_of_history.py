@@ -44,7 +44,7 @@ def told(store, embedder):
         "sessions": reader.sessions(),
         "count": count(reader),
         "states": reader.tally(Filter(states=ALL_STATES), "state"),
-        "types": reader.edge_tally(EdgeFilter(ends=Filter())),
+        "types": reader.tally(EdgeFilter(ends=Filter()), "type"),
         "contents": [memory.content for memory in every],
         "looked": reader.look(Filter(), Content),
         "titled": {word: ids_titled(reader, word, None) for word in WORDS},

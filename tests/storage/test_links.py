@@ -34,22 +34,22 @@ def test_links_are_given_in_short_without_those_that_ended(store, graph):
     a, b, c, d = graph.values()
     first, second = Link(1, a, b, "next", 0.5), Link(2, b, c, "supports", 1.0)
     reader = store.read()
-    assert reader.look_edges(EdgeFilter(at=(a,), direction=Direction.OUT, is_current=True), Link) == [first]
+    assert reader.look(EdgeFilter(at=(a,), direction=Direction.OUT, is_current=True), Link) == [first]
     assert (
-        reader.look_edges(EdgeFilter(at=(b,), is_current=True), Link)
-        == reader.look_edges(EdgeFilter(at=(a, b, d), is_current=True), Link)
+        reader.look(EdgeFilter(at=(b,), is_current=True), Link)
+        == reader.look(EdgeFilter(at=(a, b, d), is_current=True), Link)
         == [first, second]
     )
-    assert reader.look_edges(EdgeFilter(at=(b, c), direction=Direction.IN, is_current=True), Link) == [
+    assert reader.look(EdgeFilter(at=(b, c), direction=Direction.IN, is_current=True), Link) == [
         first,
         second,
     ]
-    assert reader.look_edges(
+    assert reader.look(
         EdgeFilter(at=(a, b), direction=Direction.OUT, types=("supports",), is_current=True), Link
     ) == [second]
 
     def between(*numbers):
-        return reader.look_edges(EdgeFilter(sources=numbers, targets=numbers, is_current=True), Link)
+        return reader.look(EdgeFilter(sources=numbers, targets=numbers, is_current=True), Link)
 
     assert between(a, b, d) == [first] and between(a, c) == []
 
@@ -79,18 +79,21 @@ def test_memories_that_pass_are_reported_from_a_list(store, graph):
 
 
 def test_links_are_counted_between_memories_that_pass(store, graph):
-    assert store.read().edge_tally(EdgeFilter(ends=Filter(), is_current=True)) == {"next": 1, "supports": 1}
+    assert store.read().tally(EdgeFilter(ends=Filter(), is_current=True), "type") == {
+        "next": 1,
+        "supports": 1,
+    }
     assert [
         one.id for one in store.read().edges(EdgeFilter(types=("next",), ends=Filter(), is_current=True))
     ] == [1]
     change(store, memory_numbered(store.read(), graph["c"]), state=State.FORGOTTEN)
-    assert store.read().edge_tally(EdgeFilter(ends=Filter(), is_current=True)) == {"next": 1}
+    assert store.read().tally(EdgeFilter(ends=Filter(), is_current=True), "type") == {"next": 1}
     assert store.read().edges(EdgeFilter(types=("supports",), ends=Filter(), is_current=True)) == []
-    assert store.read().edge_tally(EdgeFilter(ends=Filter(namespaces=("work",)), is_current=True)) == {}
+    assert store.read().tally(EdgeFilter(ends=Filter(namespaces=("work",)), is_current=True), "type") == {}
     change(store, memory_numbered(store.read(), graph["a"]), state=State.SUPERSEDED)
-    assert store.read().edge_tally(EdgeFilter(ends=Filter(), is_current=True)) == {}
-    assert store.read().edge_tally(
-        EdgeFilter(ends=Filter(states=KNOWN, alive_at=START), is_current=True)
+    assert store.read().tally(EdgeFilter(ends=Filter(), is_current=True), "type") == {}
+    assert store.read().tally(
+        EdgeFilter(ends=Filter(states=KNOWN, alive_at=START), is_current=True), "type"
     ) == {"next": 1}
 
 

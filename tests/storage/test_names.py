@@ -43,7 +43,7 @@ def relations(store, wanted=None, **rest):
 def looked(store, wanted=None, *, at=None, **page):
     """The relations whose ends pass *wanted* or are mere names."""
     ends = replace(wanted or Filter(), states=frozenset({State.LIVING, State.NAMED}))
-    return store.read().look_edges(EdgeFilter(at=at, ends=ends, is_current=True), Relation, **page)
+    return store.read().look(EdgeFilter(at=at, ends=ends, is_current=True), Relation, **page)
 
 
 @pytest.fixture

@@ -177,13 +177,19 @@ CALLS: dict[str, Callable[[Reader], object]] = {
         for state in (State.LIVING, State.NAMED)
     ],
     "select": lambda r: [r.select(wanted) for wanted in FILTERS],
-    "look": lambda r: [
-        r.look(wanted, shape)
-        for shape in (Content, Departure, Entity, Identity, Origins, Outline, Standing, Usage)
-        for wanted in (EVERY_ID, *FILTERS)
-    ],
+    "look": lambda r: (
+        [
+            r.look(wanted, shape)
+            for shape in (Content, Departure, Entity, Identity, Origins, Outline, Standing, Usage)
+            for wanted in (EVERY_ID, *FILTERS)
+        ]
+        + [r.look(ANYTHING, Identity, after=2, limit=3)]
+        + [r.look(ANY_EDGE, shape, limit=limit) for shape in (Link, Relation) for limit in (None, 1)]
+    ),
     "tally": lambda r: [
-        r.tally(f, by) for f in (ANYTHING, SECRETS) for by in ("kind", "namespace", "tier", "state")
+        *(r.tally(f, by) for f in (ANYTHING, SECRETS) for by in ("kind", "namespace", "tier", "state")),
+        *(r.tally(f, "type") for f in (ANY_EDGE, EdgeFilter(ends=SECRETS), EdgeFilter(near=SECRETS))),
+        *(r.tally(f, "namespace") for f in (ANY_SESSION, SessionFilter(namespaces=("secret",)))),
     ],
     "unlinked": each(lambda r, way: r.unlinked(Filter(), way, ["knows"]), *Direction),
     "standards": lambda r: r.standards(),
@@ -202,15 +208,8 @@ CALLS: dict[str, Callable[[Reader], object]] = {
     "edges": each(
         lambda r, f: r.edges(f), ANY_EDGE, EdgeFilter(at=tuple(EVERY_ID)), EdgeFilter(ends=ANYTHING)
     ),
-    "look_edges": lambda r: [r.look_edges(ANY_EDGE, shape) for shape in (Link, Relation)],
-    "edge_tally": each(
-        lambda r, f: r.edge_tally(f), ANY_EDGE, EdgeFilter(ends=SECRETS), EdgeFilter(near=SECRETS)
-    ),
     "sessions": each(
         lambda r, f: r.sessions(f), ANY_SESSION, SessionFilter(ids=(1, 2)), SessionFilter(name="talk")
-    ),
-    "session_count": each(
-        lambda r, f: r.session_count(f), ANY_SESSION, SessionFilter(namespaces=("secret",))
     ),
     "journal": lambda r: [list(r.journal()), list(r.journal(newest_first=True, limit=3))],
     "changes": lambda r: list(r.changes(BEGINNING)),

@@ -10,7 +10,7 @@ from itertools import islice
 from mnemic.core.context import Context
 from mnemic.core.stats import COUNTED
 from mnemic.model.annotations import HIDDEN
-from mnemic.model.filter import Filter, Order
+from mnemic.model.filter import Filter, Order, RecallFilter
 from mnemic.model.memory import Memory
 from mnemic.model.recall_entry import RecallEntry
 from mnemic.model.time import DAY, Moment, iso
@@ -80,7 +80,8 @@ def analyse(ctx: Context, namespace: str | None, since: Moment) -> Analytics:
     living = Filter(namespaces=spaces, alive_at=now)
     days = reader.tally(Filter(namespaces=spaces, states=COUNTED), "day")
     grown = Filter(namespaces=spaces, without=HIDDEN, until=now - GRACE, alive_at=now)
-    entries = reader.recalls(since=since, until=now, limit=MOST_RECALLS, newest_first=True, visible=spaces)
+    recent = RecallFilter(since=since, until=now, visible=spaces)
+    entries = reader.recalls(recent, limit=MOST_RECALLS, newest_first=True)
     return Analytics(
         stored_by_day=dict(sorted(days.items())),
         by_namespace=_first(reader.tally(living, "namespace")),

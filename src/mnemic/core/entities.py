@@ -413,7 +413,7 @@ def _relations(reader: Reader, wanted: Filter, at: Sequence[int] | None = None) 
     """The current relations whose ends pass *wanted* or are mere names, all or those that touch some memories."""
     ends = replace(wanted, states=wanted.states | {State.NAMED})
     touched = None if at is None else tuple(at)
-    return reader.look_edges(EdgeFilter(at=touched, ends=ends, is_current=True), Relation)
+    return reader.look(EdgeFilter(at=touched, ends=ends, is_current=True), Relation)
 
 
 def read_graph(ctx: Context, after: str | None = None, limit: int | None = None) -> Graph:

@@ -49,12 +49,12 @@ def whole(
     ends = Filter(namespaces=ctx.scope(namespace), alive_at=ctx.now())
     every = EdgeFilter(ends=ends, is_current=True)
     only = EdgeFilter(ends=ends, types=None if types is None else tuple(types), is_current=True)
-    links = reader.look_edges(only, Link, limit=MOST_LINKS)
+    links = reader.look(only, Link, limit=MOST_LINKS)
     degrees = Counter(end for link in links for end in (link.source_id, link.target_id))
     chosen = _best_linked(links, degrees, limit)
     shown = [link for link in links if link.source_id in chosen and link.target_id in chosen]
     is_all = types is None and len(links) < MOST_LINKS
-    tally = _tally(links) if is_all else reader.edge_tally(every)
+    tally = _tally(links) if is_all else reader.tally(every, "type")
     return _mapped(reader, sorted(chosen), shown, tally, len(degrees) - len(chosen))
 
 

@@ -38,7 +38,7 @@ UNTRACKED = frozenset({"updated_at"})
 
 def as_of(ctx: Context, moment: Moment) -> Context:
     """A context that reads the store as of *moment*, with the clock of that moment and in no session."""
-    then = ctx.store.at(ctx.store.position_at(moment))
+    then = ctx.store.at(moment)
     return replace(ctx, store=then, now=lambda: moment, sessions={}, uses=None, deferred=Uses())
 
 
@@ -220,7 +220,7 @@ class _Number(NamedTuple):
 
 def _edge_numbers(reader: Reader, memory_id: int) -> list[int]:
     """The numbers of all links that ever touched a memory."""
-    found = reader.look_edges(EdgeFilter(at=(memory_id,), states=ALL_STATES), _Number)
+    found = reader.look(EdgeFilter(at=(memory_id,), states=ALL_STATES), _Number)
     return [edge.id for edge in found]
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from mnemic.core.context import Context
 from mnemic.model.change import USE, Change, Position, Subject
+from mnemic.model.filter import RecallFilter
 from mnemic.model.recall_entry import RecallEntry
 
 MOST_TOLD = 200
@@ -51,7 +52,7 @@ def news(ctx: Context, after: Place) -> News:
     changes = [change for change in told if change.operation != USE]
     if len(told) == MOST_TOLD:
         newest = told[-1].position
-    recalls = reader.recalls(after=after.recall, limit=MOST_TOLD)
+    recalls = reader.recalls(RecallFilter(after=after.recall), limit=MOST_TOLD)
     numbers = {change.subject_id for change in changes if change.subject is Subject.MEMORY}
     names = {one.id: one for one in reader.look(sorted(numbers), Named)} if numbers else {}
     return News(

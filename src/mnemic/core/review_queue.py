@@ -150,7 +150,7 @@ def _standing(ctx: Context, kind: ReviewKind, found: Sequence[Finding]) -> list[
 def _apart(reader: Reader, numbers: Iterable[int]) -> set[frozenset[int]]:
     """The pairs of these memories that somebody has decided about, or linked."""
     wanted = EdgeFilter(at=tuple(sorted(numbers)), types=(DISTINCT, COMPATIBLE, RELATED), is_current=True)
-    return {frozenset((one.source_id, one.target_id)) for one in reader.look_edges(wanted, Link)}
+    return {frozenset((one.source_id, one.target_id)) for one in reader.look(wanted, Link)}
 
 
 def _captured(ctx: Context, namespace: str | None) -> Iterator[Finding]:
@@ -212,7 +212,7 @@ def _links(ctx: Context, namespace: str | None) -> Iterator[Step]:
     newest = reader.select(wanted, order=Order.NEWEST, limit=MOST_UNLINKED)
     linked = {
         end
-        for one in reader.look_edges(EdgeFilter(at=tuple(newest), is_current=True), Link)
+        for one in reader.look(EdgeFilter(at=tuple(newest), is_current=True), Link)
         for end in (one.source_id, one.target_id)
     }
     seen: set[frozenset[int]] = set()

@@ -11,12 +11,12 @@ from mnemic.core.sessions import EPISODE, TURN
 from mnemic.errors import NotFound
 from mnemic.model.annotations import REFLECTION
 from mnemic.model.enums import State
-from mnemic.model.filter import EdgeFilter, Filter, Order, SessionFilter
+from mnemic.model.filter import EdgeFilter, Filter, Order, RecallFilter, SessionFilter
 from mnemic.model.memory import Memory
 from mnemic.model.recall_entry import RecallEntry
 from mnemic.model.session import Session
 from mnemic.storage.base import Reader
-from mnemic.storage.queries import session_numbered
+from mnemic.storage.queries import count, session_numbered
 
 KIND = REFLECTION[0]
 MOST_READ = 1_000
@@ -68,13 +68,13 @@ def page(
         total = len(found)
     else:
         found = reader.sessions(wanted, limit=offset + limit, newest_first=True)
-        total = reader.session_count(wanted)
+        total = count(reader, wanted)
     return SessionPage(_counted(reader, found[offset : offset + limit]), total)
 
 
 def _holds(session: Session, text: str) -> bool:
-    told = f"{session.name}\n{session.topic or ''}\n{session.summary or ''}"
-    return text.casefold() in told.casefold()
+    texts = f"{session.name}\n{session.topic or ''}\n{session.summary or ''}"
+    return text.casefold() in texts.casefold()
 
 
 def _counted(reader: Reader, sessions: Sequence[Session]) -> tuple[SessionCounts, ...]:
@@ -94,7 +94,7 @@ def contents(ctx: Context, number: int) -> SessionContents:
     session = session_numbered(reader, number)
     if session is None:
         raise NotFound(f"No session {number}")
-    recalls = reader.recalls(session_id=number, limit=MOST_READ)
+    recalls = reader.recalls(RecallFilter(session_id=number), limit=MOST_READ)
     recalled = dict.fromkeys(one for entry in recalls for one in entry.memory_ids)
     turns = _of(reader, number, kinds=(TURN,))
     return SessionContents(

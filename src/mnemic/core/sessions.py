@@ -21,7 +21,7 @@ from mnemic.model.memory import Draft, Memory, body_of
 from mnemic.model.session import Session, SessionDraft, SessionPatch
 from mnemic.model.time import DAY, Moment
 from mnemic.storage.base import Reader, Writer
-from mnemic.storage.queries import passing, session_numbered
+from mnemic.storage.queries import count, passing, session_numbered
 
 T = TypeVar("T")
 
@@ -139,7 +139,7 @@ def start(
         session,
         _before(reader, ctx),
         last_episode(ctx),
-        reader.session_count(SessionFilter(namespaces=ctx.scope())),
+        count(reader, SessionFilter(namespaces=ctx.scope())),
     )
 
 

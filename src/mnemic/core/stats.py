@@ -10,7 +10,7 @@ from mnemic.model.enums import State
 from mnemic.model.filter import EdgeFilter, Filter
 from mnemic.model.time import HOUR, Moment
 from mnemic.storage.base import Reader
-from mnemic.storage.queries import newest_change
+from mnemic.storage.queries import count, newest_change
 
 COUNTED = frozenset(State) - {State.NAMED}
 LINKED = frozenset({State.LIVING, State.NAMED})
@@ -81,4 +81,4 @@ def _links(reader: Reader, namespaces: tuple[str, ...] | None) -> int:
     """How many current links have one end in these namespaces, or in any."""
     near = None if namespaces is None else Filter(namespaces=namespaces, states=LINKED)
     ends = Filter(states=LINKED)
-    return sum(reader.edge_tally(EdgeFilter(near=near, ends=ends, is_current=True)).values())
+    return count(reader, EdgeFilter(near=near, ends=ends, is_current=True))

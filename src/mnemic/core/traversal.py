@@ -66,7 +66,7 @@ def known_memory(reader: Reader, ctx: Context, number: int) -> Memory:
 def links_at(ctx: Context, numbers: Sequence[int]) -> list[Link]:
     """The links of these memories whose ends are both living or superseded, and seen by the caller."""
     reader = ctx.read()
-    links = reader.look_edges(EdgeFilter(at=tuple(numbers), is_current=True), Link) if numbers else []
+    links = reader.look(EdgeFilter(at=tuple(numbers), is_current=True), Link) if numbers else []
     seen = passing(
         reader, sorted({end for link in links for end in (link.source_id, link.target_id)}), known(ctx)
     )
@@ -153,11 +153,11 @@ def surroundings(ctx: Context, start: int, depth: int) -> Region:
     """The memories within *depth* links of *start*, nearest first, and every link between any two of them."""
     reader = ctx.read()
     known_memory(reader, ctx, start)
-    ring = len(reader.look_edges(EdgeFilter(at=(start,), is_current=True), Link))
+    ring = len(reader.look(EdgeFilter(at=(start,), is_current=True), Link))
     limit = min(WIDEST_RING, max(WIDEST, 1 + ring))
     distance, _ = reached(reader, start, Way(depth=depth, limit=limit), known(ctx))
     places = tuple(distance)
-    links = reader.look_edges(EdgeFilter(sources=places, targets=places, is_current=True), Link)
+    links = reader.look(EdgeFilter(sources=places, targets=places, is_current=True), Link)
     return Region(_measured(reader, distance), tuple(links), is_cut=len(distance) >= limit)
 
 
@@ -178,7 +178,7 @@ def reached(reader: Reader, start: int, way: Way, passable: Filter) -> tuple[dic
         for some in batches(places, max(AT_ONCE, way.limit // 8)):
             if len(distance) >= way.limit:
                 break
-            links = reader.look_edges(
+            links = reader.look(
                 EdgeFilter(at=tuple(some), direction=way.direction, types=way.types, is_current=True),
                 Link,
             )

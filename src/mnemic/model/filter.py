@@ -155,6 +155,22 @@ ANY_CHANGE = ChangeFilter()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RecallFilter:
+    """Which entries of the recall log count. An unset field does not restrict; all set ones must hold."""
+
+    after: int | None = None
+    """Only entries above this number."""
+    since: Moment | None = None
+    until: Moment | None = None
+    session_id: int | None = None
+    visible: tuple[str, ...] | None = None
+    """Only recalls that looked nowhere but in these namespaces."""
+
+
+ANY_RECALL = RecallFilter()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
     """A question to the memory."""
 

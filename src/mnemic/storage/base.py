@@ -13,12 +13,14 @@ from mnemic.model.change import Change, Position, Subject
 from mnemic.model.enums import State
 from mnemic.model.filter import (
     ANY_CHANGE,
+    ANY_RECALL,
     ANY_SESSION,
     AliasFilter,
     ChangeFilter,
     EdgeFilter,
     Filter,
     Order,
+    RecallFilter,
     SessionFilter,
 )
 from mnemic.model.graph import Direction, Edge, EdgeDraft, EdgePatch
@@ -136,17 +138,26 @@ class Reader(Protocol):
     ) -> list[int]:
         """The numbers of the memories that pass *wanted*, in this order; those above *after* where that is given."""
 
-    def look(self, wanted: Filter | Sequence[int], shape: type[S]) -> list[S]:
-        """The memories that pass *wanted*, or that have these ids in any state, as rows of *shape*.
+    def look(
+        self,
+        wanted: Filter | EdgeFilter | Sequence[int],
+        shape: type[S],
+        *,
+        after: int = 0,
+        limit: int | None = None,
+    ) -> list[S]:
+        """The memories or links that pass *wanted*, or the memories with these ids in any state, as rows of *shape*.
 
-        A shape is a NamedTuple whose fields are columns (`model.shapes`). The rows come by number.
+        A shape is a NamedTuple whose fields are columns (`model.shapes`, `model.graph`); of a link, `source` and
+        `target` are the titles of its ends. The rows come by number: the first *limit* above *after*.
         """
 
-    def tally(self, wanted: Filter, by: str) -> dict[str, int]:
-        """How many memories pass *wanted*, by one of their attributes; the largest first.
+    def tally(self, wanted: Filter | EdgeFilter | SessionFilter, by: str) -> dict[str, int]:
+        """How many memories, links or sessions pass *wanted*, by one of their attributes; the largest first.
 
-        *by* is `kind`, `namespace`, `tier`, `state`, `tag`, `session` (by number), `actor` (who stored it) or `day` (of
-        its creation, as 2026-01-31). What has no such attribute is not counted.
+        For memories *by* is `kind`, `namespace`, `tier`, `state`, `tag`, `session` (by number), `actor` (who stored it)
+        or `day` (of its creation, as 2026-01-31), for links `type`, for sessions `namespace`. What has no such
+        attribute is not counted.
         """
 
     def unlinked(
@@ -205,24 +216,10 @@ class Reader(Protocol):
     def edges(self, wanted: EdgeFilter, *, after: int = 0, limit: int | None = None) -> list[Edge]:
         """The first *limit* links with a number above *after* that pass *wanted*, by number."""
 
-    def look_edges(
-        self, wanted: EdgeFilter, shape: type[S], *, after: int = 0, limit: int | None = None
-    ) -> list[S]:
-        """The same links as rows of *shape*, a NamedTuple of their columns.
-
-        `source` and `target` are the titles of their ends.
-        """
-
-    def edge_tally(self, wanted: EdgeFilter) -> dict[str, int]:
-        """How many links of each type pass *wanted*."""
-
     def sessions(
         self, wanted: SessionFilter = ANY_SESSION, *, limit: int | None = None, newest_first: bool = False
     ) -> list[Session]:
         """The first *limit* sessions that pass *wanted*, by number."""
-
-    def session_count(self, wanted: SessionFilter = ANY_SESSION) -> int:
-        """How many sessions pass *wanted*."""
 
     def journal(
         self, wanted: ChangeFilter = ANY_CHANGE, *, limit: int | None = None, newest_first: bool = False
@@ -240,20 +237,9 @@ class Reader(Protocol):
         """
 
     def recalls(
-        self,
-        *,
-        after: int | None = None,
-        since: Moment | None = None,
-        until: Moment | None = None,
-        session_id: int | None = None,
-        limit: int,
-        newest_first: bool = False,
-        visible: tuple[str, ...] | None = None,
+        self, wanted: RecallFilter = ANY_RECALL, *, limit: int, newest_first: bool = False
     ) -> list[RecallEntry]:
-        """The first *limit* entries of the recall log that pass, by number.
-
-        With *visible* namespaces, only those of recalls that looked nowhere else.
-        """
+        """The first *limit* entries of the recall log that pass, by number."""
 
     def pending(
         self, *, limit: int, wanted: Filter = ..., unclaimed_at: Moment | None = None
@@ -445,11 +431,8 @@ class Store(Protocol):
         Changes of other processes count too; they may be noticed a moment later.
         """
 
-    def position_at(self, moment: Moment) -> Position:
-        """The position of the newest change made at or before *moment*; BEGINNING before the first."""
-
-    def at(self, position: Position) -> Store:
-        """The store as of *position*: readable like any other, never writable."""
+    def at(self, when: Position | Moment) -> Store:
+        """The store as of a position or a moment: readable like any other, never writable."""
 
     def use_models(self, *names: str) -> None:
         """Compare vectors of these models only, each with its own; statements that have none become pending."""

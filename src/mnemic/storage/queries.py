@@ -24,6 +24,8 @@ from mnemic.storage.base import Reader, Writer
 PAGE = 500
 ANYTHING = Filter(states=ALL_STATES)
 LIVING = Filter()
+EACH_HAS = {Filter: "state", EdgeFilter: "type", SessionFilter: "namespace"}
+"""An attribute that each memory, link or session has one of."""
 
 
 def memory_numbered(reader: Reader, number: int) -> Memory | None:
@@ -55,9 +57,9 @@ def ids_titled(reader: Reader, title: str, namespaces: Sequence[str] | None) -> 
     return reader.select(Filter(title=title, namespaces=spaces), order=Order.NUMBER)
 
 
-def count(reader: Reader, wanted: Filter = LIVING) -> int:
-    """How many memories pass *wanted*; by default, how many are living."""
-    return sum(reader.tally(wanted, "state").values())
+def count(reader: Reader, wanted: Filter | EdgeFilter | SessionFilter = LIVING) -> int:
+    """How many memories, links or sessions pass *wanted*; by default, how many memories are living."""
+    return sum(reader.tally(wanted, EACH_HAS[type(wanted)]).values())
 
 
 def alias_numbers(reader: Reader, uids: Sequence[str]) -> dict[str, int]:

@@ -22,12 +22,14 @@ from mnemic.model.enums import State
 from mnemic.model.filter import (
     ALL_STATES,
     ANY_CHANGE,
+    ANY_RECALL,
     ANY_SESSION,
     AliasFilter,
     ChangeFilter,
     EdgeFilter,
     Filter,
     Order,
+    RecallFilter,
     SessionFilter,
 )
 from mnemic.model.graph import Direction, Edge, EdgeDraft, EdgePatch, Link
@@ -130,21 +132,35 @@ class ScopedReader:
             after=after,
         )
 
-    def look(self, wanted: Filter | Sequence[int], shape: type[S]) -> list[S]:
-        """The visible memories that pass *wanted*, or have these numbers, as rows of *shape*."""
+    def look(
+        self,
+        wanted: Filter | EdgeFilter | Sequence[int],
+        shape: type[S],
+        *,
+        after: int = 0,
+        limit: int | None = None,
+    ) -> list[S]:
+        """The visible memories or links that pass *wanted*, or have these numbers, as rows of *shape*."""
+        if isinstance(wanted, EdgeFilter):
+            return self._reader.look(self._linked(wanted), shape, after=after, limit=limit)
         if not isinstance(wanted, Filter):
             wanted = replace(self._everything, ids=tuple(wanted))
-        found = self._reader.look(self._within(wanted), shape)
+        found = self._reader.look(self._within(wanted), shape, after=after, limit=limit)
         return self._counted(found) if "links" in shape._fields else found  # type: ignore[attr-defined]
 
     def _counted(self, found: list[S]) -> list[S]:
         """*found* with those links counted that lead to visible memories."""
-        edges = self.look_edges(EdgeFilter(at=tuple(one.id for one in found)), Link)  # type: ignore[attr-defined]
+        edges = self.look(EdgeFilter(at=tuple(one.id for one in found)), Link)  # type: ignore[attr-defined]
         counts = Counter(end for edge in edges for end in (edge.source_id, edge.target_id))
         return [one._replace(links=counts[one.id]) for one in found]  # type: ignore[attr-defined]
 
-    def tally(self, wanted: Filter, by: str) -> dict[str, int]:
-        """How many visible memories pass *wanted*, by a column."""
+    def tally(self, wanted: Filter | EdgeFilter | SessionFilter, by: str) -> dict[str, int]:
+        """How many visible memories, links or sessions pass *wanted*, by one of their attributes."""
+        match wanted:
+            case EdgeFilter():
+                return self._reader.tally(self._linked(wanted), by)
+            case SessionFilter():
+                return self._reader.tally(self._in_scope(wanted), by)
         return self._reader.tally(self._within(wanted), by)
 
     def unlinked(
@@ -155,7 +171,7 @@ class ScopedReader:
         ends = replace(self._everything, states=STANDING)
         only = tuple(types) if types else None
         touching = EdgeFilter(at=tuple(found), direction=direction, types=only, ends=ends, is_current=True)
-        edges = self._reader.look_edges(touching, Link)
+        edges = self._reader.look(touching, Link)
         linked = {edge.source_id for edge in edges if direction is not Direction.IN}
         linked |= {edge.target_id for edge in edges if direction is not Direction.OUT}
         return [number for number in found if number not in linked]
@@ -212,26 +228,11 @@ class ScopedReader:
         return self._reader.vectors(self._seen(memory_ids))
 
     def recalls(
-        self,
-        *,
-        after: int | None = None,
-        since: Moment | None = None,
-        until: Moment | None = None,
-        session_id: int | None = None,
-        limit: int,
-        newest_first: bool = False,
-        visible: tuple[str, ...] | None = None,
+        self, wanted: RecallFilter = ANY_RECALL, *, limit: int, newest_first: bool = False
     ) -> list[RecallEntry]:
         """The recalls that looked into visible namespaces alone."""
-        return self._reader.recalls(
-            after=after,
-            since=since,
-            until=until,
-            session_id=session_id,
-            limit=limit,
-            newest_first=newest_first,
-            visible=self._scope.narrow(visible),
-        )
+        narrowed = replace(wanted, visible=self._scope.narrow(wanted.visible))
+        return self._reader.recalls(narrowed, limit=limit, newest_first=newest_first)
 
     def pending(
         self, *, limit: int, wanted: Filter = LIVING, unclaimed_at: Moment | None = None
@@ -254,25 +255,11 @@ class ScopedReader:
         """The links between visible memories that pass *wanted*."""
         return self._reader.edges(self._linked(wanted), after=after, limit=limit)
 
-    def look_edges(
-        self, wanted: EdgeFilter, shape: type[S], *, after: int = 0, limit: int | None = None
-    ) -> list[S]:
-        """The same links as rows of *shape*."""
-        return self._reader.look_edges(self._linked(wanted), shape, after=after, limit=limit)
-
-    def edge_tally(self, wanted: EdgeFilter) -> dict[str, int]:
-        """How many links between visible memories pass *wanted*, by type."""
-        return self._reader.edge_tally(self._linked(wanted))
-
     def sessions(
         self, wanted: SessionFilter = ANY_SESSION, *, limit: int | None = None, newest_first: bool = False
     ) -> list[Session]:
         """The sessions of visible namespaces."""
         return self._reader.sessions(self._in_scope(wanted), limit=limit, newest_first=newest_first)
-
-    def session_count(self, wanted: SessionFilter = ANY_SESSION) -> int:
-        """How many sessions of visible namespaces pass *wanted*."""
-        return self._reader.session_count(self._in_scope(wanted))
 
     def _in_scope(self, wanted: SessionFilter) -> SessionFilter:
         return replace(wanted, namespaces=self._scope.narrow(wanted.namespaces))

@@ -331,7 +331,7 @@ class Told:
 
 
 def test_past_is_searched_through_the_server_too(by_index, by_server):
-    position = by_index.position_at(START)
+    position = by_index.at(START).newest()
     for question in QUESTIONS:
         ask = Ask(terms=tuple(asked_words(question)), depth=400, text=embedding(EMBEDDER, question))
         expected = by_index.at(position).read().candidates(ask)

@@ -49,7 +49,7 @@ def test_a_database_without_users_is_read_without_a_trace(theirs: Path):
     before = everything(theirs.parent)
     other = engines().elsewhere(theirs)
     assert other.asked(texts) == {"Cranes lift steel"}
-    assert other.asked(lambda reader: reader.edge_tally(EdgeFilter())) == {}
+    assert other.asked(lambda reader: reader.tally(EdgeFilter(), "type")) == {}
     assert other.asked(lambda reader: reader.search_substring("lift", Filter())) == [1]
     assert everything(theirs.parent) == before
     del other

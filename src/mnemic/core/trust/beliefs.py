@@ -76,7 +76,7 @@ def _latest(reader: Reader, ctx: Context, number: int) -> int:
     for _ in range(MOST_HOPS):
         later = {
             link.source_id
-            for link in reader.look_edges(
+            for link in reader.look(
                 EdgeFilter(at=(number,), direction=Direction.IN, types=(SUPERSEDES,), is_current=True), Link
             )
         } - seen

@@ -71,7 +71,7 @@ def _resting(reader: Reader, ctx: Context, numbers: Sequence[int], depth: int, l
     wanted = in_use(ctx)
     for step in range(1, depth + 1):
         links = (
-            reader.look_edges(
+            reader.look(
                 EdgeFilter(at=tuple(frontier), direction=Direction.IN, types=RESTING, is_current=True), Link
             )
             if frontier

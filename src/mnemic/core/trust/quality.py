@@ -61,7 +61,7 @@ def report(ctx: Context, *, unsure_below: float = 0.45, faded_below: float = 0.2
     living = Filter(namespaces=ctx.scope(), alive_at=now)
     readable = Filter(namespaces=ctx.scope(), states=KNOWN, alive_at=now)
     standings = reader.look(living, Standing)
-    links = reader.edge_tally(EdgeFilter(ends=readable, is_current=True))
+    links = reader.tally(EdgeFilter(ends=readable, is_current=True), "type")
     decisions = Filter(namespaces=ctx.scope(), kinds=(DECISION,), alive_at=now)
     return QualityReport(
         memories=sum(reader.tally(readable, "kind").values()),

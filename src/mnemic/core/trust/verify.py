@@ -266,7 +266,7 @@ def _together(
     best = living[0]
     links = [
         link
-        for link in reader.look_edges(EdgeFilter(at=(best.memory.id,), is_current=True), Link)
+        for link in reader.look(EdgeFilter(at=(best.memory.id,), is_current=True), Link)
         if link.type not in NO_SUPPORT
     ]
     ends = {end for link in links for end in (link.source_id, link.target_id)} - {best.memory.id}
@@ -335,7 +335,7 @@ def _successor(ctx: Context, reader: Reader, number: int) -> Memory | None:
     for _ in range(FORERUNNERS):
         later = {
             link.source_id
-            for link in reader.look_edges(
+            for link in reader.look(
                 EdgeFilter(at=(number,), direction=Direction.IN, types=(SUPERSEDES,), is_current=True), Link
             )
         } - seen

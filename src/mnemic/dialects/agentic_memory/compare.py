@@ -44,7 +44,7 @@ def compare(ctx: Context, earlier: Stretch, later: Stretch) -> TopicComparison:
     reader, now = ctx.read(), ctx.now()
     before, after = _standings(reader, ctx, earlier), _standings(reader, ctx, later)
     links = (
-        reader.look_edges(
+        reader.look(
             EdgeFilter(at=tuple(after), direction=Direction.OUT, types=(SUPERSEDES,), is_current=True), Link
         )
         if after

@@ -47,6 +47,6 @@ def conversation_log(ctx: Context, request: ConversationLog) -> Reply:
     turn = sessions.log_turn(ctx, request.user_message, request.agent_response, request.topic or None)
     return answer(
         node_id=turn.id,
-        edges_created=len(ctx.read().look_edges(EdgeFilter(at=(turn.id,), is_current=True), Link)),
+        edges_created=len(ctx.read().look(EdgeFilter(at=(turn.id,), is_current=True), Link)),
         message="Conversation logged and linked to temporal chain",
     )

@@ -78,7 +78,7 @@ def memory_add(ctx: Context, request: MemoryAdd) -> Reply:
     fitting(written(request.content, "content"), "content")
     event = Event(text=request.content, kind=kind, confidence=request.confidence, links=links)
     [memory] = sessions.record(ctx, [event])
-    made = ctx.read().look_edges(EdgeFilter(at=(memory.id,), is_current=True), Link)
+    made = ctx.read().look(EdgeFilter(at=(memory.id,), is_current=True), Link)
     return answer(node_id=memory.id, event_type=kind, edges_created=len(made))
 
 

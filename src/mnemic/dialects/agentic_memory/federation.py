@@ -22,7 +22,7 @@ from mnemic.search.query import Vocabulary, exact_terms
 from mnemic.storage.base import Reader, Writer
 from mnemic.storage.engines import Asked
 from mnemic.storage.files import HELD
-from mnemic.storage.queries import best_words
+from mnemic.storage.queries import best_words, count
 
 SETTING = "agentic-memory workspaces"
 
@@ -142,7 +142,7 @@ def _size(reader: Reader, now: Moment) -> Size:
     wanted = Filter(states=KNOWN, alive_at=now)
     return Size(
         sum(reader.tally(wanted, "kind").values()),
-        sum(reader.edge_tally(EdgeFilter(ends=wanted, is_current=True)).values()),
+        count(reader, EdgeFilter(ends=wanted, is_current=True)),
     )
 
 

@@ -14,6 +14,7 @@ from mnemic.model.filter import EdgeFilter, Filter, Order, SessionFilter
 from mnemic.model.memory import Memory
 from mnemic.model.shapes import Standing
 from mnemic.search.decay import decay
+from mnemic.storage.queries import count
 
 MOST_RECENT, MOST_IMPORTANT = "most_recent", "most_important"
 ORDERS = {
@@ -37,13 +38,13 @@ def stats(ctx: Context) -> dict[str, Any]:
     """The graph in numbers."""
     reader, shown = ctx.read(), readable(ctx)
     types = Counter(dict.fromkeys(EVENT_TYPES, 0))
-    for kind, count in reader.tally(shown, "kind").items():
-        types[event_type(kind)] += count
+    for kind, of_kind in reader.tally(shown, "kind").items():
+        types[event_type(kind)] += of_kind
     return {
         "node_count": types.total(),
-        "edge_count": sum(reader.edge_tally(EdgeFilter(ends=shown, is_current=True)).values()),
+        "edge_count": count(reader, EdgeFilter(ends=shown, is_current=True)),
         "dimension": similar.dimension(ctx),
-        "session_count": reader.session_count(SessionFilter(namespaces=ctx.scope())),
+        "session_count": count(reader, SessionFilter(namespaces=ctx.scope())),
         "type_counts": dict(types),
         "file_size_bytes": reader.size_bytes(),
         "current_session": sessions.current(ctx) or 0,

@@ -145,11 +145,7 @@ class PastStore(OpenedStore):
         """The position at which this is the store: nothing comes after it."""
         return self._position
 
-    def position_at(self, moment: Moment) -> Position:
-        """The position of the newest change made at or before *moment*."""
-        return min(self._position, self.present.position_at(moment), key=lambda one: one.number)
-
-    def at(self, position: Position) -> Store:
+    def at(self, when: Position | Moment) -> Store:
         """Denied."""
         raise Denied("This store cannot be read as of an earlier moment.")
 

@@ -14,7 +14,7 @@ from mnemic.storage.postgres.rows import rows
 S = TypeVar("S", bound=tuple[Any, ...])
 
 SELECT = """
-SELECT {columns} FROM memory m WHERE {{conditions}} {{order}}
+SELECT {columns} FROM memory m WHERE {{conditions}} ORDER BY m.id {{end}}
 """
 BODY = """FROM statement s
   WHERE s.namespace_id = m.namespace_id AND s.memory_id = m.id AND s.until IS NULL AND s.position > 0"""
@@ -36,10 +36,15 @@ DECODERS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def look(db: Executor, conditions: str, values: dict[str, Any], shape: type[S], order: str = "") -> list[S]:
-    """The memories under *conditions* as rows of *shape*."""
+def look(
+    db: Executor, conditions: str, values: dict[str, Any], shape: type[S], after: int, limit: int | None
+) -> list[S]:
+    """The first *limit* memories above number *after* under *conditions*, as rows of *shape*."""
     sql, decoders, make = _plan(shape)
-    found = rows(db, sql.format(conditions=conditions, order=order), values)
+    if after:
+        conditions, values = f"m.id > %(after)s AND {conditions}", {**values, "after": after}
+    end = "" if limit is None else "LIMIT %(limit)s"
+    found = rows(db, sql.format(conditions=conditions, end=end), {**values, "limit": limit})
     if decoders:
         found = [_decoded(row, decoders) for row in found]
     return list(map(make, found))

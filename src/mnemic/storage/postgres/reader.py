@@ -12,12 +12,14 @@ from mnemic.model.enums import State
 from mnemic.model.filter import (
     ALL_STATES,
     ANY_CHANGE,
+    ANY_RECALL,
     ANY_SESSION,
     AliasFilter,
     ChangeFilter,
     EdgeFilter,
     Filter,
     Order,
+    RecallFilter,
     SessionFilter,
 )
 from mnemic.model.graph import Direction, Edge
@@ -128,6 +130,8 @@ WHERE standard_id IS NOT NULL OR parent IS NOT NULL ORDER BY name
 SETTING = """
 SELECT value FROM meta WHERE key = %s
 """
+EDGE_TALLIES = {"type": edges.tally}
+SESSION_TALLIES = {"namespace": sessions.tally}
 ALL_LIVING = Filter()
 
 
@@ -170,14 +174,28 @@ class PostgresReader(SearchReader):
         terms = map(_reversed, ORDERS[order]) if is_reversed else ORDERS[order]
         return column(self._db, SELECT_IDS.format(conditions=conditions, order=", ".join(terms)), values)
 
-    def look(self, wanted: Filter | Sequence[int], shape: type[S]) -> list[S]:
-        """The memories that pass *wanted*, or have these numbers, as rows of *shape*."""
+    def look(
+        self,
+        wanted: Filter | EdgeFilter | Sequence[int],
+        shape: type[S],
+        *,
+        after: int = 0,
+        limit: int | None = None,
+    ) -> list[S]:
+        """The memories or links that pass *wanted*, or the memories with these numbers, as rows of *shape*."""
+        if isinstance(wanted, EdgeFilter):
+            return edges.look(self._db, wanted, shape, after, limit)
         chosen = wanted if isinstance(wanted, Filter) else Filter(ids=tuple(wanted), states=ALL_STATES)
         conditions, values = memories.where(chosen)
-        return look.look(self._db, conditions, values, shape, "ORDER BY m.id")
+        return look.look(self._db, conditions, values, shape, after, limit)
 
-    def tally(self, wanted: Filter, by: str) -> dict[str, int]:
-        """How many memories pass *wanted*, by one of their columns; the largest first."""
+    def tally(self, wanted: Filter | EdgeFilter | SessionFilter, by: str) -> dict[str, int]:
+        """How many memories, links or sessions pass *wanted*, by one of their attributes; the largest first."""
+        match wanted:
+            case EdgeFilter():
+                return _summed(EDGE_TALLIES[by](self._db, wanted).items())
+            case SessionFilter():
+                return _summed(SESSION_TALLIES[by](self._db, wanted).items())
         conditions, values = memories.where(wanted)
         return _summed(rows(self._db, TALLIES[by].format(conditions=conditions), values))
 
@@ -227,25 +245,11 @@ class PostgresReader(SearchReader):
         """The links that pass *wanted*, by number."""
         return edges.select(self._db, wanted, after, limit)
 
-    def look_edges(
-        self, wanted: EdgeFilter, shape: type[S], *, after: int = 0, limit: int | None = None
-    ) -> list[S]:
-        """The same links as rows of *shape*."""
-        return edges.look(self._db, wanted, shape, after, limit)
-
-    def edge_tally(self, wanted: EdgeFilter) -> dict[str, int]:
-        """How many links of each type pass *wanted*."""
-        return edges.tally(self._db, wanted)
-
     def sessions(
         self, wanted: SessionFilter = ANY_SESSION, *, limit: int | None = None, newest_first: bool = False
     ) -> list[Session]:
         """The sessions that pass *wanted*, by number."""
         return sessions.select(self._db, wanted, limit=limit, newest_first=newest_first)
-
-    def session_count(self, wanted: SessionFilter = ANY_SESSION) -> int:
-        """How many sessions pass *wanted*."""
-        return sessions.count(self._db, wanted)
 
     def journal(
         self, wanted: ChangeFilter = ANY_CHANGE, *, limit: int | None = None, newest_first: bool = False
@@ -258,27 +262,10 @@ class PostgresReader(SearchReader):
         return journal.read(self._db, ChangeFilter(after=after), limit=limit, is_settled=True)
 
     def recalls(
-        self,
-        *,
-        after: int | None = None,
-        since: Moment | None = None,
-        until: Moment | None = None,
-        session_id: int | None = None,
-        limit: int,
-        newest_first: bool = False,
-        visible: tuple[str, ...] | None = None,
+        self, wanted: RecallFilter = ANY_RECALL, *, limit: int, newest_first: bool = False
     ) -> list[RecallEntry]:
-        """The first *limit* entries of the recall log that pass; those of *visible* namespaces alone, if given."""
-        return recall_log.select(
-            self._db,
-            limit=limit,
-            newest_first=newest_first,
-            after=after,
-            since=since,
-            until=until,
-            session_id=session_id,
-            visible=visible,
-        )
+        """The first *limit* entries of the recall log that pass, by number."""
+        return recall_log.select(self._db, wanted, limit=limit, newest_first=newest_first)
 
     def pending(
         self, *, limit: int, wanted: Filter = ALL_LIVING, unclaimed_at: Moment | None = None

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import orjson
 
+from mnemic.model.filter import RecallFilter
 from mnemic.model.recall_entry import RecallEntry
 from mnemic.model.time import Moment
 from mnemic.storage.postgres.connection import Executor, Row
@@ -66,9 +66,9 @@ def drop(db: Executor, numbers: Sequence[int]) -> None:
     db.run(DROP, (list(numbers),))
 
 
-def select(db: Executor, *, limit: int, newest_first: bool, **wanted: Any) -> list[RecallEntry]:
+def select(db: Executor, wanted: RecallFilter, *, limit: int, newest_first: bool) -> list[RecallEntry]:
     """The first *limit* entries that pass."""
-    given = {name: value for name, value in wanted.items() if value is not None}
+    given = {name: value for name in CONDITIONS if (value := getattr(wanted, name)) is not None}
     conditions = " AND ".join(CONDITIONS[name] for name in given) or "TRUE"
     if "visible" in given:
         given["visible"] = list(given["visible"])

@@ -10,7 +10,7 @@ from mnemic.model.session import Session
 from mnemic.storage.decoders import SESSION_FIELDS, session_of
 from mnemic.storage.postgres.connection import Executor
 from mnemic.storage.postgres.memories import NAMESPACE, storable
-from mnemic.storage.postgres.rows import rows, value
+from mnemic.storage.postgres.rows import rows
 
 COLUMNS = SESSION_FIELDS
 STORED = tuple("namespace_id" if name == "namespace" else name for name in COLUMNS)
@@ -22,8 +22,8 @@ INSERT INTO session ({", ".join(STORED)}, since) VALUES ({", ".join(["%s"] * len
 SELECT = f"""
 SELECT {_LIST} FROM session s WHERE {{conditions}} ORDER BY s.id {{order}} LIMIT %(limit)s
 """
-COUNT = """
-SELECT count(*) FROM session s WHERE {conditions}
+TALLY = f"""
+SELECT {NAMESPACE.format("s")}, count(*) FROM session s WHERE {{conditions}} GROUP BY s.namespace_id
 """
 # People see these numbers, so they have no gaps: whoever starts a session waits for those who do.
 LOCK = """
@@ -50,10 +50,10 @@ def select(db: Executor, wanted: SessionFilter, *, limit: int | None, newest_fir
     return [session_of(row) for row in rows(db, sql, {**values, "limit": limit})]
 
 
-def count(db: Executor, wanted: SessionFilter) -> int:
-    """How many sessions pass *wanted*."""
+def tally(db: Executor, wanted: SessionFilter) -> dict[str, int]:
+    """How many sessions pass *wanted*, by their namespace."""
     conditions, values = _where(wanted)
-    return int(value(db, COUNT.format(conditions=conditions), values))
+    return dict(rows(db, TALLY.format(conditions=conditions), values))
 
 
 def _where(wanted: SessionFilter) -> tuple[str, dict[str, Any]]:
@@ -65,7 +65,7 @@ def _where(wanted: SessionFilter) -> tuple[str, dict[str, Any]]:
 
 def encode(fields: Mapping[str, Any]) -> dict[str, Any]:
     """*fields* as the columns hold them."""
-    told = dict(fields)
-    if "metadata" in told:
-        told["metadata"] = storable(dict(told["metadata"]), "metadata") if told["metadata"] else None
-    return told
+    encoded = dict(fields)
+    if "metadata" in encoded:
+        encoded["metadata"] = storable(dict(encoded["metadata"]), "metadata") if encoded["metadata"] else None
+    return encoded

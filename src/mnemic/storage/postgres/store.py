@@ -188,15 +188,11 @@ class PostgresStore(OpenedStore):
             self._commits += 1
             self._committed.notify_all()
 
-    def position_at(self, moment: Moment) -> Position:
-        """The position of the newest change made at or before *moment*."""
-        with our_errors(self.location):
-            return journal.position_at(self.whole, moment)
-
-    def at(self, position: Position) -> Store:
-        """The store as of *position*: readable like any other, never writable."""
+    def at(self, when: Position | Moment) -> Store:
+        """The store as of a position or a moment: readable like any other, never writable."""
         past = self._past
         with our_errors(self.location):
+            position = when if isinstance(when, Position) else journal.position_at(self.whole, when)
             if past is None or not past.still_shows(position, self._used):
                 self._past = past = PastStore(self, self._pool, position)
         return past

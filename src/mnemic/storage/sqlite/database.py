@@ -203,13 +203,8 @@ class OpenedStore:
         with self._committed:
             self._committed.notify_all()
 
-    def position_at(self, moment: Moment) -> Position:
-        """The position of the newest change made at or before *moment*."""
-        with our_errors(self.location):
-            return Position(number=journal.sequence_at(self._connection(), moment))
-
-    def at(self, position: Position) -> Store:
-        """The store as of *position*: readable like any other, never writable."""
+    def at(self, when: Position | Moment) -> Store:
+        """The store as of a position or a moment: readable like any other, never writable."""
         raise Denied("This store cannot be read as of an earlier moment.")
 
     def use_models(self, *names: str) -> None:

@@ -16,7 +16,7 @@ from mnemic.storage.sqlite.rows import Row, rows
 S = TypeVar("S", bound=tuple[Any, ...])
 
 SELECT = """
-SELECT {columns} FROM memory m WHERE {{conditions}} {{order}}
+SELECT {columns} FROM memory m WHERE {{conditions}} ORDER BY m.id {{end}}
 """
 BODY = "FROM statement s WHERE s.memory_id = m.id AND s.until IS NULL AND s.position > 0"
 LINKS = "SELECT count(*) FROM edge e WHERE e.{end} = m.id AND e.state = 'living'"
@@ -41,11 +41,19 @@ DECODERS: dict[str, Callable[[Any], Any]] = {
 
 
 def look(
-    connection: apsw.Connection, conditions: str, values: dict[str, Any], shape: type[S], order: str = ""
+    connection: apsw.Connection,
+    conditions: str,
+    values: dict[str, Any],
+    shape: type[S],
+    after: int,
+    limit: int | None,
 ) -> list[S]:
-    """The memories under *conditions* as rows of *shape*."""
+    """The first *limit* memories above number *after* under *conditions*, as rows of *shape*."""
     sql, decoders, make = _plan(shape)
-    found = rows(connection, sql.format(conditions=conditions, order=order), values)
+    if after:
+        conditions, values = f"m.id > :after AND {conditions}", {**values, "after": after}
+    end = "" if limit is None else "LIMIT :limit"
+    found = rows(connection, sql.format(conditions=conditions, end=end), {**values, "limit": limit})
     if decoders:
         found = [_decoded(row, decoders) for row in found]
     return list(map(make, found))

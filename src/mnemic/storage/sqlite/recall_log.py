@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import apsw
 import orjson
 
+from mnemic.model.filter import RecallFilter
 from mnemic.model.recall_entry import RecallEntry
 from mnemic.model.time import Moment
 from mnemic.storage.sqlite.memories import as_json
@@ -66,10 +66,10 @@ def drop(connection: apsw.Connection, numbers: Sequence[int]) -> None:
 
 
 def select(
-    connection: apsw.Connection, *, limit: int, newest_first: bool, **wanted: Any
+    connection: apsw.Connection, wanted: RecallFilter, *, limit: int, newest_first: bool
 ) -> list[RecallEntry]:
     """The first *limit* entries that pass."""
-    given = {name: value for name, value in wanted.items() if value is not None}
+    given = {name: value for name in CONDITIONS if (value := getattr(wanted, name)) is not None}
     conditions = " AND ".join(CONDITIONS[name] for name in given) or "TRUE"
     if "visible" in given:
         given["visible"] = as_json(given["visible"])

@@ -11,7 +11,7 @@ from mnemic.model.filter import SessionFilter
 from mnemic.model.session import Session
 from mnemic.storage.decoders import SESSION_FIELDS, session_of
 from mnemic.storage.sqlite.memories import as_json
-from mnemic.storage.sqlite.rows import rows, value
+from mnemic.storage.sqlite.rows import rows
 
 COLUMNS = SESSION_FIELDS
 _LIST = ", ".join(COLUMNS)
@@ -25,8 +25,8 @@ SELECT {_LIST} FROM session WHERE namespace = ? AND name = ?
 SELECT = f"""
 SELECT {_LIST} FROM session WHERE {{conditions}} ORDER BY id {{order}} LIMIT :limit
 """
-COUNT = """
-SELECT count(*) FROM session WHERE {conditions}
+TALLY = """
+SELECT namespace, count(*) FROM session WHERE {conditions} GROUP BY namespace
 """
 NEXT = """
 SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = 'session'
@@ -50,10 +50,10 @@ def select(
     ]
 
 
-def count(connection: apsw.Connection, wanted: SessionFilter) -> int:
-    """How many sessions pass *wanted*."""
+def tally(connection: apsw.Connection, wanted: SessionFilter) -> dict[str, int]:
+    """How many sessions pass *wanted*, by their namespace."""
     conditions, values = _where(wanted)
-    return int(value(connection, COUNT.format(conditions=conditions), values))
+    return dict(rows(connection, TALLY.format(conditions=conditions), values))
 
 
 def _where(wanted: SessionFilter) -> tuple[str, dict[str, Any]]:
@@ -65,7 +65,7 @@ def _where(wanted: SessionFilter) -> tuple[str, dict[str, Any]]:
 
 def encode(fields: Mapping[str, Any]) -> dict[str, Any]:
     """*fields* as the columns hold them."""
-    told = dict(fields)
-    if "metadata" in told:
-        told["metadata"] = as_json(dict(told["metadata"])) if told["metadata"] else None
-    return told
+    encoded = dict(fields)
+    if "metadata" in encoded:
+        encoded["metadata"] = as_json(dict(encoded["metadata"])) if encoded["metadata"] else None
+    return encoded

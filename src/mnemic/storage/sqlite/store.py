@@ -14,7 +14,7 @@ from mnemic.model.time import Moment
 from mnemic.storage.base import Store
 from mnemic.storage.files import HELD, Inode
 from mnemic.storage.index import OpenIndex
-from mnemic.storage.sqlite import memories, read_only
+from mnemic.storage.sqlite import journal, memories, read_only
 from mnemic.storage.sqlite.connection import our_errors
 from mnemic.storage.sqlite.database import OpenedStore
 from mnemic.storage.sqlite.index_source import SqliteSource
@@ -123,14 +123,22 @@ class SqliteStore(OpenedStore):
     def _source(self) -> SqliteSource:
         return SqliteSource(self._connection())
 
-    def at(self, position: Position) -> Store:
-        """The store as of *position*: readable like any other, never writable. The last one asked for is
-        kept, since a client that looks back tends to look again.
+    def at(self, when: Position | Moment) -> Store:
+        """The store as of a position or a moment: readable like any other, never writable.
+
+        The last one asked for is kept, since a client that looks back tends to look again.
         """
         from mnemic.storage.sqlite.as_of import PastStore
 
         past = self._past
         with our_errors(self.location):
+            position = self._position_of(when)
             if past is None or not past.still_shows(self._connection(), position, self._used):
                 self._past = past = PastStore(self, position)
         return past
+
+    def _position_of(self, when: Position | Moment) -> Position:
+        """A moment as the position of the newest change at or before it."""
+        if isinstance(when, Position):
+            return when
+        return Position(number=journal.sequence_at(self._connection(), when))
