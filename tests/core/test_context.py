@@ -116,7 +116,6 @@ UNSCOPED = {
     "core/embedding_queue.py",  # vectors are made for everyone
     "core/expiry.py",  # what has expired leaves for everyone
     "core/history.py",  # asks whether a change has parts that the caller may not see
-    "core/namespace_locks.py",  # passes the scope
     "core/retention.py",  # uses of several callers are counted together
     "dialects/agentic_memory/amem.py",  # fills a store of its own
     "transfer/exporter.py",  # the versions of the whole store
@@ -129,7 +128,7 @@ UNSCOPED = {
 
 def test_the_store_is_read_and_changed_through_the_scope_of_the_caller():
     package = Path(mnemic.__file__).parent
-    unscoped = re.compile(r"\b(store\.(read|snapshot|change)|change_locked)\(")
+    unscoped = re.compile(r"\bstore\.(read|snapshot|change)\(")
     found = {
         str(path.relative_to(package))
         for path in package.rglob("*.py")

@@ -12,7 +12,6 @@ from typing import TypeVar
 
 from mnemic.core.activity import Activity
 from mnemic.core.keyed_locks import KeyedLocks
-from mnemic.core.namespace_locks import change_locked
 from mnemic.core.quotas import counted, within_quota
 from mnemic.core.resources import Resources
 from mnemic.core.usage import Uses
@@ -127,10 +126,8 @@ class Context:
         at = self.now()
         self.announce(at)
         if self.committed is _ignore:
-            return change_locked(self.store, scope, operation, self.actor, at, work)
-        result, number = change_locked(
-            self.store, scope, operation, self.actor, at, lambda tx: (work(tx), tx.batch)
-        )
+            return self.store.change(scope, operation, self.actor, at, work)
+        result, number = self.store.change(scope, operation, self.actor, at, lambda tx: (work(tx), tx.batch))
         if number is not None:
             self.committed(number)
         return result

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 from mnemic.core.context import Context
-from mnemic.core.namespace_locks import change_locked
 from mnemic.embedding.base import Embedder
 from mnemic.errors import Busy, MnemicError
 from mnemic.model.access import Scope
@@ -92,9 +91,7 @@ class _Queue:
 
     def _change(self, namespaces: tuple[str, ...], work: Callable[[Writer], T], waits: bool) -> T:
         ctx, scope = self.ctx, Scope(asked=namespaces)
-        return change_locked(
-            ctx.store, scope, "embed", ctx.actor, ctx.now(), work, durable=False, waits=waits
-        )
+        return ctx.store.change(scope, "embed", ctx.actor, ctx.now(), work, durable=False, waits=waits)
 
     def _finish(self, namespaces: tuple[str, ...], work: Callable[[Writer], T]) -> T:
         """Store or release what is claimed. A caller that must not wait leaves it to a thread and gets Busy; if

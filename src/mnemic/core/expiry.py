@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple, TypeVar
 
 from mnemic.core.context import Context
-from mnemic.core.namespace_locks import change_locked
 from mnemic.core.states import taken_out
 from mnemic.model.access import Scope
 from mnemic.model.enums import State
@@ -77,4 +76,4 @@ def expire(ctx: Context) -> int:
         return sum(ctx.may_see(memory.namespace) for memory in late)
 
     scope = Scope(asked=tuple({one.namespace for one in late}))
-    return change_locked(ctx.store, scope, "expire", "mnemic", now, work)
+    return ctx.store.change(scope, "expire", "mnemic", now, work)

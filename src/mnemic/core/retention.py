@@ -11,7 +11,6 @@ from itertools import groupby
 from mnemic.core.archive import purge_archive
 from mnemic.core.context import Context
 from mnemic.core.expiry import expire
-from mnemic.core.namespace_locks import change_locked
 from mnemic.core.usage import PASSED_OVER, Use, Uses
 from mnemic.errors import Busy
 from mnemic.model.access import Scope
@@ -104,8 +103,7 @@ def _write_down(ctx: Context, waiting: Uses, uses: Sequence[Use], *, waits: bool
 
 def _count_in_transaction(ctx: Context, uses: Sequence[Use], *, waits: bool) -> None:
     used = {memory.namespace for use in uses for memory in use.memories}
-    change_locked(
-        ctx.store,
+    ctx.store.change(
         Scope(asked=tuple(used)),
         USE,
         uses[0].actor,

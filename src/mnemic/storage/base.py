@@ -49,14 +49,6 @@ CLAIM_HORIZON = 2 * CLAIM_LIFETIME
 and a process may read its own, then wait for a lock while another claims."""
 
 
-class NotLocked(Exception):
-    """A change writes to a namespace that it did not name (None: to the whole store); nothing of it was kept."""
-
-    def __init__(self, namespace: str | None):
-        super().__init__(f"namespace {namespace!r} is not locked" if namespace else "the store is not locked")
-        self.namespace = namespace
-
-
 # A recall makes hundreds of these, and a frozen dataclass takes four times as long to make as a tuple.
 class Nearness(NamedTuple):
     """How near a memory is to a text: the statement its best passage belongs to, and its similarity.
@@ -417,9 +409,10 @@ class Store(Protocol):
     ) -> T:
         """Run *work* in one transaction, commit it and return its result; an exception leaves nothing behind.
 
-        The engine locks what *scope* is about. It may run *work* again after a serialisation failure or a lost
-        connection, so *work* must have no effect but through its Writer. Without *durable* a power failure may undo the
-        whole transaction. Without *waits* it raises Busy at once while another writer holds the lock.
+        The engine locks what *scope* is about, and what *work* turns out to write to. It may run *work* again, for such
+        a lock, after a serialisation failure or a lost connection, so *work* must have no effect but through its
+        Writer. Without *durable* a power failure may undo the whole transaction. Without *waits* it raises Busy at once
+        while another writer holds the lock.
         """
 
     def newest(self) -> Position:

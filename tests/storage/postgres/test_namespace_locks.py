@@ -32,7 +32,8 @@ from mnemic.model.filter import EdgeFilter, Filter
 from mnemic.model.graph import EdgeDraft, EdgePatch
 from mnemic.model.memory import Memory, MemoryPatch
 from mnemic.model.session import SessionDraft
-from mnemic.storage.base import NotLocked, Passage
+from mnemic.storage.base import Passage
+from mnemic.storage.postgres.namespace_locks import NotLocked
 from mnemic.storage.postgres.store import PostgresStore
 from mnemic.storage.queries import count
 
@@ -129,14 +130,14 @@ def test_a_verb_in_one_namespace_does_not_wait_for_a_writer_in_another(ctx, verb
     quick = in_namespace(ctx, "quick")
     one, other = kept(quick, "A heron at the pond"), kept(quick, "A swallow in the barn")
     asked: list[tuple[str, ...] | None] = []
-    change = PostgresStore.change
+    change = PostgresStore.change_under
 
     def noted(store, scope, operation, *given, **how):
         asked.append(scope.asked)
         return change(store, scope, operation, *given, **how)
 
     with Writing(ctx):
-        monkeypatch.setattr(PostgresStore, "change", noted)
+        monkeypatch.setattr(PostgresStore, "change_under", noted)
         VERBS[verb](quick, one, other)
     # Nothing was begun twice since it lacked a lock, and nothing locked more than its own namespace.
     assert asked and set(asked) <= {("quick",), ()}
@@ -160,13 +161,13 @@ def test_a_change_of_the_whole_store_begins_when_no_namespace_is_written(ctx):
 def test_a_memory_of_another_namespace_is_changed_under_its_own_lock(ctx, monkeypatch):
     one = kept(in_namespace(ctx, "far"), "A heron at the pond")
     asked: list[tuple[str, ...] | None] = []
-    change = PostgresStore.change
+    change = PostgresStore.change_under
 
     def noted(store, scope, *given, **how):
         asked.append(scope.asked)
         return change(store, scope, *given, **how)
 
-    monkeypatch.setattr(PostgresStore, "change", noted)
+    monkeypatch.setattr(PostgresStore, "change_under", noted)
     changed = revise(in_namespace(ctx, "near"), one.id, Revision(text="A heron in the reeds"))
     assert changed.content == "A heron in the reeds" and asked == [("near",), ("near", "far")]
     assert [change.operation for change in ctx.read().journal()] == ["remember", "revise"]
@@ -175,13 +176,13 @@ def test_a_memory_of_another_namespace_is_changed_under_its_own_lock(ctx, monkey
 def test_a_purge_locks_the_whole_store(ctx, monkeypatch):
     one = kept(ctx, "A heron at the pond")
     asked: list[tuple[str, ...] | None] = []
-    change = PostgresStore.change
+    change = PostgresStore.change_under
 
     def noted(store, scope, *given, **how):
         asked.append(scope.asked)
         return change(store, scope, *given, **how)
 
-    monkeypatch.setattr(PostgresStore, "change", noted)
+    monkeypatch.setattr(PostgresStore, "change_under", noted)
     forget(ctx, [one.id], fate=Fate.PURGED)
     assert asked == [None]
 
@@ -226,19 +227,27 @@ WRITES = {
 
 
 @pytest.mark.parametrize("kind", WRITES)
-def test_writing_to_a_namespace_that_is_not_locked_is_an_error_and_leaves_nothing(store, kind):
+def test_a_write_to_a_namespace_that_is_not_locked_leaves_nothing_and_begins_again(store, kind):
     memory, target = put(store, a_draft("A heron", namespace="other"), a_draft("A pond", namespace="other"))
     edge = store.change(
         EVERYTHING, "x", "x", START, lambda tx: tx.insert_edge(EdgeDraft(memory.id, target.id, "at"))
     )
     before = [change.sequence for change in store.read().journal()]
     with pytest.raises(NotLocked):
-        store.change(Scope(None, ("locked",)), "x", "x", START, lambda tx: WRITES[kind](tx, memory, edge))
+        store.change_under(
+            Scope(None, ("locked",)),
+            "x",
+            "x",
+            START,
+            lambda tx: WRITES[kind](tx, memory, edge),
+            durable=True,
+            waits=True,
+        )
     assert [change.sequence for change in store.read().journal()] == before
     assert store.read().get([memory.id]) == [memory] and store.read().edges(EdgeFilter()) == [edge]
-    under = None if kind == "purge" else ("locked", "other")
     if kind != "vectors":
-        store.change(Scope(None, under), "x", "x", START, lambda tx: WRITES[kind](tx, memory, edge))
+        store.change(Scope(None, ("locked",)), "x", "x", START, lambda tx: WRITES[kind](tx, memory, edge))
+        assert [change.sequence for change in store.read().journal()] != before or kind == "standard"
 
 
 def test_a_token_is_noted_without_any_lock_but_the_shared_one(ctx):

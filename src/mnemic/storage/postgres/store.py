@@ -25,6 +25,7 @@ from mnemic.storage.postgres.connection import Held, Pool, Pooled, Row, location
 from mnemic.storage.postgres.database import OpenedStore
 from mnemic.storage.postgres.index_source import BEGIN
 from mnemic.storage.postgres.migrations import migrate, refuse_unfinished_copy
+from mnemic.storage.postgres.namespace_locks import locked
 from mnemic.storage.postgres.notifications import Announcer, Listener
 from mnemic.storage.postgres.reader import PostgresReader
 from mnemic.storage.postgres.row_security import OFF, is_active
@@ -116,6 +117,24 @@ class PostgresStore(OpenedStore):
         waits: bool = True,
     ) -> T:
         """Run *work* in one transaction under the locks of the namespaces *scope* is about, again where that helps."""
+
+        def change(scope: Scope) -> T:
+            return self.change_under(scope, operation, actor, at, work, durable=durable, waits=waits)
+
+        return locked(scope, change)
+
+    def change_under(
+        self,
+        scope: Scope,
+        operation: str,
+        actor: str,
+        at: Moment,
+        work: Callable[[Writer], T],
+        *,
+        durable: bool,
+        waits: bool,
+    ) -> T:
+        """Run *work* in one transaction under exactly these locks; NotLocked if it needs others."""
 
         def begun(db: Held) -> T:
             writer = PostgresWriter(self, db, operation, actor, at)

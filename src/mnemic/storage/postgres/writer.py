@@ -22,7 +22,7 @@ from mnemic.model.session import Session, SessionDraft, SessionPatch
 from mnemic.model.time import DAY, Moment
 from mnemic.model.version import Version
 from mnemic.storage import fingerprint
-from mnemic.storage.base import NotLocked, Passage, Reader, Rewrite
+from mnemic.storage.base import Passage, Reader, Rewrite
 from mnemic.storage.change_fields import (
     ALL_FIELDS,
     DRAFTED,
@@ -54,6 +54,7 @@ from mnemic.storage.postgres import (
 )
 from mnemic.storage.postgres.connection import Held, Unanswered, in_our_words, is_passing
 from mnemic.storage.postgres.memories import as_json
+from mnemic.storage.postgres.namespace_locks import NotLocked
 from mnemic.storage.postgres.reader import PostgresReader
 from mnemic.storage.postgres.rows import row, rows, value
 from mnemic.storage.queries import unused_session_name
