@@ -197,7 +197,7 @@ def test_a_purge_leaves_no_vector_in_any_file(path, file):
     store = opened(path)
     vector = (
         store.read()
-        ._connection.execute(
+        ._db.execute(
             "SELECT vector FROM passage JOIN statement s ON s.id = statement_id WHERE memory_id = 42"
         )
         .fetchone()[0]
