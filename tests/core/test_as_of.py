@@ -10,7 +10,7 @@ from mnemic.core.embedding_queue import embed_pending
 from mnemic.core.expiry import expire
 from mnemic.core.graph import end_link, link
 from mnemic.core.history import as_of
-from mnemic.core.memories import Note, Revision, find, forget, open_all, remember, revise, supersede
+from mnemic.core.memories import Fate, Note, Revision, find, forget, open_all, remember, revise, supersede
 from mnemic.core.recall import recall
 from mnemic.core.stats import overview
 from mnemic.core.traversal import explore, path
@@ -58,6 +58,24 @@ def test_recall_in_the_past_uses_its_vectors_and_leaves_no_trace(ctx, moments):
     [hit] = recall(past, a_query("heron pond", now=past.now())).hits
     assert hit.statement_id == hit.memory.statements[0].id
     assert find(ctx, 1).access_count == 0
+
+
+def test_moments_asked_in_turn_keep_their_texts_and_vectors(ctx, clock):
+    memory = kept(ctx, "The heron stands in the pond")
+    stood = {}
+    for text in ("The heron stands", "The heron sits", "The heron sleeps"):
+        revise(ctx, memory.id, Revision(text=text))
+        embed_pending(ctx, 100)
+        stood[clock()] = text
+        clock.advance(hours=1)
+        for moment in [*stood, *reversed(stood)]:
+            past = as_of(ctx, moment)
+            [hit] = recall(past, a_query("heron", now=moment)).hits
+            assert hit.memory.content == stood[moment]
+            assert hit.statement_id == hit.memory.statements[0].id
+            assert list(past.read().vectors([memory.id])) == [hit.statement_id]
+    forget(ctx, [memory.id], fate=Fate.PURGED)
+    assert all(recalled(as_of(ctx, moment), "heron") == [] for moment in stood)
 
 
 def test_recall_in_the_past_says_what_had_no_vector(ctx, clock):

@@ -250,13 +250,16 @@ class Matrix:
         only: Sequence[int] | None = None,
         passing: tuple[Slots, Flags] | None = None,
         without: Sequence[int] = (),
+        among_rows: Flags | None = None,
         at_least: float = -math.inf,
     ) -> list[Nearness]:
         """The best memories by their best passage among those that may be seen and are *at_least* so near.
 
-        *passing* says which may, by their slots.
+        *passing* says which may, by their slots; *among_rows* which rows, in the order they were added.
         """
         seen = self._seen(namespace_ids, self._allowed(only, passing), without)
+        if among_rows is not None:
+            seen = among_rows if seen is None else seen & among_rows
         likely = self._likely(vector, seen, limit, at_least)
         found = self._best(vector, likely, limit)
         if len(found) < limit and likely is not seen and at_least < TELLING:
@@ -274,9 +277,10 @@ class Matrix:
         rows, similarity = self._compared(vector, seen)
         return _best(rows, similarity, self._column("memory"), self._column("statement"), limit)
 
-    def of(self, memory_ids: Sequence[int]) -> dict[int, Vectors]:
-        """One unit vector for each statement of these memories, by its number."""
-        chosen = np.flatnonzero(self._of(memory_ids) & self._alive[: self._count])
+    def of(self, memory_ids: Sequence[int], *, among_rows: Flags | None = None) -> dict[int, Vectors]:
+        """One unit vector for each statement of these memories, by its number; *among_rows*, if some are given."""
+        rows = self._of(memory_ids) & self._alive[: self._count]
+        chosen = np.flatnonzero(rows if among_rows is None else rows & among_rows)
         if not len(chosen):
             return {}
         statements = self._column("statement")[chosen]

@@ -122,11 +122,12 @@ class Matrix(Protocol):
         namespace_ids: Sequence[int] | None = None,
         passing: tuple[Any, Flags] | None = None,
         without: Sequence[int] = (),
+        among_rows: Flags | None = None,
         at_least: float = ...,
     ) -> list[Nearness]:
-        """The *limit* memories nearest to *vector*, by their best passage."""
+        """The *limit* memories nearest to *vector*, by their best passage; of these rows, in the order of `add`."""
 
-    def of(self, memory_ids: Sequence[int]) -> dict[int, Vectors]:
+    def of(self, memory_ids: Sequence[int], *, among_rows: Flags | None = None) -> dict[int, Vectors]:
         """The vector of each statement of these memories, by the statement's number."""
 
 

@@ -271,7 +271,9 @@ class PastFrequencies:
         newest = self._newest()
         counted_at, count = self._counted.get((term, wanted), (None, 0))
         if counted_at != newest:
-            count = len(reader.best_words(Ask(terms=(term,), filter=wanted, every=True), 2 * COUNTED_EXACTLY))
+            count = len(
+                reader.best_words(Ask(terms=(term,), filter=wanted, every=False), 2 * COUNTED_EXACTLY)
+            )
             self._counted[term, wanted] = newest, count
         return count
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import threading
+import weakref
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -30,28 +32,37 @@ if TYPE_CHECKING:
     from mnemic.storage.index import Snapshot
     from mnemic.storage.sqlite.store import SqliteStore
 
+# The moment is a value and no part of the views, so that a connection serves many moments.
+MOMENT = """
+CREATE TEMP TABLE moment (sequence INTEGER NOT NULL);
+INSERT INTO moment VALUES (0);
+"""
+MOVE = """
+UPDATE temp.moment SET sequence = ?
+"""
+_THEN = "(SELECT sequence FROM temp.moment)"
 # Views hide the tables of the same names, so that every query of the present reads the past.
-VERSIONED = """
-CREATE TEMP VIEW {table} AS
-SELECT {columns} FROM main.{table} WHERE since <= {sequence}
+VERSIONED = f"""
+CREATE TEMP VIEW {{table}} AS
+SELECT {{columns}} FROM main.{{table}} WHERE since <= {_THEN}
 UNION ALL
-SELECT {columns} FROM main.{table}_past WHERE until > {sequence} AND since <= {sequence};
+SELECT {{columns}} FROM main.{{table}}_past WHERE until > {_THEN} AND since <= {_THEN};
 """
 # Statements in one part: of two, SQLite would read all for each memory whose body is asked for.
-VIEWS = """
+VIEWS = f"""
 CREATE TEMP VIEW statement AS
 SELECT id, memory_id, position, text, digest, since, NULL AS until, model_id FROM main.statement
-WHERE since <= {sequence} AND (until IS NULL OR until > {sequence});
+WHERE since <= {_THEN} AND (until IS NULL OR until > {_THEN});
 
 CREATE TEMP VIEW tag AS
-SELECT t.name, t.memory_id FROM main.tag t CROSS JOIN main.memory m ON m.id = t.memory_id WHERE m.since <= {sequence}
+SELECT t.name, t.memory_id FROM main.tag t CROSS JOIN main.memory m ON m.id = t.memory_id WHERE m.since <= {_THEN}
 UNION ALL
 SELECT j.value, p.id FROM main.memory_past p CROSS JOIN json_each(p.tags) j
-WHERE p.until > {sequence} AND p.since <= {sequence} AND p.tags IS NOT NULL;
+WHERE p.until > {_THEN} AND p.since <= {_THEN} AND p.tags IS NOT NULL;
 
 CREATE TEMP VIEW journal AS
 SELECT sequence, batch, at, actor, operation, subject, subject_id, before, after FROM main.journal
-WHERE sequence <= {sequence};
+WHERE sequence <= {_THEN};
 
 -- The index of substrings is of the present: without its mark the past is looked through.
 CREATE TEMP VIEW meta AS SELECT key, value FROM main.meta WHERE key != 'gram';
@@ -78,13 +89,61 @@ SELECT m.id,
 FROM memory m WHERE m.id IN (SELECT value FROM json_each(:ids)) AND m.session_id IS NOT NULL
 """
 LAST_ID = 1 << 62
+MOST_FREE = 2
+"""So many connections wait for the next moment. Each keeps up to 16 MB of pages."""
 
 
-def show_past(connection: apsw.Connection, sequence: int) -> None:
-    """Let *connection* see the rows as they were after the change with this number."""
+def show_past(connection: apsw.Connection) -> None:
+    """Let *connection* see the rows as they were after the change that `moment` names."""
+    connection.execute(MOMENT)
     for table, columns in COLUMNS.items():
-        connection.execute(VERSIONED.format(table=table, columns=", ".join(columns), sequence=sequence))
-    connection.execute(VIEWS.format(sequence=sequence))
+        connection.execute(VERSIONED.format(table=table, columns=", ".join(columns)))
+    connection.execute(VIEWS)
+
+
+class PastConnections:
+    """Connections that show the past, handed on from one moment to the next. Safe between threads.
+
+    A new one reads its pages and prepares its queries anew, which takes longer than a recall.
+    """
+
+    def __init__(self, connect: Callable[[], apsw.Connection]):
+        self._connect = connect
+        self._free: list[apsw.Connection] = []
+        self._lock = threading.Lock()
+        self._is_closed = False
+
+    def take(self, sequence: int) -> apsw.Connection:
+        """A connection of the caller's own that shows the rows after the change with this number."""
+        with self._lock:
+            connection = self._free.pop() if self._free else None
+        if connection is None:
+            connection = self._connect()
+            show_past(connection)
+        connection.execute(MOVE, (sequence,))
+        return connection
+
+    def give_back(self, connections: list[apsw.Connection]) -> None:
+        """Take these for the next moments; what is too many is closed."""
+        with self._lock:
+            while connections:
+                connection = connections.pop()
+                if self._is_closed or len(self._free) == MOST_FREE:
+                    connection.close()
+                else:
+                    self._free.append(connection)
+
+    def close(self) -> None:
+        """Close those that are free now, and the others when they are given back."""
+        with self._lock:
+            self._is_closed = True
+            while self._free:
+                self._free.pop().close()
+
+
+def was_purged(connection: apsw.Connection, seen: Position) -> bool:
+    """Whether something has been purged after *seen*."""
+    return connection.execute(PURGED_SINCE, (seen.number,)).fetchone() is not None
 
 
 @in_our_words(PastSearch)
@@ -129,22 +188,26 @@ class PastStore(OpenedStore):
 
     def __init__(self, present: SqliteStore, position: Position):
         self.present = present
-        self.past_index = PastIndex(position.number, present.index)
+        self.past_index = PastIndex(position.number, present.past_vectors())
         self._position = position
         self._seen = present.newest()
         self.past_frequencies = PastFrequencies(present.newest)
-        super().__init__(present.path, self._connect(), present.open_index(None))
+        self._taken: list[apsw.Connection] = []
+        weakref.finalize(self, present.past_connections.give_back, self._taken).atexit = False
+        connection = self._connect()
+        super().__init__(present.path, connection, present.open_index(None))
+        self._local.connection = connection
         self._used = present.used_models
 
     def still_shows(self, connection: apsw.Connection, position: Position, models: tuple[str, ...]) -> bool:
         """Whether this is the store at *position*, with nothing that has been purged."""
         if (position, models) != (self._position, self._used):
             return False
-        return connection.execute(PURGED_SINCE, (self._seen.number,)).fetchone() is None
+        return not was_purged(connection, self._seen)
 
     def _connect(self) -> apsw.Connection:
-        connection = self.present.connect()
-        show_past(connection, self._position.number)
+        connection = self.present.past_connections.take(self._position.number)
+        self._taken.append(connection)
         return connection
 
     def read(self, scope: Scope = EVERYTHING) -> Reader:

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import apsw
 
+from mnemic.model.change import Position
 from mnemic.model.filter import Filter
+from mnemic.numeric import np
 from mnemic.storage.base import Nearness
 from mnemic.storage.past_search import bm25_idf
 from mnemic.storage.source import PassageRow
@@ -23,9 +26,11 @@ from mnemic.storage.sqlite.rows import column, rows, value
 
 if TYPE_CHECKING:
     from mnemic.model.vectors import Vectors
+    from mnemic.storage.arrays import Flags, Numbers
     from mnemic.storage.index import Index, Matrix
     from mnemic.storage.source import Group
 
+FOREVER = (1 << 63) - 1
 NEWEST = """
 SELECT coalesce(max(version), 0) FROM main.memory_past
 """
@@ -50,33 +55,32 @@ SELECT count(*) FROM words_past_docsize
 NEWEST_PASSAGE = """
 SELECT coalesce(max(id), 0) FROM passage
 """
-_PASSAGES = """
-SELECT p.id, s.memory_id, s.id, 0, p.vector
-FROM main.statement s CROSS JOIN main.passage p ON p.statement_id = s.id
-WHERE p.model_id = :model AND s.since <= :sequence AND (s.until IS NULL OR s.until > :sequence) AND
+CHANGED_AGAIN = """
+SELECT DISTINCT id FROM main.memory_past WHERE version > :known AND version <= :newest
 """
-PASSAGES_OF = _PASSAGES + "s.memory_id IN (SELECT value FROM json_each(:ids)) AND p.id <= :passage"
-LATE_PASSAGES = """
-SELECT p.id, s.memory_id, s.id, 0, p.vector
-FROM main.passage p CROSS JOIN main.statement s ON s.id = p.statement_id
+LATE = """
+SELECT DISTINCT s.memory_id FROM main.passage p CROSS JOIN main.statement s ON s.id = p.statement_id
 WHERE p.id > :known_passage AND p.id <= :passage AND p.model_id = :model
-  AND s.since <= :sequence AND (s.until IS NULL OR s.until > :sequence)
+"""
+PASSAGES = f"""
+SELECT p.id, s.memory_id, s.id, 0, p.vector, s.since, coalesce(s.until, {FOREVER})
+FROM main.statement s CROSS JOIN main.passage p ON p.statement_id = s.id
+WHERE s.memory_id IN (SELECT value FROM json_each(:ids)) AND p.model_id = :model AND p.id <= :passage
 """
 
 
 class PastIndex:
     """What has changed after one change of the journal. Safe between threads."""
 
-    def __init__(self, sequence: int, index: Index):
+    def __init__(self, sequence: int, vectors: PastVectors):
         self.sequence = sequence
-        self._index = index
+        self._vectors = vectors
         self._lock = threading.Lock()
         self._newest = 0
         self._changed: set[int] = set()
         self._reworded: set[int] = set()
         self._wordings: dict[int, int] = {}
         self._passing: dict[Filter, tuple[int, set[int]]] = {}
-        self._vectors: dict[int, _Vectors] = {}
 
     def _follow(self, connection: apsw.Connection) -> None:
         newest = int(value(connection, NEWEST))
@@ -154,50 +158,99 @@ class PastIndex:
         at_least: float = -math.inf,
     ) -> list[Nearness]:
         """The *limit* nearest of these memories, which have changed since, by the statements they had then."""
-        with self._lock:
-            matrix = self._matrix(connection, model)
-            return matrix.nearest(vector, limit, only=list(among), at_least=at_least)
+        with self._at(connection, model) as (matrix, rows_then):
+            return matrix.nearest(vector, limit, only=list(among), among_rows=rows_then, at_least=at_least)
 
     def vectors(
         self, connection: apsw.Connection, model: tuple[int, int], memory_ids: Sequence[int]
     ) -> dict[int, Vectors]:
         """The vectors of the statements these memories had then, by the statement's number."""
+        with self._at(connection, model) as (matrix, rows_then):
+            return matrix.of(memory_ids, among_rows=rows_then)
+
+    @contextmanager
+    def _at(self, connection: apsw.Connection, model: tuple[int, int]) -> Iterator[tuple[Matrix, Flags]]:
         with self._lock:
-            return self._matrix(connection, model).of(memory_ids)
-
-    def _matrix(self, connection: apsw.Connection, model: tuple[int, int]) -> Matrix:
-        self._follow(connection)
-        if model[0] not in self._vectors:
-            self._vectors[model[0]] = _Vectors(self._index, model, self.sequence)
-        kept = self._vectors[model[0]]
-        kept.follow(connection, self._changed)
-        return kept.matrix
+            self._follow(connection)
+            changed = self._changed
+        with self._vectors.read(connection, model, changed) as spans:
+            yield spans.matrix, spans.at(self.sequence)
 
 
-class _Vectors:
-    """The vectors that memories which have changed since had then, by one model."""
+class PastVectors:
+    """The vectors of memories that have changed, of all the statements they ever had. One for all moments of a store.
 
-    def __init__(self, index: Index, model: tuple[int, int], sequence: int):
+    Moments that are asked for one after the other mostly share what has changed since. Safe between threads.
+    """
+
+    def __init__(self, index: Index, seen: Position):
+        self.seen = seen
+        """The position from which on a purge would not be noticed here."""
+        self._index = index
+        self._lock = threading.Lock()
+        self._models: dict[int, _Spans] = {}
+
+    @contextmanager
+    def read(
+        self, connection: apsw.Connection, model: tuple[int, int], changed: set[int]
+    ) -> Iterator[_Spans]:
+        """The vectors by one model, those of the memories *changed* among them, which stay as they are in the block."""
+        with self._lock:
+            spans = self._models.get(model[0])
+            if spans is None or spans.is_mostly_outdated:
+                spans = self._models[model[0]] = _Spans(self._index, model)
+            spans.follow(connection, changed)
+            yield spans
+
+
+class _Spans:
+    """Vectors by one model, each with the changes between which its statement stood."""
+
+    def __init__(self, index: Index, model: tuple[int, int]):
         self.matrix: Matrix = index.matrix_of(*model, ())
         self._model = model[0]
-        self._sequence = sequence
         self._known: set[int] = set()
-        self._passage = 0
+        self._version = self._passage = self._outdated = 0
+        self._columns: Numbers = np.zeros((3, 0), np.int64)
+
+    @property
+    def is_mostly_outdated(self) -> bool:
+        """Whether more rows were read again than are left, so that a new start takes less room."""
+        return self._outdated > 4096 and 2 * self._outdated > self._columns.shape[1]
+
+    def at(self, sequence: int) -> Flags:
+        """Which rows belong to statements that stood after the change with this number."""
+        _, since, until = self._columns
+        flags: Flags = (since <= sequence) & (until > sequence)
+        return flags
 
     def follow(self, connection: apsw.Connection, changed: set[int]) -> None:
-        """Read the vectors of memories that have changed meanwhile, and those that came late."""
-        passage = int(value(connection, NEWEST_PASSAGE))
-        values: dict[str, Any] = {
-            "model": self._model,
-            "sequence": self._sequence,
-            "passage": passage,
+        """Read the vectors of memories *changed*, and again those of what has changed or was embedded meanwhile."""
+        newest, passage = int(value(connection, NEWEST)), int(value(connection, NEWEST_PASSAGE))
+        span = {
+            "known": self._version,
+            "newest": newest,
             "known_passage": self._passage,
+            "passage": passage,
+            "model": self._model,
         }
-        if self._known and passage > self._passage:
-            late = map(PassageRow._make, rows(connection, LATE_PASSAGES, values))
-            self.matrix.add(one for one in late if one.memory_id in self._known)
-        if fresh := changed - self._known:
-            cursor = connection.execute(PASSAGES_OF, {**values, "ids": as_json(sorted(fresh))})
-            self.matrix.add(map(PassageRow._make, cursor))
-            self._known |= fresh
-        self._passage = passage
+        fresh = changed - self._known
+        if self._known and newest != self._version:
+            fresh.update(self._known.intersection(column(connection, CHANGED_AGAIN, span)))
+        if self._known and passage != self._passage:
+            fresh.update(self._known.intersection(column(connection, LATE, span)))
+        if fresh:
+            self._put(fresh, rows(connection, PASSAGES, {**span, "ids": as_json(sorted(fresh))}))
+        self._version, self._passage = newest, passage
+
+    def _put(self, memory_ids: set[int], found: list[tuple[Any, ...]]) -> None:
+        """Put *found* in place of all rows of these memories."""
+        if again := self._known & memory_ids:
+            gone = np.isin(self._columns[0], list(again))
+            self._outdated += int(np.count_nonzero(gone & (self._columns[2] > 0)))
+            self._columns[2, gone] = 0  # ended before all changes
+        if found:
+            self.matrix.add(PassageRow._make(row[:5]) for row in found)
+            told = np.array([(row[1], *row[5:]) for row in found], np.int64).T
+            self._columns = np.concatenate([self._columns, told], axis=1)
+        self._known |= memory_ids

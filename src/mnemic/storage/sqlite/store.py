@@ -24,7 +24,8 @@ from mnemic.storage.sqlite.rows import value
 from mnemic.storage.sqlite.writer import SqliteWriter
 
 if TYPE_CHECKING:
-    from mnemic.storage.sqlite.as_of import PastStore
+    from mnemic.storage.sqlite.as_of import PastConnections, PastStore
+    from mnemic.storage.sqlite.past_index import PastVectors
 
 
 LOADED_AT_ONCE = 200_000
@@ -44,6 +45,7 @@ class SqliteStore(OpenedStore):
             turns = None if self._is_read_only else path
             super().__init__(path, writer, index, durable=durable, turns=turns)
         self._past: PastStore | None = None
+        self._past_vectors: PastVectors | None = None
         self._held: Inode | None = HELD.take(path)
 
     def _opened(self, path: Path, durable: bool) -> apsw.Connection:
@@ -64,6 +66,8 @@ class SqliteStore(OpenedStore):
     def close(self) -> None:
         """Close the store. Safe to call twice."""
         self.index.close()
+        if "past_connections" in self.__dict__:
+            self.past_connections.close()
         if self._past:
             self._past.close()
         super().close()
@@ -99,10 +103,6 @@ class SqliteStore(OpenedStore):
     def read_all(self) -> SqliteReader:
         """A reader of the newest committed state, for any scope."""
         return SqliteReader(self, self._connection())
-
-    def connect(self) -> apsw.Connection:
-        """A new connection for reading."""
-        return self._connect()
 
     def _connect(self) -> apsw.Connection:
         return read_only.opened(self._path) if self._is_read_only else super()._connect()
@@ -142,3 +142,20 @@ class SqliteStore(OpenedStore):
         if isinstance(when, Position):
             return when
         return Position(number=journal.sequence_at(self._connection(), when))
+
+    @functools.cached_property
+    def past_connections(self) -> PastConnections:
+        """The connections that show the past."""
+        from mnemic.storage.sqlite.as_of import PastConnections
+
+        return PastConnections(self._connect)
+
+    def past_vectors(self) -> PastVectors:
+        """The vectors of memories that have changed, kept for all moments until something is purged."""
+        from mnemic.storage.sqlite.as_of import was_purged
+        from mnemic.storage.sqlite.past_index import PastVectors
+
+        kept = self._past_vectors
+        if kept is None or was_purged(self._connection(), kept.seen):
+            self._past_vectors = kept = PastVectors(self.index, self.newest())
+        return kept
