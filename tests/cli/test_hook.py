@@ -234,9 +234,46 @@ def test_nothing_is_captured_while_it_is_paused(cli, repositories):
     work(cli, folder, [(RULE, "Yes.")])
     assert cli.json("list", "-n", "*")["memories"] == []
     assert cli("capture", "resume").out == "Capture is on.\n"
-    work(cli, folder, [(RULE, "Yes.")])
     assert cli.json("capture", "status") == {"on": True, "paused": False, "exclude": []}
+    work(cli, folder, [(RULE, "Yes.")], session="s2")
     assert len(cli.json("list", "-n", "*")["memories"]) == 3
+
+
+@pytest.mark.parametrize("way", ["pause", "setting"])
+@pytest.mark.parametrize("event", ["Stop", "PreCompact", "SessionEnd"])
+def test_what_was_said_in_a_pause_is_not_caught_up_with(cli, repositories, way, event):
+    """The transcript of the session still holds it."""
+    folder = repositories / "widgets"
+    said = [("Fix the parser", "Fixed."), ("Remember that I leave in May, never tell my boss", "I will not.")]
+    work(cli, folder, said[:1], reason="Stop")
+    if way == "pause":
+        cli("capture", "pause")
+    else:
+        cli.patch.setenv("MNEMIC_CAPTURE", "false")
+    work(cli, folder, said, reason=event)
+    if way == "pause":
+        cli("capture", "resume")
+    else:
+        cli.patch.delenv("MNEMIC_CAPTURE")
+    work(cli, folder, [*said, ("And the lexer", "Fixed too.")], reason=event)
+    kept = "\n".join(one["text"] for one in cli.json("list", "-n", "*")["memories"])
+    assert "parser" in kept and "lexer" in kept and "May" not in kept
+
+
+def test_an_agent_is_not_given_what_it_was_told_in_this_session(cli, repositories):
+    folder = repositories / "widgets"
+    work(cli, folder, [(RULE, "Yes.")], reason="Stop")
+    asked = "Which rule about migrations is to be kept?"
+    assert call(cli, "UserPromptSubmit", folder, prompt=asked) is None
+    assert RULE in call(cli, "UserPromptSubmit", folder, session="s2", prompt=asked)
+
+
+def test_a_turn_is_not_given_for_a_statement_that_was_given(cli, repositories):
+    folder = repositories / "widgets"
+    work(cli, folder, [(RULE, "Yes.")])
+    assert RULE in call(cli, "SessionStart", folder, session="s2", source="startup")
+    asked = "Which rule about migrations is to be kept?"
+    assert call(cli, "UserPromptSubmit", folder, session="s2", prompt=asked) is None
 
 
 def test_nothing_is_captured_outside_a_repository(cli):

@@ -360,6 +360,12 @@ def test_doctor_makes_no_database(cli):
     assert not list(cli.home.rglob("*.db"))
 
 
+def test_doctor_says_when_the_database_cannot_be_made(cli):
+    (cli.home / "note").write_text("a file where a folder is needed")
+    done = cli("doctor", MNEMIC_DB=str(cli.home / "note" / "memory.db"))
+    assert done.code == 1 and "cannot be made" in done.out and "MNEMIC_DB" in done.out
+
+
 def test_doctor_calls_a_full_disk_broken(known, monkeypatch):
     monkeypatch.setattr(shutil, "disk_usage", lambda place: shutil._ntuple_diskusage(10**9, 10**9, 0))
     done = known("doctor")

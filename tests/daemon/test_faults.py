@@ -226,6 +226,27 @@ def test_without_leave_to_start_a_process_the_client_serves_itself(tmp_path):
     assert status(tmp_path) is None
 
 
+def test_without_leave_to_start_a_thread_calls_are_answered_all_the_same(tmp_path):
+    """A limit on processes counts threads too. Root has none, so the system's answer is put in its place."""
+    code = (
+        "import os, threading\n"
+        "def refused(*_, **__): raise PermissionError(1, 'not allowed')\n"
+        'def full(*_): raise RuntimeError("can\'t start new thread")\n'
+        "os.posix_spawn, threading._start_new_thread = refused, full\n"
+        "from mnemic.cli import main; main()"
+    )
+    with Process(tmp_path, "-c", code, "mcp") as one:
+        assert "result" in one.ask("initialize", HELLO)
+        for text in ("A fact", "Another one"):
+            one.write(call("remember", {"text": text}))
+            assert "stored" in one.read()["result"]["content"][0]["text"]
+        assert "Another one" in told(one, "recall", query="another one")
+    given = json.dumps({"session_id": "s", "cwd": str(Path.cwd())})
+    hook = [sys.executable, "-c", code, "hook", "SessionStart"]
+    done = subprocess.run(hook, env=environment(tmp_path), input=given, capture_output=True, text=True)
+    assert done.returncode == 0 and "Another one" in done.stdout
+
+
 @pytest.mark.parametrize("failing", ["posix_spawn", "mkdir"])
 def test_what_the_system_does_not_allow_is_done_without(tmp_path, failing):
     code = (

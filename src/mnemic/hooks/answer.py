@@ -35,13 +35,15 @@ class Limits:
     brief_tokens: int
     prompt_tokens: int
     captures: bool
+    is_project: bool = True
+    """Outside a project nothing is captured: it would hold everywhere."""
 
 
 def answer(ctx: Context, client: HookClient, event: HookEvent, limits: Limits) -> str:
     """The text for the agent, empty if there is none; lasting statements are stored."""
     name = f"{client.name}:{event.session}"
     is_known = partial(_is_instruction, client)
-    captures = limits.captures and not pause.is_paused(ctx)
+    captures = limits.captures and limits.is_project and not pause.is_paused(ctx)
     match event.when:
         case When.START:
             room = limits.brief_tokens - FRAME_TOKENS
@@ -55,6 +57,8 @@ def answer(ctx: Context, client: HookClient, event: HookEvent, limits: Limits) -
         closes = event.when is not When.TURN
         turns = islice(_turns(ctx, client, event, name), None if closes else MOST_TURNS)
         conversation.capture(ctx, name, list(turns), closes=closes)
+    elif limits.is_project:
+        conversation.pass_over(ctx, name, _turns(ctx, client, event, name))
     return ""
 
 

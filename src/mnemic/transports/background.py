@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from mnemic.errors import MnemicError
 from mnemic.model.time import SECOND
 from mnemic.storage.base import BACKLOG_LOOKED_AT, CLAIM_LIFETIME
+from mnemic.transports.threads import started
 
 if TYPE_CHECKING:
     from mnemic.core.context import Context
@@ -49,8 +50,9 @@ class Worker:
 
     def start(self) -> None:
         """Begin. The first look is taken a little later, or when woken."""
-        self._thread.start()
-        self._keeper.start()
+        without = "new memories wait for `mnemic embed`, nothing expires"
+        if started(self._thread, without):
+            started(self._keeper, without)
 
     def wake(self) -> None:
         """Say that there is something to do."""

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from mnemic.errors import MnemicError
+from mnemic.transports.threads import started
 
 if TYPE_CHECKING:
     from mnemic.core.context import Context
@@ -35,12 +36,13 @@ def mirrored(ctx: Context, mirror: Mirror | None) -> Iterator[None]:
     inherited = contextvars.copy_context()
     following = (_follow, keeper, stop, took)
     thread = threading.Thread(target=inherited.run, args=following, name="mnemic-mirror", daemon=True)
-    thread.start()
+    follows = started(thread, "the mirrored file is written at the end")
     try:
         yield
     finally:
         stop.set()
-        thread.join()
+        if follows:
+            thread.join()
         keeper.sync()
 
 

@@ -12,6 +12,8 @@ LASTING = {
         "No, migrations are never edited; write a new one instead.",
         "from now on use pnpm, please",
         "We never edit old migrations.",
+        "Again: migrations are never edited once merged!",
+        "Wichtig: Migrationen werden nie geändert.",
         "Please don't ever touch the generated files",
         "Stop adding comments to every line",
         "I prefer small commits with a body.",
@@ -51,6 +53,7 @@ LASTING = {
     "correction": [
         "No, use httpx instead of requests.",
         "Use tabs, not spaces in Makefiles.",
+        "Prefer composition over inheritance, please.",
         "Nein, nimm stattdessen httpx für die Aufrufe.",
         "Non, utilise httpx à la place de requests.",
         "No, usa httpx en vez de requests.",

@@ -120,9 +120,20 @@ def database(run: Run, app: App) -> CheckResult:
     """The store opens and agrees with itself; where it is."""
     settings = run.settings()
     if is_missing(settings.database):
-        return CheckResult("database", Health.OK, f"{settings.shown_database}: made with the first memory")
+        return _unmade(settings.shown_database, Path(settings.database).expanduser().absolute())
     found = checks.database(app.ctx)
     return replace(found, detail=f"{settings.shown_database}: {found.detail}")
+
+
+def _unmade(shown: str, file: Path) -> CheckResult:
+    """A database that is not there yet: whether it can be made."""
+    there = next(folder for folder in file.parents if folder.exists())
+    if there.is_dir() and os.access(there, os.W_OK | os.X_OK):
+        return CheckResult("database", Health.OK, f"{shown}: made with the first memory")
+    advice = "Change its permissions, or name another database with --db or MNEMIC_DB"
+    return CheckResult(
+        "database", Health.BROKEN, f"{shown}: cannot be made, {there} may not be written. {advice}"
+    )
 
 
 def disk(database: str) -> CheckResult:

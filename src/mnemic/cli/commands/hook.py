@@ -51,7 +51,10 @@ def hook(run: Run, event: str, client: str) -> int:
         except BaseException as error:  # the local daemon leaves the command to another process
             replies.put(error)
 
-    threading.Thread(target=work, daemon=True).start()
+    try:
+        threading.Thread(target=work, daemon=True).start()
+    except RuntimeError:  # no more threads are allowed
+        work()
     try:
         answer = replies.get(timeout=seconds)
     except queue.Empty:
@@ -113,8 +116,9 @@ def _hook_reply(run: Run, client: HookClient, event: HookEvent) -> str:
     namespace = _namespace(settings, event.folder or run.folder)
     if is_excluded(event.folder, namespace, settings.capture_exclude):
         return ""
-    # Outside a project nothing is captured: it would hold everywhere.
-    limits = Limits(settings.brief_tokens, settings.prompt_tokens, settings.capture and namespace is not None)
+    limits = Limits(
+        settings.brief_tokens, settings.prompt_tokens, settings.capture, is_project=namespace is not None
+    )
     with run.open_native(namespace=namespace or GLOBAL) as app:
         return answer(app.ctx.on_behalf_of(client.name), client, event, limits)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -78,6 +78,22 @@ def capture(ctx: Context, name: str, turns: Sequence[Turn], *, closes: bool = Fa
     if closes and kept.session is not None:
         episode.close(ctx, kept.session.id)
     return kept
+
+
+def pass_over(ctx: Context, name: str, turns: Iterable[Turn]) -> None:
+    """Count *turns* of the session called *name* as known without keeping any: capture is off or paused.
+
+    The transcript keeps them. When capture goes on, it must not catch up with what was said meanwhile.
+    """
+    reached = max((turn.position or 0 for turn in turns), default=0)
+    if reached > position(ctx, name):
+
+        def work(tx: Writer) -> None:
+            session = client_session.found_or_begun(tx, ctx, name)
+            state = client_session.state_of(session)
+            client_session.put_state(tx, session, replace(state, position=max(state.position, reached)))
+
+        ctx.change("hook", work, namespaces=(ctx.home(),))
 
 
 def _prepared(turn: Turn) -> _Prepared:

@@ -28,6 +28,8 @@ from mnemic.storage.base import Writer
 MOST_HITS = 6
 LOOKED_AT = 25
 """Hits that are considered, since those that were given before are passed over."""
+LOOKED_BACK = 50
+"""Of so many memories given before the words are compared."""
 SHORTEST_PROMPT = 8
 """A shorter prompt, such as "yes", is no question."""
 FEWEST_WORDS = 2
@@ -102,6 +104,7 @@ def relevant(
 
     def choose(hits: Sequence[Hit]) -> list[Hit]:
         new = [hit for hit in hits if _is_new(hit, session, state) and not is_known(hit.memory)]
+        new = _without_repeated(ctx, new, state)
         return _within(_telling(new, asks=asks), budget_tokens, shown)
 
     # An episode tells of turns that are hits themselves.
@@ -116,10 +119,22 @@ def relevant(
 def _is_new(hit: Hit, session: Session | None, state: HookState) -> bool:
     """Whether the agent does not have the memory of *hit* in view: neither given nor part of the conversation."""
     memory = hit.memory
-    is_own = (
-        session is not None and memory.session_id == session.id and memory.created_at >= state.in_view_since
-    )
+    # A captured statement belongs to no session; it names the one it was said in.
+    said_in = memory.session_id or memory.metadata.get("session")
+    is_own = session is not None and said_in == session.id and memory.created_at >= state.in_view_since
     return memory.id not in state.given and not is_own
+
+
+def _without_repeated(ctx: Context, hits: Sequence[Hit], state: HookState) -> list[Hit]:
+    """*hits* without turns in which stands word for word what the agent was given before."""
+    if not state.given or not any(hit.memory.kind in TURN for hit in hits):
+        return list(hits)
+    given = [memory.content for memory in ctx.read().get(state.given[-LOOKED_BACK:])]
+    return [
+        hit
+        for hit in hits
+        if hit.memory.kind not in TURN or not any(one in hit.memory.content for one in given)
+    ]
 
 
 def _telling(hits: Sequence[Hit], *, asks: bool) -> list[Hit]:

@@ -25,6 +25,7 @@ _END = re.compile(r"(?<=[.!?])\s+(?=[\"'“(]?[^\W\d_])|(?<=[。！？])|\n+")
 _DENSE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _PREFACE = re.compile(
     r"^(?:(?:ok(?:ay)?|oh|hm+|ah|yes|well|also|hey|ja|gut|bon|vale|はい|好的?)[,.!，、 ]+"
+    r"|(?:(?:once )?(?:again|more)|important|reminder|wichtig|noch ?mals?|noch einmal|encore une fois|otra vez)[,:!] *"
     r"|(?:as )?i (?:already |just )?(?:told you|said)(?: (?:before|already|twice))?(?: that|[:,]) *)+",
     re.IGNORECASE,
 )

@@ -231,7 +231,10 @@ def prepare_file(path: Path) -> None:
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
             return
     except OSError as error:
-        raise StoreUnusable(f"{path.name} cannot be opened: {error.strerror}.") from None
+        raise StoreUnusable(
+            f"{path.name} cannot be opened: {error.strerror}. `mnemic doctor` shows where it is; --db or MNEMIC_DB"
+            " name another place."
+        ) from None
     examine(path)
 
 

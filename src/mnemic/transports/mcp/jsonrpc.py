@@ -35,6 +35,7 @@ from mnemic.transports.mcp.methods import (
     shows_apps,
 )
 from mnemic.transports.mcp.subscriptions import LISTEN, SUBSCRIBE, SUBSCRIBING, Subscriptions
+from mnemic.transports.threads import started
 
 if TYPE_CHECKING:
     from mnemic.core.context import Context
@@ -203,7 +204,7 @@ class RpcConversation:
         self._thread = threading.Thread(
             target=inherited.run, args=(self._take_turns,), name="mnemic-calls", daemon=True
         )
-        self._thread.start()
+        self._has_thread = started(self._thread, "no call can be cancelled")
 
     def take(self, line: bytes) -> None:
         """Process one line."""
@@ -218,6 +219,9 @@ class RpcConversation:
             case RpcRequest(method=method) if method in SLOW:
                 self._waiting.add(message)
                 self._turns.put(message)
+                if not self._has_thread:
+                    self._turns.put(None)
+                    self._take_turns()
             case RpcRequest(method=method) if method == LISTEN and self._endpoint.can_be_subscribed:
                 answer = answered(message, self._listen)
                 if "error" in answer:
@@ -236,7 +240,8 @@ class RpcConversation:
     def close(self, seconds: float | None = None) -> None:
         """Finish pending requests, for at most this many seconds."""
         self._turns.put(None)
-        self._thread.join(seconds)
+        if self._has_thread:
+            self._thread.join(seconds)
         self._subscriptions.close()
 
     def _send_message(self, message: Message) -> None:
