@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from mnemic.index.postings import Posting, Postings, Stamp, merged, totals
 from mnemic.index.table import Slots, Table
@@ -175,8 +176,13 @@ class Words:
 
     def holders(self, source: Source, groups: Iterable[Group], scope: Scope) -> dict[Group, int]:
         """How many memories of *scope* hold each word, but for words with very long postings."""
-        found = {group: self._all_short(source, _phrases(source, group), scope) for group in groups}
-        return {group: len(one.slots) for group, one in found.items() if one}
+        phrases = {group: _phrases(source, group) for group in groups}
+        forms = self._short_forms(source, list(dict.fromkeys(chain.from_iterable(phrases.values()))))
+        return {
+            group: len(self._here([forms[one] for one in some], scope).slots)
+            for group, some in phrases.items()
+            if all(one in forms for one in some)
+        }
 
     def has_room_for_all(self, source: Source) -> bool:
         """Whether the postings of all words can be kept; if not, none is read ahead from now on."""
@@ -192,8 +198,8 @@ class Words:
 
     def _of(self, source: Source, phrases: Sequence[Sequence[Phrase]], scope: Scope) -> list[Posting]:
         """The posting of each word, whose forms are these *phrases*."""
-        forms = [[self._posting(source, one) for one in some] for some in phrases]
-        return [self._here(some, scope) for some in forms]
+        forms = self._forms(source, list(dict.fromkeys(chain.from_iterable(phrases))))
+        return [self._here([forms[one] for one in some], scope) for some in phrases]
 
     def _kept_of(self, phrases: Sequence[Sequence[Phrase]], scope: Scope) -> list[Posting] | None:
         """The posting of each word if all are kept."""
@@ -203,25 +209,27 @@ class Words:
             return None
         return [self._here(some, scope) for some in kept]
 
-    def _posting(self, source: Source, phrase: Phrase) -> Posting:
-        if kept := self._postings.get(phrase, self._stamp):
-            return kept
-        found = source.posting(phrase)
-        assert found is not None, "only a limit leaves a posting unread"
-        return self._postings.put(phrase, self._lengths.placed(found), self._stamp)
+    def _forms(self, source: Source, phrases: Sequence[Phrase]) -> dict[Phrase, Posting]:
+        """The posting of each of these phrases; those that are not kept are read together."""
+        kept = self._kept(phrases)
+        return kept | self._read(source.postings([one for one in phrases if one not in kept]))
 
-    def _all_short(self, source: Source, phrases: Sequence[Phrase], scope: Scope) -> Posting | None:
-        """The posting of a word if all its forms are single tokens with short postings, or kept."""
-        forms = []
-        for phrase in phrases:
-            one = self._postings.get(phrase, self._stamp)
-            if one is None:
-                found = source.posting(phrase, below=LONG) if len(phrase) == 1 else None
-                if found is None:
-                    return None
-                one = self._postings.put(phrase, self._lengths.placed(found), self._stamp)
-            forms.append(one)
-        return self._here(forms, scope)
+    def _short_forms(self, source: Source, phrases: Sequence[Phrase]) -> dict[Phrase, Posting]:
+        """The same for single tokens with short postings alone, and for what is kept."""
+        kept = self._kept(phrases)
+        wanted = [one for one in phrases if one not in kept and len(one) == 1]
+        return kept | self._read(source.postings(wanted, below=LONG))
+
+    def _kept(self, phrases: Sequence[Phrase]) -> dict[Phrase, Posting]:
+        found = ((one, self._postings.get(one, self._stamp)) for one in phrases)
+        return {phrase: kept for phrase, kept in found if kept}
+
+    def _read(self, found: Mapping[Phrase, tuple[Numbers, Times]]) -> dict[Phrase, Posting]:
+        """Postings that were read just now, kept for the next time."""
+        return {
+            phrase: self._postings.put(phrase, self._lengths.placed(one), self._stamp)
+            for phrase, one in found.items()
+        }
 
     def _here(self, forms: Sequence[Posting], scope: Scope) -> Posting:
         """The posting of a word with these *forms*, limited to *scope*."""

@@ -82,10 +82,12 @@ class Source(Protocol):
     def held(self, memory_ids: Sequence[int]) -> dict[int, dict[str, float]]:
         """How often each of these memories holds each of its tokens, weighted by field; {} if it is not living."""
 
-    def posting(self, phrase: Phrase, *, below: int | None = None) -> tuple[Numbers, Times] | None:
-        """The memories that hold *phrase*, ascending, and how often, weighted by field.
+    def postings(
+        self, phrases: Sequence[Phrase], *, below: int | None = None
+    ) -> Mapping[Phrase, tuple[Numbers, Times]]:
+        """For each of *phrases* the memories that hold it, ascending, and how often, weighted by field.
 
-        None if a limit is given and it occurs *below* that many times not.
+        If a limit is given, without those that occur *below* that many times not.
         """
 
     def stretches(self) -> Iterator[tuple[str, str]]:

@@ -94,6 +94,8 @@ class Worker:
     def _embed(self) -> None:
         from mnemic.core import embedding_queue
 
+        if self._ctx.embedder is None:
+            return
         idle = 0
         # Another process may be faster to claim what was seen waiting; what comes to nothing again and again waits.
         while idle < ATTEMPTS and not self._stopped.is_set() and embedding_queue.unclaimed(self._ctx, 1):
@@ -101,9 +103,7 @@ class Worker:
                 self._ctx, BATCH, characters=BATCH_CHARACTERS, pause=self._make_way
             ) or embedding_queue.embed_pending(self._ctx, 1, pause=self._make_way)
             idle = 0 if done else idle + 1
-        self._has_left_some = (
-            self._ctx.embedder is not None and self._ctx.read().backlog(looked_at=BACKLOG_LOOKED_AT) > 0
-        )
+        self._has_left_some = self._ctx.read().backlog(looked_at=BACKLOG_LOOKED_AT) > 0
 
     def _make_way(self) -> None:
         """Wait while calls are being answered, but not for ever."""

@@ -7,10 +7,13 @@ import pytest
 from support import Uids, a_draft, kept, put, write
 
 from mnemic.core.memories import Note, remember
+from mnemic.core.trust.rivals import sharing
 from mnemic.errors import Invalid
 from mnemic.model.filter import Filter
 from mnemic.storage.postgres import memories
 from mnemic.storage.postgres.connection import Held
+from mnemic.storage.postgres.index_source import POSITION, POSTINGS
+from mnemic.storage.queries import holders
 
 pytestmark = pytest.mark.only_on("postgres")
 
@@ -54,6 +57,22 @@ def test_a_batch_costs_no_more_statements_than_a_write(ctx, monkeypatch):
     sent = Sent(monkeypatch)
     assert len(remember(ctx, notes(50)).kept) == 50
     assert len(sent.statements) <= 7 and sent.waits <= 2
+
+
+def test_the_words_of_a_memory_are_looked_up_in_one_statement(ctx, monkeypatch):
+    heron, *_ = [kept(ctx, f"A heron stands in the reeds of pond {number}") for number in range(3)]
+    sent = Sent(monkeypatch)
+    assert len(sharing(ctx, ctx.read(), heron)) == 2
+    assert sent.statements.count(POSTINGS) == 1
+
+
+def test_statements_stay_prepared_from_one_moment_to_the_next(ctx):
+    kept(ctx, "A heron in the reeds")
+    for _ in range(8):
+        assert holders(ctx.read(), ["heron"], None) == {"heron": 1}
+    with ctx.store.held(None) as db:
+        prepared = [sql for (sql,) in db.run("SELECT statement FROM pg_prepared_statements")]
+    assert [sql for sql in prepared if "pg_current_snapshot" in sql] == [POSITION]
 
 
 def test_equal_texts_are_looked_up_by_index_before_there_are_statistics(ctx):

@@ -48,6 +48,12 @@ def rivals(ctx: Context, memory: Memory) -> list[Rival]:
 
 def sharing(ctx: Context, reader: Reader, memory: Memory) -> list[Memory]:
     """The living memories of its namespace that hold one of the rarest words of *memory* that others hold too."""
+    with reader.at_one_moment():
+        found = _holding_rarest(ctx, reader, memory)
+    return reader.get([number for number, _ in found if number != memory.id][:NEAREST])
+
+
+def _holding_rarest(ctx: Context, reader: Reader, memory: Memory) -> list[tuple[int, float]]:
     frequency = holders(reader, content_words(memory.content), (memory.namespace,))
     shared = sorted(
         (word for word, count in frequency.items() if count > 1), key=lambda word: frequency[word]
@@ -55,8 +61,7 @@ def sharing(ctx: Context, reader: Reader, memory: Memory) -> list[Memory]:
     if not shared:
         return []
     wanted = Filter(namespaces=(memory.namespace,), without=HIDDEN, alive_at=ctx.now())
-    found = best_words(reader, shared[:RAREST], wanted, limit=NEAREST + 1)
-    return reader.get([number for number, _ in found if number != memory.id][:NEAREST])
+    return best_words(reader, shared[:RAREST], wanted, limit=NEAREST + 1)
 
 
 def _overlap(one: Memory, other: Memory) -> float:

@@ -71,11 +71,15 @@ class PastPooled:
 
     def run(self, sql: str, values: Values = ()) -> list[Row]:
         """The rows of the answer."""
+        return self.run_all([(sql, values)])[0]
 
-        def ask() -> list[Row]:
+    def run_all(self, statements: Sequence[tuple[str, Values]]) -> list[list[Row]]:
+        """The rows of each answer."""
+
+        def ask() -> list[list[Row]]:
             with self._pool.taken() as connection, connection.transaction():
                 connection.execute(SHOW_PAST.format(sequence=int(self._sequence)))
-                return Held(connection, self.row_scope).run(sql, values)
+                return Held(connection, self.row_scope).run_all(statements)
 
         return patiently(self._pool, ask)
 

@@ -97,6 +97,11 @@ class OpenedStore:
             found = self._spaces
         return list(found.values()) if names is None else [found[name] for name in names if name in found]
 
+    @property
+    def known_namespaces(self) -> int:
+        """So many namespaces there are at least."""
+        return len(self._spaces)
+
     def model_id(self, db: Executor, name: str, dimension: int) -> int:
         """The number of a model, known from now on if it was not."""
         if name in self._models:

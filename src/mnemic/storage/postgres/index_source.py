@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from mnemic.model.change import USE, Position
 from mnemic.model.filter import Filter
 from mnemic.storage.postgres import words
-from mnemic.storage.postgres.connection import Executor
+from mnemic.storage.postgres.connection import Executor, Held
 from mnemic.storage.postgres.memories import CREATION, where
 from mnemic.storage.postgres.rows import column, row, rows
 from mnemic.storage.source import ChangedMemory, Extent, PassageRow, Phrase
@@ -20,6 +20,8 @@ NEVER = 1 << 62
 BEGIN = """
 BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY
 """
+END = "COMMIT"
+"""After a ROLLBACK the driver would prepare every statement anew."""
 # A standby does not tell which transactions are at work; there the place in its log tells one moment from another.
 POSITION = """
 SELECT pg_snapshot_xmin(s)::text::bigint, pg_snapshot_xmax(s)::text::bigint,
@@ -74,9 +76,14 @@ LENGTHS_OF = LENGTHS + "WHERE memory_id = ANY(%s::bigint[])"
 HELD = """
 SELECT memory_id, tokens, times FROM words WHERE memory_id = ANY(%s::bigint[])
 """
-POSTING = """
-SELECT memory_id, times[array_position(tokens, %(token)s::text)] FROM words
-WHERE tokens @> ARRAY[%(token)s::text] ORDER BY memory_id
+POSTINGS = """
+SELECT t.place, array_agg(w.memory_id), array_agg(w.often)
+FROM unnest(%(tokens)s::text[]) WITH ORDINALITY t (token, place)
+CROSS JOIN LATERAL (
+  SELECT memory_id, times[array_position(tokens, t.token)] AS often FROM words WHERE tokens @> ARRAY[t.token]
+  ORDER BY memory_id LIMIT %(below)s
+) w
+GROUP BY t.place
 """
 PHRASE = """
 SELECT memory_id, tokens, places FROM words WHERE tokens @> %(tokens)s::text[] ORDER BY memory_id
@@ -111,13 +118,16 @@ class PostgresSource:
         self._db = db
 
     def begin(self) -> Extent:
-        """Begin a read transaction."""
-        self._db.run(BEGIN)
+        """Begin a read transaction, in one trip with the look at its moment."""
+        if isinstance(self._db, Held):
+            self._db.later(BEGIN)
+        else:
+            self._db.run(BEGIN)
         return self.extent()
 
     def end(self) -> None:
         """End the read transaction."""
-        self._db.run("ROLLBACK")
+        self._db.run(END)
 
     def extent(self) -> Extent:
         """The snapshot as a number that grows with whatever is committed."""
@@ -182,16 +192,25 @@ class PostgresSource:
         held = {number: dict(zip(tokens, times, strict=True)) for number, tokens, times in found}
         return {number: {} for number in memory_ids} | held
 
-    def posting(self, phrase: Phrase, *, below: int | None = None) -> tuple[Numbers, Times] | None:
-        """The memories that hold *phrase*, and how often."""
-        if not phrase:
-            return _posting([])
-        if len(phrase) > 1:
-            found = rows(self._db, PHRASE, {"tokens": list(phrase)})
-            times = ((number, words.phrase_times(phrase, *told)) for number, *told in found)
-            return _posting([one for one in times if one[1]])
-        found = rows(self._db, POSTING, {"token": phrase[0]})
-        return None if below is not None and len(found) >= below else _posting(found)
+    def postings(
+        self, phrases: Sequence[Phrase], *, below: int | None = None
+    ) -> dict[Phrase, tuple[Numbers, Times]]:
+        """For each of *phrases* the memories that hold it, and how often: all single tokens in one statement."""
+        found = {phrase: _posting((), ()) for phrase in phrases}
+        tokens = [phrase[0] for phrase in phrases if len(phrase) == 1]
+        for place, numbers, times in (
+            rows(self._db, POSTINGS, {"tokens": tokens, "below": below}) if tokens else ()
+        ):
+            found[(tokens[place - 1],)] = _posting(numbers, times)
+        found |= {phrase: self._phrase(phrase) for phrase in phrases if len(phrase) > 1}
+        return {phrase: one for phrase, one in found.items() if below is None or len(one[0]) < below}
+
+    def _phrase(self, phrase: Phrase) -> tuple[Numbers, Times]:
+        """The memories in which all tokens of *phrase* follow one another."""
+        found = rows(self._db, PHRASE, {"tokens": list(phrase)})
+        often = {number: words.phrase_times(phrase, *told) for number, *told in found}
+        held = {number: times for number, times in often.items() if times}
+        return _posting(list(held), list(held.values()))
 
     def stretches(self) -> Iterator[tuple[str, str]]:
         """None: postings are read when they are asked for."""
@@ -245,8 +264,7 @@ def _settled(position: int) -> int:
     return (position >> 2 * XID_BITS) + 1
 
 
-def _posting(found: Sequence[tuple[Any, ...]]) -> tuple[Numbers, Times]:
+def _posting(memory_ids: Sequence[int], times: Sequence[float]) -> tuple[Numbers, Times]:
     from mnemic.numeric import np
 
-    numbers = np.array([number for number, _ in found], np.int64)
-    return numbers, np.array([times for _, times in found], np.float32)
+    return np.array(memory_ids, np.int64), np.array(times, np.float32)

@@ -233,7 +233,7 @@ def one(db: Executor, memory_id: int) -> Memory | None:
 def many(db: Executor, memory_ids: Sequence[int]) -> list[Memory]:
     """The memories with these numbers, in that order."""
     numbers = {"ids": list(memory_ids)}
-    found = memories_of(rows(db, BY_IDS, numbers), rows(db, BODIES, numbers))
+    found = memories_of(*db.run_all([(BY_IDS, numbers), (BODIES, numbers)]))
     return [found[number] for number in memory_ids if number in found]
 
 

@@ -6,7 +6,7 @@ transaction, a single statement has a transaction of its own, and nothing is pre
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Self
 
@@ -53,6 +53,14 @@ class ServerConnection(psycopg.Connection[tuple[Any, ...]]):
         with self.transaction():
             return super().execute(query, params, **how)
 
+    def execute_all(self, statements: Iterable[tuple[Any, Any]]) -> list[psycopg.Cursor[tuple[Any, ...]]]:
+        """Run statements with their parameters in one pipeline; their cursors."""
+        with self.pipeline() as pipeline:
+            if self.is_pooled:
+                return [self.execute(*one) for one in statements]
+            with _sent_at_once(pipeline):
+                return [self.execute(*one) for one in statements]
+
     @contextmanager
     def transaction(self, *names: Any, **how: Any) -> Iterator[psycopg.Transaction]:
         """A transaction, or a savepoint inside of one, under our settings."""
@@ -60,6 +68,26 @@ class ServerConnection(psycopg.Connection[tuple[Any, ...]]):
             if self._local is not None:
                 super().execute(self._local)
             yield begun
+
+
+@contextmanager
+def _sent_at_once(pipeline: Any) -> Iterator[None]:
+    """Send what is run in the block in one piece.
+
+    The driver would send each statement by itself and look for answers in between: the server would wake for each.
+    """
+    pipeline._communicate_gen = _wait_for_nothing
+    try:
+        yield
+    finally:
+        del pipeline._communicate_gen
+        commands = tuple(pipeline.command_queue)
+        pipeline.command_queue.clear()
+        pipeline.command_queue.append(lambda: [command() for command in commands])
+
+
+def _wait_for_nothing() -> Iterator[None]:
+    yield from ()
 
 
 def _assignments(settings: Mapping[str, str], *, is_local: bool) -> str:

@@ -194,9 +194,10 @@ class SearchReader(CandidateReader):
 
     def _scope_of(self, namespaces: Sequence[str]) -> Scope:
         numbers = self._store.namespace_ids(self._db, namespaces)
-        if len(numbers) == self._number(NAMESPACE_COUNT):
-            return None
-        return tuple(sorted(numbers))
+        is_some = len(numbers) < self._store.known_namespaces  # no namespace ever goes
+        if is_some or len(numbers) < self._number(NAMESPACE_COUNT):
+            return tuple(sorted(numbers))
+        return None
 
     def _known_models(self) -> dict[str, tuple[int, int]]:
         """The id and dimension of each current model with vectors, by its name."""
@@ -346,7 +347,9 @@ class SearchReader(CandidateReader):
         queries, values = memories.left_out(wanted)
         return self._once(
             ("left out", wanted.alive_at, wanted.without, wanted.namespaces),
-            lambda: [number for query in queries for number in column(self._db, query, values)],
+            lambda: (
+                column(self._db, " UNION ALL ".join(f"({one})" for one in queries), values) if queries else []
+            ),
         )
 
     def _namespace_ids(self, wanted: Filter) -> list[int] | None:

@@ -245,8 +245,14 @@ class SqliteSource:
                 held[token] = held.get(token, 0.0) + weight
         return held
 
-    def posting(self, phrase: Phrase, *, below: int | None = None) -> tuple[Numbers, Times] | None:
-        """The memories that hold *phrase*, and how often."""
+    def postings(
+        self, phrases: Sequence[Phrase], *, below: int | None = None
+    ) -> dict[Phrase, tuple[Numbers, Times]]:
+        """For each of *phrases* the memories that hold it, and how often."""
+        found = {phrase: self._posting(phrase, below) for phrase in phrases}
+        return {phrase: one for phrase, one in found.items() if one is not None}
+
+    def _posting(self, phrase: Phrase, below: int | None) -> tuple[Numbers, Times] | None:
         if len(phrase) != 1:
             return _posting(self._phrase(phrase))
         if below is None:
