@@ -180,6 +180,25 @@ def killed(engine: str, folder: Path, to: str, part: float) -> None:
         child.kill()
 
 
+INDEXES = """
+SELECT indexdef FROM pg_indexes WHERE schemaname = 'mnemic' ORDER BY indexdef
+"""
+
+
+@pytest.mark.only_on("postgres")
+def test_a_copy_that_was_killed_and_finished_has_every_index(ctx, clock, secret, engine, tmp_path, fresh):
+    to = place("postgres", tmp_path, "copy")
+    fresh("copy")
+    with psycopg.connect(to) as connection:
+        before = connection.execute(INDEXES).fetchall()
+    killed(engine, tmp_path, to, 0.5)
+    with psycopg.connect(to) as connection:
+        assert len(connection.execute(INDEXES).fetchall()) < len(before)
+    assert copied(ctx.store, to).plan.continues
+    with psycopg.connect(to) as connection:
+        assert connection.execute(INDEXES).fetchall() == before and len(before) > 30
+
+
 def test_what_changed_since_the_interruption_is_copied_too(ctx, clock, secret, to, engine, tmp_path, opened):
     killed(engine, tmp_path, to, 0.6)
     Memories(ctx).revise(4, text="The owl has left.")
