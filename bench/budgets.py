@@ -29,6 +29,16 @@ BUDGETS: dict[str, Budget] = {
     "batch": Budget("batch of 50", 8, "ms", "batch"),
     "postgres write": Budget("durable write, PostgreSQL, client and server", 1.5, "ms", "postgres"),
     "postgres batch": Budget("batch of 50, PostgreSQL, client and server", 30, "ms", "postgres"),
+    "recall storage small": Budget("storage of a recall in 1,000, PostgreSQL", 8, "ms", "storage"),
+    "recall storage database": Budget(
+        "storage of a recall in 90,000, from the database", 30, "ms", "storage"
+    ),
+    "recall storage index": Budget("storage of a recall in 90,000, from the index", 8, "ms", "storage"),
+    "copy to postgres": Budget(
+        "copy to PostgreSQL before vector indexes", 3_000, "/s", "copy", is_minimum=True
+    ),
+    "team recalls": Budget("recalls of 16 HTTP clients, PostgreSQL", 100, "/s", "team", is_minimum=True),
+    "team writes": Budget("writes of 16 HTTP clients, PostgreSQL", 300, "/s", "team", is_minimum=True),
     "search 10k": Budget("keyword search, all words, 10,000", 1, "ms", "search"),
     "search 100k": Budget("keyword search, all words, 100,000", 3, "ms", "search"),
     "recall 10k": Budget("recall over 10,000", 8, "ms", "recall"),

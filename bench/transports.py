@@ -68,7 +68,7 @@ def _cpu(pid: int) -> float:
 class Daemon:
     """`mnemic serve` on *path* in a process of its own and a connection to it. Use it in a `with` block."""
 
-    def __init__(self, path: Path, embedder: str = "none", *flags: str):
+    def __init__(self, path: Path | str, embedder: str = "none", *flags: str):
         command = [sys.executable, "-m", "mnemic", "serve", "--port", "0", "--db", str(path), *flags]
         environment = {**os.environ, "MNEMIC_EMBEDDER": embedder, "MNEMIC_NAMESPACE": "*"}
         self._process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
