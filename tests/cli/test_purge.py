@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -30,6 +32,15 @@ def test_a_name_is_erased_from_memories_history_mirrors_and_the_file(cli):
         "Verified: 'zauberfrau' stands nowhere in the store, its files, mirrors and backups.\n",
     )
     assert [path.name for path in notes.glob("*.md")] == ["Kept.md"]
+
+
+def test_a_store_that_another_process_has_open_is_clean_too(cli):
+    cli("remember", "Frieda Zauberfrau ordered lamps.", "--namespace", "shop")
+    cli("mirror", str(cli.home / "notes"), "--once", "--namespace", "shop")
+    with closing(sqlite3.connect(cli.home / "memory.db")) as daemon:
+        assert daemon.execute("SELECT count(*) FROM statement").fetchone() == (1,)
+        done = cli("purge", "zauberfrau", "--yes")
+        assert done.code == 0 and "stands nowhere" in done.out
 
 
 def test_sessions_links_and_their_history_lose_the_text(cli):

@@ -40,7 +40,7 @@ def purge(run: Run, text: str, verify: bool, dry_run: bool, yes: bool) -> int:
     mirrored notes, the recall log and the history of all of them are included. Then the store, its files, mirrors and
     the backups that were made with `mnemic backup` are searched, and what still holds TEXT is named.
     """
-    from mnemic.core.maintenance.erasure import find_text, purge_text
+    from mnemic.core.maintenance.erasure import empty_log, find_text, purge_text
 
     purged = 0
     with run.open_existing() as app:
@@ -57,6 +57,7 @@ def purge(run: Run, text: str, verify: bool, dry_run: bool, yes: bool) -> int:
                 _confirm(f"Purge for good what holds {text!r}: {told}?", yes)
                 purged = purge_text(app.ctx, text)
                 _update_mirrors(app)
+                empty_log(app.ctx)
         left = find_text(app.ctx, text).counts
         places = list(_places(app))
     # Only now: closing the store writes what was erased through to its file.

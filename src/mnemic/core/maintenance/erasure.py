@@ -114,6 +114,14 @@ def purge_text(ctx: Context, text: str) -> int:
     return purged
 
 
+def empty_log(ctx: Context) -> None:
+    """Take from the store's files what was replaced since, such as the state of mirrors that named the text.
+
+    The last process to close a store does that too, but a daemon may keep it open.
+    """
+    ctx.change("purge", lambda tx: tx.drop_recalls(()))
+
+
 def _purge(numbers: Sequence[int], tx: Writer) -> int:
     return tx.purge(numbers)
 

@@ -145,6 +145,8 @@ BEGINNING = f"""
 SELECT sequence, at, ({memories.FIRST_END}) FROM journal ORDER BY sequence DESC LIMIT 1
 """
 
+READERS_LEAVE_MILLISECONDS = 2_000
+"""So long the emptying of the log waits for readers."""
 FARTHEST = 1_000_000
 """So far beyond all others the number of a memory from elsewhere may lie."""
 
@@ -252,8 +254,8 @@ class SqliteWriter(SqliteReader):
             self._store.writing.release()
 
     def _empty_log(self) -> None:
-        """The log keeps the pages as they were; empty it now unless someone is still reading there or it cannot be."""
-        self._db.set_busy_handler(None)
+        """The log keeps the pages as they were; empty it now unless someone goes on reading there or it cannot be."""
+        self._db.set_busy_timeout(READERS_LEAVE_MILLISECONDS)  # other processes look at every change
         try:
             self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
         except (apsw.BusyError, apsw.FullError, apsw.IOError):
