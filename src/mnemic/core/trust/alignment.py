@@ -99,3 +99,13 @@ def _is_a_former_value(view: View) -> bool:
         and any(type(goal.value) is type(pair.known.value) for goal in goals)
         for pair in values
     )
+
+
+def is_succeeded(view: View) -> bool:
+    """Whether somebody else took the place of the claim's subject: "Lena replaced Omar as the lead"."""
+    about = {pair.known.place for pair in view.subject() if pair.known is not None and pair.is_own}
+    return not view.claim.marks & {"before", "after"} and any(
+        view.words.is_one(term.key, "succession") and not term.is_passive and place > term.place
+        for term in view.free
+        for place in about
+    )

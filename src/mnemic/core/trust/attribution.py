@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from itertools import takewhile
 
-from mnemic.core.trust.alignment import is_left_out, is_misaligned
+from mnemic.core.trust.alignment import is_left_out, is_misaligned, is_succeeded
+from mnemic.core.trust.counterparts import is_inverse
 from mnemic.core.trust.lexicon import SPACELESS
 from mnemic.core.trust.modality import is_unreal
 from mnemic.core.trust.pairs import How, Pair
@@ -25,8 +26,10 @@ def is_attributed(view: View) -> bool:
     """Whether the memory says it of the claim's subject, outright and of the same value."""
     if view.words.language in SPACELESS:
         return True
-    if is_unreal(view) or is_left_out(view) or is_misaligned(view) or _is_succeeded(view):
+    if is_unreal(view) or is_left_out(view) or is_misaligned(view) or is_succeeded(view):
         return False
+    if any(is_inverse(pair, view.words) for pair in view.own):  # its sides were compared
+        return True
     head = None if view.claim.marks & {"before", "after"} else _head(view)
     return head is None or not (
         _is_said_of_another(view, head)
@@ -142,6 +145,8 @@ def _is_beside_the_verb(view: View, head: Pair) -> bool:
     if verb is None or verb.known is None or verb.term.is_passive != verb.known.is_passive:
         return False
     own = {pair.known.place for pair in view.own if pair.known}
+    if verb.term.place < head.term.place:  # a participle: "failed payments"
+        return False
     if head.known.place > verb.known.place:
         return not head.known.before and verb.how is How.SAME
     between = [term for term in view.fact.terms if head.known.place < term.place < verb.known.place]
@@ -181,13 +186,3 @@ def _is_of_some(view: View, head: Pair) -> bool:
     )
     is_narrowed = any(start < term.place < end for term in view.free)
     return is_narrowed and any(view.words.is_one(word, "relative") for word in behind)
-
-
-def _is_succeeded(view: View) -> bool:
-    """Whether somebody else took the place of the claim's subject: "Lena replaced Omar as the lead"."""
-    about = {pair.known.place for pair in view.subject() if pair.known is not None and pair.is_own}
-    return not view.claim.marks & {"before", "after"} and any(
-        view.words.is_one(term.key, "succession") and not term.is_passive and place > term.place
-        for term in view.free
-        for place in about
-    )

@@ -93,8 +93,12 @@ def _lasting(pair: Pair, pairs: Sequence[Pair], words: Lexicon) -> Pair:
         for told, known in times
         for role in ("until", "after")
     )
-    lasts = words.is_one(pair.term.key, "being") != words.is_one(pair.known.key, "being")
+    lasts = _lasts(pair.term, words) != _lasts(pair.known, words)
     return Pair(pair.term, How.NEAR, pair.known) if is_until and lasts else pair
+
+
+def _lasts(term: Term, words: Lexicon) -> bool:
+    return words.is_one(term.key, "being") or words.is_one(term.key, "keeping")
 
 
 def _is_other_end(pair: Pair, words: Lexicon) -> bool:

@@ -82,8 +82,11 @@ def contradiction(view: View) -> str:
         return f"memory tells of a move: {quoted(view.fact)}"
     if excluded := exclusion(view):
         return excluded
+    fact_only = view.fact.marks - view.claim.marks
     if view.shares_frame() and not any(pair.term.kind is TermKind.NAME for pair in view.missing):
-        found = exchange(view) or other_value(view) or opposition(view) or end(view)
+        is_hedged = "hedged" in fact_only
+        found = "" if is_hedged else exchange(view)
+        found = found or other_value(view) or opposition(view) or end(view)
         if found:
             return found
     return substitution(view) if view.shares_frame_but_one() else ""

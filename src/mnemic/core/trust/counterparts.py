@@ -12,7 +12,7 @@ from mnemic.core.trust.lexicon import SPACELESS, Lexicon, are_opposite
 from mnemic.core.trust.pairs import How, Pair
 from mnemic.core.trust.propositions import Clause, subject
 from mnemic.core.trust.term_relation import names_its_agent, relation_of
-from mnemic.core.trust.terms import Term
+from mnemic.core.trust.terms import Term, TermKind
 
 
 def paired(
@@ -37,7 +37,7 @@ def paired(
     if not is_about_the_same(fact, pairs, words):
         pairs = [Pair(pair.term, How.MISSING) if is_end_of_it(pair, words) else pair for pair in pairs]
     pairs = [pair if not _is_misread(pair, claim, fact) else Pair(pair.term, How.MISSING) for pair in pairs]
-    pairs = [_converse(pair, pairs, words) for pair in pairs]
+    pairs = [_converse(pair, pairs, claim, fact, words) for pair in pairs]
     pairs = held_against_times(pairs, words)
     pairs = [_parted(pair) if is_displaced(pair, fact, pairs) else pair for pair in pairs]
     return _tied(pairs, claim, fact, context[:titled], words)
@@ -48,10 +48,15 @@ def _tied(
 ) -> tuple[Pair, ...]:
     """*pairs* without those whose counterpart stands around the clause and is not its own by inheritance."""
     first = () if leads_elsewhere(claim, words) else subject(claim)
+    head = [term for term in first if not term.before][-1:]
+    if any(words.is_one(word, "existential") for word in claim.order):  # "is there a sauna in Ghent?"
+        first += tuple(term for term in claim.terms if term.before)
     turned = is_turned(pairs) or is_prohibited(pairs, fact, words)
     return tuple(
         pair
-        if pair.is_own or pair.known in title or may_inherit(pair, fact, turned or pair.term in first)
+        if pair.is_own
+        or pair.known in title
+        or may_inherit(pair, fact, turned or pair.term in first, pair.term in head)
         else _parted(pair)
         for pair in pairs
     )
@@ -95,13 +100,15 @@ def _is_misread(pair: Pair, claim: Clause, fact: Clause) -> bool:
     return any(term.is_verb for term in clause.terms if term is not noun)
 
 
-def _converse(pair: Pair, pairs: Sequence[Pair], words: Lexicon) -> Pair:
+def _converse(pair: Pair, pairs: Sequence[Pair], claim: Clause, fact: Clause, words: Lexicon) -> Pair:
     """*pair* as met, if its words tell one thing from two sides: who lends, and who borrows "from" it.
 
     Of two that are compared, the one is larger and the other smaller.
     """
     if pair.how is not How.OPPOSITE or pair.known is None:
         return pair
+    if is_inverse(pair, words):
+        return Pair(pair.term, _inverted(pair, pairs, claim, fact), pair.known)
     met = [(one.term, one.known) for one in pairs if one.is_met and one.is_own and one.known is not None]
     turned = {
         behind.before
@@ -118,6 +125,31 @@ def _converse(pair: Pair, pairs: Sequence[Pair], words: Lexicon) -> Pair:
     )
     is_compared = any(words.is_one(before, "comparing") for before in turned)
     return Pair(pair.term, How.NEAR, pair.known) if is_converse or is_compared else pair
+
+
+def is_inverse(pair: Pair, words: Lexicon) -> bool:
+    """Whether its words name the two sides of a relation: "boss", "reports to"."""
+    return pair.known is not None and pair.known.key in words.inverses.get(pair.term.key, ())
+
+
+def _inverted(pair: Pair, pairs: Sequence[Pair], claim: Clause, fact: Clause) -> How:
+    """How the other side of a relation is met: by the same two the other way round; missing if both are not named."""
+    assert pair.known is not None
+    first = subject(claim)
+    named = [one for one in pairs if one.is_met and one.is_own and one.known and one.term.value is None]
+    named = [one for one in named if one.term.kind is not TermKind.LIGHT and not one.term.is_verb]
+    front = [one.known.place for one in named if one.term in first and one.known]
+    behind = [one.known.place for one in named if one.term not in first and one.known]
+    if pair.term in first:  # "Tom's boss is Ann"
+        front, behind = behind[:1], front
+    if not front or not behind:
+        return How.MISSING
+    is_crossed = min(front) > min(behind)
+    is_crossed ^= pair.term.is_passive != pair.known.is_passive
+    is_crossed ^= (
+        pair.known in subject(fact) and not pair.known.is_verb and fact.language in ("en", "de", "fr", "es")
+    )
+    return How.NEAR if is_crossed else How.OPPOSITE
 
 
 def is_end_of_it(pair: Pair, words: Lexicon) -> bool:
@@ -158,12 +190,25 @@ def _pair(term: Term, fact: Clause, context: Sequence[Term], words: Lexicon, las
             return Pair(
                 term, how, terms[min(places, key=lambda at: _distance(term, terms[at], last))], is_own
             )
+    if parts := _compounded(term, fact):
+        return Pair(term, How.NEAR, parts[-1])
     rest = [
         known
         for known in fact.elsewhere
         if relation_of(term, known, words) in (How.SAME, How.NEAR) or _holds(known, term, words)
     ]
     return Pair(term, How.MISSING, rest[0] if rest else None, is_own=False, is_elsewhere=bool(rest))
+
+
+def _compounded(term: Term, fact: Clause) -> list[Term]:
+    """The two nouns of the memory that a German compound joins: "Lagerleitung", "die Leitung des Lagers"."""
+    if fact.language != "de" or term.value is not None or len(term.key) < 8:
+        return []
+    told = term.text.lower()
+    nouns = [one for one in fact.terms if len(one.text) > 3 and one.text[:1].isupper()]
+    front = [one for one in nouns if told.startswith(one.text.lower().rstrip("sn"))]
+    back = [one for one in nouns if told.endswith(one.text.lower()) and one not in front]
+    return [*front, *back] if front and back else []
 
 
 def _distance(term: Term, known: Term, last: Pair | None) -> tuple[bool, int]:

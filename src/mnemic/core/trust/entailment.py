@@ -83,7 +83,7 @@ def entails(view: View) -> bool:
     claim, fact = view.claim.marks, view.fact.marks
     if claim & {"before", "after"} and not agrees_in_time(view):
         return False
-    if ("hedged" in fact and "hedged" not in claim) or ("only" in claim and "only" not in fact):
+    if ("hedged" in fact and not claim & {"hedged", "permitted"}) or ("only" in claim and "only" not in fact):
         return False
     if "still" in claim and (fact & {"ended", "no more", "moved"} or tells_an_end(view.fact, view.words)):
         return False

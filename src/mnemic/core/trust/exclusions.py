@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mnemic.core.trust.alignment import is_left_out
+from mnemic.core.trust.alignment import is_left_out, is_succeeded
 from mnemic.core.trust.lexicon import SPACELESS
 from mnemic.core.trust.reasons import denial, quoted
 from mnemic.core.trust.terms import TermKind
@@ -14,6 +14,7 @@ def exclusion(view: View) -> str:
     return (
         _leaves_out(view)
         or _is_over(view)
+        or _has_a_successor(view)
         or _denies_all(view)
         or _only(view)
         or _excepts(view)
@@ -47,6 +48,15 @@ def _is_over(view: View) -> str:
         and not view.fact.marks & {"future", "hedged", "permitted"}
     ):
         return f"memory says that it ended: {quoted(view.fact)}"
+    return ""
+
+
+def _has_a_successor(view: View) -> str:
+    """Whose post somebody else took over has it no more: "Ann took over as treasurer from Ben"."""
+    is_now = "still" in view.claim.marks and not view.claim.is_denied and not view.fact.is_denied
+    is_same = len(view.own) > 1 and all(pair.is_own and pair.is_met for pair in view.pairs)
+    if is_now and is_same and is_succeeded(view) and "future" not in view.fact.marks:
+        return f"memory says who came next: {quoted(view.fact)}"
     return ""
 
 

@@ -24,8 +24,11 @@ def is_prohibited(pairs: Sequence[Pair], fact: Clause, words: Lexicon) -> bool:
     )
 
 
-def may_inherit(pair: Pair, fact: Clause, is_subject: bool) -> bool:
-    """Whether the clause inherits what it does not name: its subject, or the object behind a pronoun."""
+def may_inherit(pair: Pair, fact: Clause, is_subject: bool, is_head: bool) -> bool:
+    """Whether the clause inherits what it does not name: its subject, an owner, or the object behind a pronoun.
+
+    *is_head* tells the head of the claim's subject from what specifies it: "his sister is ill" says it of the sister.
+    """
     if pair.known is None or pair.known in fact.inherited[: fact.leading]:
         return True
     if pair.known in fact.inherited and fact.is_verbless:
@@ -35,7 +38,7 @@ def may_inherit(pair: Pair, fact: Clause, is_subject: bool) -> bool:
             return pair.known.is_verb  # "and Anna — physics": only the verb is left out
         return fact.is_contrast or not is_subject or not fact.has_subject
     if is_subject:
-        return not fact.has_subject
+        return not fact.has_subject or (fact.is_possessed and not is_head)
     return fact.has_pronoun and not pair.term.is_verb
 
 

@@ -35,6 +35,8 @@ class Lexicon:
     """Antonyms of which one or the other holds: open and closed."""
     converses: dict[str, frozenset[str]]
     """Verbs that tell one event from its two sides: to lend and to borrow."""
+    inverses: dict[str, frozenset[str]]
+    """Words for the two sides of a relation: who is the boss of whom, who reports to whom."""
 
     def is_one(self, word: str, role: str) -> bool:
         """Whether *word* plays *role*, the name of a list."""
@@ -59,11 +61,15 @@ _INFLECTED = (
     "moving",
     "residing",
     "departing",
+    "rejecting",
+    "keeping",
 )
 """Lists of verbs and adjectives: their base forms and stems belong to them too."""
 
 
-_VALUES = frozenset("numbers scales months weekdays dayparts antonyms complements synonyms converses".split())
+_VALUES = frozenset(
+    "numbers scales months weekdays dayparts antonyms complements synonyms converses inverses".split()
+)
 """Entries that are no plain lists of words."""
 
 
@@ -73,22 +79,7 @@ def lexicon(language: str) -> Lexicon:
     name = language if language in LANGUAGES else "en"
     written = tomllib.loads((_DATA / f"{name}.toml").read_text(encoding="utf-8"))
     raw = {role: text.replace("-", "_") for role, text in written.items()}  # tokens end at a hyphen
-    lists = {
-        key: frozenset(value.split())
-        for key, value in raw.items()
-        if key
-        not in (
-            "numbers",
-            "scales",
-            "months",
-            "weekdays",
-            "dayparts",
-            "antonyms",
-            "complements",
-            "synonyms",
-            "converses",
-        )
-    }
+    lists = {key: frozenset(value.split()) for key, value in raw.items() if key not in _VALUES}
     for role in _INFLECTED:
         lists[role] |= {_key(word, name) for word in lists[role]}
     numbers = {word: float(value) for word, value in _pairs(raw["numbers"])}
@@ -104,6 +95,7 @@ def lexicon(language: str) -> Lexicon:
         antonyms=_opposites(f"{raw['antonyms']} {raw['complements']}", name),
         complements=_groups(raw["complements"], name),
         converses=_groups(raw["converses"], name),
+        inverses=_groups(raw["inverses"], name),
     )
 
 

@@ -57,7 +57,12 @@ def _is_yet_to_come(view: View) -> bool:
 
 def _is_past(view: View) -> bool:
     """Whether the claim tells as present what the memory says of a time that is over: "until 2024 we hosted"."""
-    return any(view.words.is_one(word, "until") for word in view.fact.order[:1]) and not _tells_the_past(view)
+    claim = view.claim
+    is_over = (
+        "ended" in view.fact.marks - claim.marks and not claim.is_denied and "no more" not in claim.marks
+    )
+    is_past = is_over or any(view.words.is_one(word, "until") for word in view.fact.order[:1])
+    return is_past and not _tells_the_past(view)
 
 
 def _tells_the_past(view: View) -> bool:

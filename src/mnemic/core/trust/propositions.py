@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import pairwise
 
 from mnemic.core.trust import quantities
 from mnemic.core.trust.lexicon import SPACELESS, Lexicon, entry, is_common_word, lexicon
@@ -60,17 +61,28 @@ class Clause:
         lead = self.lead
         if self.language == "ja":
             return any(term.before in _TOPICS for term in self.terms)
-        if any(words.is_one(word, "pronouns") for word in lead) or any(word in _FINITE for word in lead):
+        is_led = any(words.is_one(word, "pronouns") for word in lead) and not self.is_possessed
+        if is_led or any(word in _FINITE for word in lead):
             return False
         if self.language == "zh":
             return sum(term.value is None for term in self.terms) > 1 and not any(
                 words.is_one(word, role) for word in lead for role in ("permission", "obligation", "negators")
             )
-        roles = ("auxiliaries", "clauses", "negators")
-        is_bare = all(any(words.is_one(word, role) for role in roles) for word in lead)
+        if (self.is_relative and self.terms[0].is_verb) or self._begins_with_a_time:
+            return False
+        is_bare = all(any(words.is_one(word, role) for role in _BARE) for word in lead)
         if self.language == "en":
             return not (is_bare and self.terms[0].is_verb)
         return not (is_bare and self.terms[0].text[:1].islower())
+
+    @property
+    def _begins_with_a_time(self) -> bool:
+        """Whether only a time stands in front of its verb: "but on Saturdays it closes at five"."""
+        first = self.terms[0]
+        if self.language == "de" or not first.before or not isinstance(first.value, Date):
+            return False
+        verb = next((at for at, term in enumerate(self.terms) if term.is_verb), 0)
+        return verb > 0 and all(term.value is not None for term in self.terms[:verb])
 
     @property
     def is_verbless(self) -> bool:
@@ -85,7 +97,13 @@ class Clause:
     @property
     def is_possessed(self) -> bool:
         """Whether it begins with a possessive: "her deputy — Pavel"."""
-        return any(lexicon(self.language).is_one(word, "pronouns") for word in self.lead)
+        words = lexicon(self.language)
+        return any(words.is_one(word, "possessives") for word in self.lead[-1:]) and not self.terms[0].is_verb
+
+    @property
+    def is_relative(self) -> bool:
+        """Whether it is a relative clause: "who noticed it"."""
+        return any(lexicon(self.language).is_one(word, "relative") for word in self.lead[:1])
 
     @property
     def is_contrast(self) -> bool:
@@ -95,6 +113,8 @@ class Clause:
         )
 
 
+_BARE = ("auxiliaries", "clauses", "negators", "permission", "obligation")
+"""Words in front of a verb that is said of the subject before: "and must not be driven"."""
 _TOPICS = ("は", "が", "も", "では", "には")
 
 
@@ -136,12 +156,12 @@ def clauses(sentence: str, language: str) -> tuple[Clause, ...]:
         for said, denials, has_exception in _excepting(part, words)
         if (clause := _clause(said, words, sentence, denials, has_exception)) is not None
     ]
-    found = _merged(found)
+    found = _with_pro_forms(_merged(found), words)
     result: list[Clause] = []
     for place in range(len(found)):
         result.append(_with_inherited(found, place))
         found[place] = replace(found[place], terms=result[-1].terms)
-    return tuple(result)
+    return tuple(_with_rejected(result, words))
 
 
 def _merged(found: Sequence[Clause]) -> list[Clause]:
@@ -167,6 +187,48 @@ def _merged(found: Sequence[Clause]) -> list[Clause]:
             )
         else:
             result.append(clause)
+    return result
+
+
+def _with_pro_forms(found: Sequence[Clause], words: Lexicon) -> list[Clause]:
+    """*found* with "the iOS one" read as "the iOS build" where the clause before speaks of a build."""
+    result: list[Clause] = []
+    for clause in found:
+        last = result[-1] if result and words.language == "en" else None
+        terms = tuple(
+            _resolved(term, last) if last and _is_pro_form(term, clause, words) else term
+            for term in clause.terms
+        )
+        if terms != clause.terms:
+            keys = {term.place: term.key for term in terms}
+            order = tuple(keys.get(place, word) for place, word in enumerate(clause.order))
+            clause = replace(clause, terms=terms, order=order)
+        result.append(clause)
+    return result
+
+
+def _is_pro_form(term: Term, clause: Clause, words: Lexicon) -> bool:
+    is_one = term.text in ("one", "ones") and term.value is None and term.place > 0
+    return is_one and not words.is_one(clause.order[term.place - 1], "prepositions")
+
+
+def _resolved(term: Term, last: Clause) -> Term:
+    """The noun that "one" stands for: that of the subject before, if it is a subject itself, else the last one."""
+    among = subject(last) if term.place <= 2 else last.terms
+    nouns = [one for one in among if one.kind is TermKind.WORD and not one.is_verb and not one.before]
+    return replace(term, kind=nouns[-1].kind, key=nouns[-1].key, text=nouns[-1].text) if nouns else term
+
+
+def _with_rejected(found: Sequence[Clause], words: Lexicon) -> list[Clause]:
+    """*found* with the denial of what somebody proposed and the next clause turns down."""
+    result = list(found)
+    for clause, later in pairwise(found):
+        wish = next((at for at, word in enumerate(clause.order) if words.is_one(word, "hedges")), None)
+        is_refused = any(words.is_one(term.key, "rejecting") for term in later.terms) and not later.is_denied
+        terms = tuple(term for term in clause.terms if wish is not None and term.place > wish)
+        if terms and is_refused and later.has_pronoun:
+            marks = clause.marks - {"hedged"}
+            result.append(replace(clause, terms=terms, marks=marks, denials=clause.denials + 1))
     return result
 
 
@@ -235,7 +297,8 @@ def _in_its_voice(clause: Clause, before: Sequence[Clause]) -> tuple[Term, ...]:
     is_bare = first.is_verb and not first.is_passive and first.text.lower() != first.key
     is_participle = is_bare and not first.text.endswith(("s", "ing")) and not BE & set(clause.lead)
     is_led = bool(before) and any(term.is_passive for term in before[-1].terms)
-    if clause.language != "en" or not is_led or not is_participle:
+    is_past = first.text.lower() in _PAST or clause.is_relative
+    if clause.language != "en" or not is_led or not is_participle or is_past:
         return clause.terms
     return (replace(first, is_passive=True), *clause.terms[1:])
 
@@ -243,10 +306,19 @@ def _in_its_voice(clause: Clause, before: Sequence[Clause]) -> tuple[Term, ...]:
 def _leading(clause: Clause) -> tuple[Term, ...]:
     """What a sentence begins with and what holds for all of it: "during the outage …"."""
     if clause.language == "ja":
-        return tuple(term for term in clause.terms if term.before == "は")[:1]
+        at = next((at for at, term in enumerate(clause.terms) if term.before == "は"), None)
+        return () if at is None else _compound(clause.terms[: at + 1])
     if not clause.terms[0].before or clause.language == "zh":
         return ()
     return tuple(term for term in clause.terms[:2] if term.place <= clause.terms[0].place + 1)
+
+
+def _compound(terms: Sequence[Term]) -> tuple[Term, ...]:
+    """The last of the terms with those that nothing parts from it: 第二 and 工場."""
+    first = len(terms) - 1
+    while first and terms[first].place == terms[first - 1].place + 1:
+        first -= 1
+    return tuple(terms[first:])
 
 
 def subject(clause: Clause) -> tuple[Term, ...]:
@@ -257,9 +329,12 @@ def subject(clause: Clause) -> tuple[Term, ...]:
     if clause.language == "zh":  # 会议室: nothing parts its two terms
         is_compound = len(clause.terms) > 1 and clause.terms[1].place == clause.terms[0].place + 1
         return clause.terms[: 1 + (is_compound and clause.terms[1].value is None)]
+    if clause.terms[0].is_verb and _is_led_by_a_pronoun(clause):  # "we chose Redis"
+        return ()
     verbs = [term.place for term in clause.terms[1:] if term.is_verb]
+    finite = _FINITE if clause.language == "en" else lexicon(clause.language).words["finite"]
     verbs += [
-        place for place, word in enumerate(clause.order) if word in _FINITE and place > clause.terms[0].place
+        place for place, word in enumerate(clause.order) if word in finite and place > clause.terms[0].place
     ]
     if verbs:
         return tuple(term for term in clause.terms if term.place < min(verbs)) or clause.terms[:1]
@@ -272,6 +347,11 @@ def subject(clause: Clause) -> tuple[Term, ...]:
         len(clause.terms),
     )
     return clause.terms[:names]
+
+
+def _is_led_by_a_pronoun(clause: Clause) -> bool:
+    words = lexicon(clause.language)
+    return any(words.is_one(word, "subjects") for word in clause.lead[-2:])
 
 
 def _is_named(term: Term, clause: Clause) -> bool:
@@ -479,13 +559,19 @@ def _parted(items: Iterable[str | Term], words: Lexicon) -> Iterator[str | Term]
 
 
 def _without_frequency(items: Sequence[str | Term], words: Lexicon) -> list[str]:
-    """The words of a clause without "every" in front of a day or a time span: it says how often, not of whom."""
+    """The words of a clause without "every" and "after" in front of a time span: they say how often, and how long."""
     following = [*items[1:], ""]
     return [
         item
         for item, after in zip(items, following, strict=False)
-        if isinstance(item, str) and not (words.is_one(item.lower(), "all") and isinstance(after, Term))
+        if isinstance(item, str)
+        and not (isinstance(after, Term) and _is_frequency(item.lower(), after, words))
     ]
+
+
+def _is_frequency(word: str, after: Term, words: Lexicon) -> bool:
+    is_span = isinstance(after.value, Quantity) and after.value.dimension == "time"
+    return words.is_one(word, "all") or (is_span and words.is_one(word, "after"))
 
 
 def _excepting(tokens: Sequence[str], words: Lexicon) -> list[tuple[list[str], int, bool]]:
@@ -625,11 +711,11 @@ def _is_passive(term: Term, order: Sequence[str]) -> bool:
 
 _FUNCTIONS = ("articles", "auxiliaries", "prepositions", "negators", "no_more", "hedges", "permission", "obligation",
               "all", "some", "only", "still", "false_frames", "true_frames", "clauses", "above", "below", "at_least",
-              "at_most", "passive", "exceptions", "conditions", "comparing")  # fmt: skip
+              "at_most", "passive", "exceptions", "conditions", "comparing", "existential")  # fmt: skip
 
 
 def _is_function(word: str, words: Lexicon) -> bool:
-    return any(words.is_one(word, role) for role in _FUNCTIONS) or word in (",", "，", "、")
+    return any(words.is_one(word, role) for role in _FUNCTIONS) or word in (",", "，", "、", "—", "–")
 
 
 def _term(token: str, is_first: bool, words: Lexicon, place: int, before: str) -> Term:
@@ -649,6 +735,7 @@ def _is_verb(term: Term, place: int, items: Sequence[str | Term], words: Lexicon
     before = last.lower() if isinstance(last, str) else ""
     if words.language != "en":
         is_led = words.is_one(before, "articles") or words.is_one(before, "prepositions")
+        is_led = is_led and not words.is_one(before, "subjects")
         return (
             (place > 0 or not is_first)
             and term.text.islower()
@@ -659,7 +746,9 @@ def _is_verb(term: Term, place: int, items: Sequence[str | Term], words: Lexicon
     return _is_english_verb(term.text.lower(), term.key, before, place > 0 or not is_first, rest, words)
 
 
-_RUSSIAN = re.compile(r"(?:[еёиюуяа]т(?:ся)?|[аяиеу]л[аои]?(?:с[яь])?|[её]н[аоы]?|ано|ены|ешь|ишь)$")
+_RUSSIAN = re.compile(
+    r"(?:[еёиюуяа]т(?:ся)?|[аяиеу]л[аои]?(?:с[яь])?|[её]н[аоы]?|[иы]сан[аы]?|[ое]ван[аы]?|[жд]ан[аы]?|[кздб]?[аор]зан[аы]?|делан[аы]?|бран[аы]?|ано|ены|ешь|ишь)$"
+)
 
 
 def _is_english_verb(
@@ -686,12 +775,13 @@ def _is_english_verb(
     if text.endswith("ing"):
         return before in BE
     if text != key and not text.endswith("s"):  # a past form; an adjective in front of a noun looks the same
-        return before in _FINITE or not words.is_one(before, "articles")
+        return is_told or not words.is_one(before, "articles")
     if not is_told and (words.is_one(before, "articles") or words.is_one(before, "prepositions")):
         return False
     has_aux = any(word in _FINITE for word in rest)
-    if text != key:  # "runs", "hosts"
-        return is_told or (is_inside and not has_aux)
+    if text != key:  # "runs", "hosts", but not behind "to", "may" or "not"
+        is_third = before in _PRONOUNS or before == "never"
+        return is_third or (is_inside and not has_aux and not is_told)
     return is_told or (not has_aux and ("n" not in parts or (is_inside and key in _VERBS_FIRST)))
 
 

@@ -472,14 +472,27 @@ def _shared_unit(tokens: Sequence[str], place: int, words: Lexicon) -> tuple[str
 
 
 def _counted(tokens: Sequence[str], place: int, words: Lexicon) -> str:
-    """The noun that is counted: the next content word."""
+    """The noun that is counted: the next content word, in English without adjectives and names in front of it."""
     for at in range(place, min(place + 3, len(tokens))):
         word = _lower(tokens, at)
         if words.is_one(word, "prepositions") or word in (",", ";") or words.is_one(word, "auxiliaries"):
             return ""
-        if not words.is_one(word, "articles"):
+        if not words.is_one(word, "articles") and not _specifies(tokens, at, words):
             return f"#{words.key(word)}"
     return ""
+
+
+def _specifies(tokens: Sequence[str], place: int, words: Lexicon) -> bool:
+    """Whether a noun follows the adjective, participle or name here: "five declined orders"."""
+    if words.language != "en" or place + 1 >= len(tokens):
+        return False
+    parts = entry(words.key(_lower(tokens, place))).parts
+    is_adjective = "a" in parts and "n" not in parts
+    is_participle = tokens[place].endswith(("ed", "ing")) and "v" in parts
+    is_name = tokens[place][:1].isupper()
+    return (is_adjective or is_participle or is_name) and "n" in entry(
+        words.key(_lower(tokens, place + 1))
+    ).parts
 
 
 def _bound_behind(tokens: Sequence[str], place: int, bound: str, words: Lexicon) -> tuple[str, int]:

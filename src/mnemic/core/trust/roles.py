@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mnemic.core.trust.chronology import order_in_time
-from mnemic.core.trust.counterparts import leads_elsewhere
+from mnemic.core.trust.counterparts import is_inverse, leads_elsewhere
 from mnemic.core.trust.lexicon import are_opposite, is_common_word
 from mnemic.core.trust.pairs import How, Pair
 from mnemic.core.trust.propositions import subject
@@ -19,6 +19,8 @@ def exchange(view: View) -> str:
         return in_time
     if any(pair.term.is_verb and pair.how is How.MISSING for pair in view.pairs):
         return ""  # another relation may hold between the same arguments the other way round
+    if any(is_inverse(pair, view.words) for pair in view.own):
+        return ""
     arguments = [pair for pair in view.own if pair.term.kind is not TermKind.LIGHT]
     is_reversed = any(
         _is_reversed(view, one, other) for at, one in enumerate(arguments) for other in arguments[at + 1 :]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from mnemic.core.trust.lexicon import SPACELESS, entry
 from mnemic.core.trust.pairs import How, Pair
 from mnemic.core.trust.polarity import is_flipped
+from mnemic.core.trust.propositions import Clause, subject
 from mnemic.core.trust.reasons import as_written, quoted
 from mnemic.core.trust.roles import _changes_sides
 from mnemic.core.trust.terms import Term, TermKind
@@ -38,7 +39,7 @@ def substitution(view: View) -> str:
     if first.term.key.isdigit() and len(view.claim.terms) < 3:  # "(copy 1)" tells things apart
         return ""
     if first in view.subject() and not first.is_elsewhere and view.fact.language in ("en", *SPACELESS):
-        return ""
+        return _other_agent(view) if view.fact.language == "en" else ""
     if first in view.subject() and first.is_elsewhere and _changes_sides(view):
         return f"memory has them the other way round: {quoted(view.fact)}"
     if first.is_elsewhere and not (_is_tied(view) or _is_of_another(view, first.term)):
@@ -50,6 +51,33 @@ def substitution(view: View) -> str:
     if rival is None or not is_alike:
         return ""
     return f"memory says {as_written(rival)}, the claim says {as_written(first.term)}"
+
+
+def _other_agent(view: View) -> str:
+    """Who did what the claim says somebody else did, or has the post: of a definite thing there is one."""
+    names = [term for term in subject(view.fact) if term.kind is TermKind.NAME]
+    is_named = all(pair.term.kind is TermKind.NAME and pair in view.missing for pair in view.subject())
+    is_known = view.fact.terms[0] in names and all(term in view.free for term in names)
+    if not is_named or not is_known or view.fact.marks & {"hedged", "future", "permitted"}:
+        return ""
+    told = [pair for pair in view.pairs if pair not in view.subject()]
+    verbs = [pair for pair in told if pair.term.is_verb]
+    is_definite = any(
+        pair.term.kind is TermKind.NAME or view.claim.order[pair.term.place - 1 : pair.term.place] == ("the",)
+        for pair in told
+        if not pair.term.is_verb
+    )
+    is_same = all(pair.is_own and pair.how is How.SAME for pair in told)
+    is_single = not verbs or all(_is_exclusive(view, pair.term) for pair in verbs)
+    if not (is_same and is_definite and is_single):
+        return ""
+    return f"memory says {as_written(names[0])}, the claim says {as_written(view.missing[0].term)}"
+
+
+def _is_exclusive(view: View, verb: Term) -> bool:
+    """Whether one alone does it: what was done once, or a post."""
+    is_past = verb.text.lower() != verb.key and not verb.text.lower().endswith(("s", "ing"))
+    return is_past or view.words.is_one(verb.key, "exclusive")
 
 
 def _is_tied(view: View) -> bool:
@@ -74,6 +102,8 @@ def _rival(view: View, pair: Pair) -> Term | None:
     after = [one for one in view.own if one.term.place > term.place]
     low = max((one.known.place for one in prior if one.known), default=-1)
     high = min((one.known.place for one in after if one.known and one.known.place > low), default=999)
+    if modifier := _other_modifier(view, pair):
+        return modifier
     for other in view.free:
         if (
             other.kind is TermKind.LIGHT
@@ -84,6 +114,15 @@ def _rival(view: View, pair: Pair) -> Term | None:
         if low < other.place < high and _same_place(view, pair, other, bool(prior), bool(after)):
             return other
     return None
+
+
+def _other_modifier(view: View, pair: Pair) -> Term | None:
+    """Another name in front of the same noun, if the claim's own is said of something else: "the Android build"."""
+    behind = [one for one in view.own if one.term.place == pair.term.place + 1 and not one.term.is_verb]
+    if pair.term.kind is not TermKind.NAME or not behind or not pair.is_elsewhere or behind[0].known is None:
+        return None
+    place = behind[0].known.place - 1
+    return next((one for one in view.free if one.place == place and one.kind is TermKind.NAME), None)
 
 
 def _same_place(view: View, pair: Pair, other: Term, has_prior: bool, has_after: bool) -> bool:
@@ -99,7 +138,16 @@ def _same_place(view: View, pair: Pair, other: Term, has_prior: bool, has_after:
         return pair.is_elsewhere or other.kind is TermKind.NAME or view.words.is_one(term.before, "places")
     if has_after and _are_adjectives(view, term, other):
         return True
-    return other.kind is TermKind.NAME and term.kind is TermKind.NAME
+    return all(
+        one.kind is TermKind.NAME or _is_label(clause, one)
+        for clause, one in ((view.claim, term), (view.fact, other))
+    )
+
+
+def _is_label(clause: Clause, term: Term) -> bool:
+    """Whether a German noun names the one in front of it: "Raum Elbe"."""
+    before = [one for one in clause.terms if one.place == term.place - 1]
+    return clause.language == "de" and all(one.text[:1].isupper() for one in (term, *before)) and bool(before)
 
 
 def _are_adjectives(view: View, *terms: Term) -> bool:
@@ -112,14 +160,28 @@ def _are_adjectives(view: View, *terms: Term) -> bool:
 def _follows(view: View, term: Term, other: Term) -> bool:
     """Whether both stand behind the same term."""
     before = [pair for pair in view.pairs if pair.term.place < term.place]
-    known = [one for one in view.fact.terms if one.place < other.place and not _is_adjunct(view, one)]
+    known = _without_adjuncts(view, other)
     return bool(before and known) and before[-1].is_own and before[-1].known == known[-1]
 
 
-def _is_adjunct(view: View, term: Term) -> bool:
-    """Whether it is a date or an amount behind a preposition ("for 30 days") that the claim leaves out."""
-    is_adjunct = isinstance(term.value, Date) or (term.value is not None and bool(term.before))
-    return is_adjunct and term in view.free
+def _without_adjuncts(view: View, other: Term) -> list[Term]:
+    """The memory's terms in front of *other*, but for times and phrases behind another preposition.
+
+    A claim that leaves out "from Lingen" may still say where else something was moved to.
+    """
+    result: list[Term] = []
+    skipped: Term | None = None
+    for term in view.fact.terms:
+        if term.place >= other.place:
+            break
+        is_phrase = bool(term.before) and term.before != other.before
+        is_rest = skipped is not None and term.place == skipped.place + 1 and term.kind is skipped.kind
+        if term in view.free and not term.is_verb and (is_phrase or is_rest or isinstance(term.value, Date)):
+            skipped = term
+        else:
+            result.append(term)
+            skipped = None
+    return result
 
 
 def _is_head(view: View, other: Term) -> bool:

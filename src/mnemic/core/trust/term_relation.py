@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from mnemic.core.trust.implications import is_end
@@ -43,7 +44,18 @@ def relation_of(term: Term, known: Term, words: Lexicon) -> How:
 @lru_cache(maxsize=65_536)
 def _have_one_base(one: str, other: str, language: str) -> bool:
     words = lexicon(language)
+    if language == "ru" and one[:1].isupper() and other[:1].isupper():
+        return _declined(one) == _declined(other)
     return words.key(one.lower()) == words.key(other.lower())
+
+
+_CASES = re.compile(r"(?:ого|ому|ой|ою|ым|ом|ем|ей|[уюаяеыиьй])$")
+
+
+def _declined(name: str) -> str:
+    """A Russian name without its ending of case; "Павел" and "Павлу" share what is left."""
+    base = _CASES.sub("", name.lower()) if len(name) > 3 else name.lower()
+    return re.sub(r"е([лнц])$", r"\1", base)
 
 
 @lru_cache(maxsize=65_536)
@@ -78,6 +90,8 @@ def names_its_agent(term: Term, known: Term) -> bool:
 def _relation(claimed: str, known: str, language: str) -> How:
     """How two different words stand to each other."""
     words = lexicon(language)
+    if known in words.inverses.get(claimed, ()):
+        return How.OPPOSITE
     if are_opposite(claimed, known, words) or is_end(claimed, known, words):
         return How.OPPOSITE
     return How.NEAR if mean_the_same(claimed, known, words) else How.MISSING

@@ -212,7 +212,7 @@ def _splitter(language: str) -> re.Pattern[str]:
 
     words = lexicon(language)
     known = {word for role in words.words.values() for word in role} | set(words.calendar)
-    known |= set(words.antonyms) | set(words.synonyms)
+    known |= set(words.antonyms) | set(words.synonyms) | set(words.inverses)
     listed = "|".join(re.escape(word) for word in sorted(known, key=len, reverse=True) if word)
     units = "|".join(re.escape(name) for name in unit_names() if not name.isascii())
     number = r"\d{4}-\d{2}-\d{2}|\d{1,2}:\d{2}|\d+(?:\.\d+)?(?:e\+\d+)?"
