@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache, partial
 from typing import NamedTuple
@@ -22,7 +22,7 @@ from mnemic.model.enums import State, Tier
 from mnemic.model.filter import EdgeFilter, Filter, Order
 from mnemic.model.graph import Edge, EdgeDraft
 from mnemic.model.limits import MAX_PATTERN_WORDS, MAX_QUERY_CHARACTERS, not_itself
-from mnemic.model.memory import Draft, Memory, MemoryPatch
+from mnemic.model.memory import ATTRIBUTES, Attributes, Draft, Memory, MemoryPatch
 from mnemic.model.patch import UNSET, Unset, if_given
 from mnemic.model.time import DAY, Moment
 from mnemic.search.similarity import near_duplicates
@@ -54,32 +54,16 @@ NEVER: Moment = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Note:
+class Note(Attributes):
     """Something to remember, as its author gives it."""
 
     text: str
-    name: str | None = None
-    """What it is called: a name that no other living memory of its namespace may have."""
-    title: str = ""
-    """What is shown for one without a name, if not its first sentence."""
-    kind: str = "note"
-    summary: str | None = None
-    tags: tuple[str, ...] = ()
     namespace: str | None = None
     tier: Tier | None = None
     ttl: Moment | None = None
-    expires_at: Moment | None = None
-    confidence: float = 1.0
-    priority: int = 5
-    quality: float | None = None
-    source: str | None = None
     session: int | str | None = None
-    """The number of its session, or the name, under which one begins if there is none."""
-    session_id: int | None = None
-    """The number of its session where none is given above."""
-    metadata: Mapping[str, object] = field(default_factory=dict)
+    """Its session by number, or by a name, under which one begins if there is none; it wins over `session_id`."""
     links: tuple[tuple[int | str, str, float], ...] = ()
-    created_at: Moment | None = None
     occurred_at: Moment | None = None
     """When it happened, if not when it is stored: the date that filters and the ranking go by."""
 
@@ -217,25 +201,14 @@ def draft_of(tx: Writer, ctx: Context, note: Note) -> Draft:
     """The memory that *note* is to become. The session it names begins if there is none."""
     namespace = ctx.home(note.namespace)
     tier = note.tier or tier_for(note.ttl)
-    return Draft(
-        namespace=namespace,
-        name=note.name,
-        title=note.title,
-        texts=(note.text,),
-        kind=note.kind,
-        summary=note.summary,
-        tags=tuple(dict.fromkeys(note.tags)),
-        priority=note.priority,
-        confidence=note.confidence,
-        quality=note.quality,
-        tier=tier,
-        source=note.source,
-        metadata=faithful(note.metadata),
-        session_id=_session(tx, ctx, namespace, note.session) if note.session else note.session_id,
-        created_at=note.created_at,
-        valid_from=note.occurred_at,
-        expires_at=note.expires_at or ctx.lives.expiry(tier, note.ttl, ctx.now()),
-    )
+    said = {name: getattr(note, name) for name in ATTRIBUTES} | {
+        "tags": tuple(dict.fromkeys(note.tags)),
+        "metadata": faithful(note.metadata),
+        "expires_at": note.expires_at or ctx.lives.expiry(tier, note.ttl, ctx.now()),
+    }
+    if note.session:
+        said["session_id"] = _session(tx, ctx, namespace, note.session)
+    return Draft(**said, namespace=namespace, texts=(note.text,), tier=tier, valid_from=note.occurred_at)
 
 
 def _session(tx: Writer, ctx: Context, namespace: str, session: int | str) -> int:

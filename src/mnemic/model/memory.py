@@ -148,7 +148,31 @@ def body_of(text: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class Attributes:
+    """What the author of a memory says of it beside the text."""
+
+    name: str | None = None
+    """What it is called: a name that no other living memory of its namespace may have."""
+    title: str = ""
+    """What is shown for one without a name, if not its first sentence."""
+    kind: str = "note"
+    summary: str | None = None
+    tags: tuple[str, ...] = ()
+    priority: int = 5
+    confidence: float = 1.0
+    quality: float | None = None
+    source: str | None = None
+    metadata: Mapping[str, object] = field(default_factory=dict)
+    session_id: int | None = None
+    created_at: Moment | None = None
+    expires_at: Moment | None = None
+
+
+ATTRIBUTES = tuple(item.name for item in fields(Attributes))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft(Attributes):
     """A memory to be: what its author says of it, or Invalid if that breaks a limit. The store adds id, uid and times.
 
     The title is the *name* if there is one, else the one given, else the first sentence of the text.
@@ -156,20 +180,7 @@ class Draft:
 
     namespace: str
     texts: tuple[str, ...]
-    name: str | None = None
-    title: str = ""
-    kind: str = "note"
-    summary: str | None = None
-    tags: tuple[str, ...] = ()
-    priority: int = 5
-    confidence: float = 1.0
-    quality: float | None = None
     tier: Tier = Tier.LONG
-    source: str | None = None
-    metadata: Mapping[str, object] = field(default_factory=dict)
-    session_id: int | None = None
-    created_at: Moment | None = None
-    expires_at: Moment | None = None
     valid_from: Moment | None = None
     valid_to: Moment | None = None
 

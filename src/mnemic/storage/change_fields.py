@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from operator import attrgetter
 from typing import Any
 
@@ -20,7 +21,7 @@ INDEXED = frozenset({"title", "summary", "tags", "namespace", "state"})
 """With the body, what the words index holds."""
 EMPTY = Memory(id=0, uid="", namespace="", title="", created_at=0, updated_at=0)
 NO_FIELDS = dict(zip(FIELDS, ALL_FIELDS(EMPTY), strict=True))
-DRAFTED = tuple(name for name in Draft.__slots__ if name not in ("texts", "created_at"))
+DRAFTED = tuple(one.name for one in fields(Draft) if one.name not in ("texts", "created_at"))
 DRAFTED_FIELDS = attrgetter(*DRAFTED)
 EDGE_DRAFTED = tuple(name for name in EdgeDraft.__slots__ if name not in ("id", "created_at"))
 EDGE_DRAFTED_FIELDS = attrgetter(*EDGE_DRAFTED)
