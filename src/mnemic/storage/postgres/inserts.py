@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from mnemic.storage.postgres.schema import MEMORY
+from mnemic.storage.postgres.schema import MEMORY, MEMORY_ADDED
 
 Fields = Mapping[str, Any]
 
 MEMORY_COLUMNS = ["namespace_id integer", "id bigint", "since bigint"] + [
-    " ".join(line.split()[:2]).rstrip(",") for line in MEMORY.strip().splitlines()
+    " ".join(line.split()[:2]).rstrip(",") for line in (*MEMORY.strip().splitlines(), *MEMORY_ADDED)
 ]
 COLUMNS: Mapping[str, Sequence[str]] = {
     "memory": [column.replace("bytea", "text") for column in MEMORY_COLUMNS],

@@ -39,6 +39,8 @@ MEMORY = """
     state_reason text,
     state_at bigint
 """
+MEMORY_ADDED: tuple[str, ...] = ()
+"""Columns that later migrations added to `memory`, as `name type`."""
 EDGE = """
     source_id bigint NOT NULL,
     target_id bigint NOT NULL,
