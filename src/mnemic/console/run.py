@@ -42,9 +42,9 @@ class Run:
     server: Callable[[App, Dialect], None] | None = None
     """Serves a dialect to the client of `mnemic mcp`."""
     environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
-    """The variables of whoever runs the command: in the local daemon, those of its client."""
+    """The variables of the caller: in the local daemon, those of its client."""
     folder: Path | None = None
-    """Where whoever runs the command works; None is the working folder of this process."""
+    """The working folder of the caller; None is that of this process."""
     warns: bool = True
     """Whether unknown keys in a configuration file are still to be told of."""
 
@@ -70,7 +70,7 @@ class Run:
         return self._open(self.settings(**more), reads)
 
     def open_existing(self) -> Opened:
-        """The store these settings name, open; NotFound if there is none, whoever named it.
+        """The store these settings name, open; NotFound if there is none, wherever its name comes from.
 
         For commands whose answer over a new, empty database would be taken for one about the store that was meant.
         """

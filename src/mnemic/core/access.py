@@ -94,7 +94,7 @@ def is_expired(token: Token, now: Moment) -> bool:
 
 
 def is_use_due(token: Token, now: Moment) -> bool:
-    """Whether a use of *token* now is worth a write: the last one was noted more than a minute ago."""
+    """Whether a use of *token* now is worth a write: the last one was recorded more than a minute ago."""
     return token.used_at is None or now - token.used_at >= MINUTE
 
 

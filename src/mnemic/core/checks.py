@@ -60,12 +60,12 @@ def database(ctx: Context) -> CheckResult:
         return CheckResult("database", Health.BROKEN, f"{faults[0]}{more}")
     reader = ctx.read()
     memories = sum(reader.tally(Filter(alive_at=ctx.now()), "state").values())
-    told = f"{memories:,} {'memory' if memories == 1 else 'memories'}, {reader.size_bytes() / 1e6:.1f} MB"
+    summary = f"{memories:,} {'memory' if memories == 1 else 'memories'}, {reader.size_bytes() / 1e6:.1f} MB"
     if refusal := _refusal(ctx):
-        return CheckResult("database", Health.NOTE, f"{told}. It can be read, but {refusal}")
+        return CheckResult("database", Health.NOTE, f"{summary}. It can be read, but {refusal}")
     if lack := ctx.engines.lack(ctx.store):
-        return CheckResult("database", Health.NOTE, f"{told}. {lack}")
-    return CheckResult("database", Health.OK, told)
+        return CheckResult("database", Health.NOTE, f"{summary}. {lack}")
+    return CheckResult("database", Health.OK, summary)
 
 
 def _refusal(ctx: Context) -> str | None:
@@ -82,14 +82,14 @@ def _refusal(ctx: Context) -> str | None:
 def journal(ctx: Context) -> CheckResult:
     """The newest change can be read, and was not made in the future."""
     last = newest_change(ctx.read())
-    told = f"{last.sequence:,} changes" if last else "empty"
+    summary = f"{last.sequence:,} changes" if last else "empty"
     if last is None or last.at <= ctx.now() + MINUTE:
-        return CheckResult("journal", Health.OK, told)
+        return CheckResult("journal", Health.OK, summary)
     return CheckResult(
         "journal",
         Health.NOTE,
-        f"{told}, the last dated {iso(last.at)[:16]}: a clock was ahead. Until then `history` and `--as-of` date later "
-        "changes so too; memories have their true times",
+        f"{summary}, the last dated {iso(last.at)[:16]}: a clock was ahead. Until then `history` and `--as-of` date "
+        "later changes so too; memories have their true times",
     )
 
 
@@ -102,8 +102,8 @@ def model(ctx: Context) -> CheckResult:
         same, alike, other = each.embed(list(PROBE))
         if float(same @ alike) <= float(same @ other):
             return CheckResult("model", Health.BROKEN, f"{name} finds unlike sentences alike")
-    told = "; ".join(f"{name}, {each.dimension} dimensions" for name, each in networks.items())
-    return CheckResult("model", Health.OK, told)
+    summary = "; ".join(f"{name}, {each.dimension} dimensions" for name, each in networks.items())
+    return CheckResult("model", Health.OK, summary)
 
 
 def vectors(ctx: Context) -> CheckResult:

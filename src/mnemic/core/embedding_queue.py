@@ -19,9 +19,9 @@ from mnemic.storage.base import WHOLE_CHARACTERS, Passage, Pending, Reader, Writ
 from mnemic.storage.queries import contents
 
 CLAIMED = 64
-"""So many statements are claimed at once: the shipped models embed as many of the longest in three seconds."""
+"""Statements claimed at once: the shipped models embed as many of the longest in three seconds."""
 PIECE_CHARACTERS = 2_000
-"""So many characters are embedded at once: more would not be faster, and calls in progress would wait longer."""
+"""Characters embedded at once: more would not be faster, and calls in progress would wait longer."""
 
 T = TypeVar("T")
 Embedded = list[tuple[Embedder, list[Passage]]]

@@ -10,8 +10,8 @@ from mnemic.model.change import USE, Change, Position, Subject
 from mnemic.model.filter import RecallFilter
 from mnemic.model.recall_entry import RecallEntry
 
-MOST_TOLD = 200
-"""Changes and recalls told at once; more follow."""
+MOST_NEWS = 200
+"""Changes and recalls reported at once; more follow."""
 
 
 class Place(NamedTuple):
@@ -46,13 +46,13 @@ def present(ctx: Context) -> Place:
 
 
 def news(ctx: Context, after: Place) -> News:
-    """What the caller may see of what happened after a place; uses are not told, recalls are."""
+    """What the caller may see of what happened after a place; recalls, but no uses."""
     reader, newest = ctx.read(), ctx.store.newest()
-    told = list(reader.changes(after.change, limit=MOST_TOLD)) if newest != after.change else []
-    changes = [change for change in told if change.operation != USE]
-    if len(told) == MOST_TOLD:
-        newest = told[-1].position
-    recalls = reader.recalls(RecallFilter(after=after.recall), limit=MOST_TOLD)
+    found = list(reader.changes(after.change, limit=MOST_NEWS)) if newest != after.change else []
+    changes = [change for change in found if change.operation != USE]
+    if len(found) == MOST_NEWS:
+        newest = found[-1].position
+    recalls = reader.recalls(RecallFilter(after=after.recall), limit=MOST_NEWS)
     numbers = {change.subject_id for change in changes if change.subject is Subject.MEMORY}
     names = {one.id: one for one in reader.look(sorted(numbers), Named)} if numbers else {}
     return News(

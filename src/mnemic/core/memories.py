@@ -43,7 +43,7 @@ SUPERSEDES = "supersedes"
 KNOWN = frozenset({State.LIVING, State.SUPERSEDED})
 """What is still there to be read: a belief that was corrected stays part of the story."""
 COMPARED_AT_ONCE = 10
-"""A larger batch is checked for equal texts only: whoever stores so many does not read what each resembles."""
+"""Largest batch whose near-duplicates are reported; of a larger one they would not be read."""
 PREFIXES_LOOKED_AT = 100
 BEYOND = 2**63
 EVERY = 1 << 31

@@ -25,7 +25,7 @@ from mnemic.storage.base import BACKLOG_LOOKED_AT
 EMBEDDED_ON_THE_WAY = 8
 """Pending statements embedded during a recall; more are left to the background worker."""
 CHARACTERS_ON_THE_WAY = 600
-"""So long may they be together: thirty thousand characters take about a second, these 20 ms."""
+"""Longest they may be together: thirty thousand characters take about a second, these 20 ms."""
 LOOKS, LOOK_SECONDS = 5, 0.004
 """Interval and number of checks for vectors from a concurrent writer: 20 ms in total."""
 FRESH = 32
@@ -38,9 +38,9 @@ UNATTENDED = 32
 ANALYSED = 2_048
 """The same where only vectors can answer, as for topic analysis."""
 CHARACTERS_EACH = 1_000
-"""So long may these be on average."""
+"""Longest they may be on average."""
 MOST_CHARACTERS = 256_000
-"""So long may they be together."""
+"""Longest they may be together."""
 HYBRID, KEYWORD = "hybrid", "keyword"
 
 

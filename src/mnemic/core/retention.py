@@ -32,7 +32,7 @@ RAISED_EVERY = 10
 """Each time it was used so often again, a memory gains in priority."""
 HIGHEST_PRIORITY = int(PRIORITY.high)
 BRIEFLY_SECONDS = 0.02
-"""So long a read waits for another thread that is counting uses."""
+"""Longest wait of a read for another thread that is counting uses."""
 WORTH_WRITING = 10 * SECOND
 """A life is not prolonged by less than this: it would be written down at every recall."""
 
@@ -80,7 +80,7 @@ def settle(ctx: Context, *, waits: bool = False) -> None:
 
 
 def _settle(ctx: Context, uses: Uses, *, waits: bool) -> None:
-    # Whoever writes them down just now is over in a moment, unless it waits for another process.
+    # The thread that writes them just now is done in a moment, unless it waits for another process.
     if not uses.settling.acquire(timeout=-1 if waits else BRIEFLY_SECONDS):
         return
     try:
@@ -123,7 +123,7 @@ def count(tx: Writer, lives: Lives, uses: Sequence[Use]) -> None:
     def rewards(memory: Memory) -> MemoryPatch:
         return earned(lives, memory, times[memory.id], counts.get(memory.id, 0), last[memory.id])
 
-    # Whoever was seen later was shown with what it had earned by then.
+    # A memory seen later was shown with what it had earned by then.
     seen = {memory.id: memory for use in reversed(uses) for memory in use.memories}
     for memory in tx.get([number for number, memory in seen.items() if rewards(memory) != NO_REWARD]):
         if (due := rewards(memory)) != NO_REWARD:

@@ -18,7 +18,7 @@ KEPT_SECONDS, UNCHANGED_SECONDS = 120.0, 3_600.0
 MOST_ITEMS = 500
 """A longer list is not looked through by a person."""
 LONGEST_PAUSE_SECONDS = 0.05
-"""So long a step waits for calls that are being answered."""
+"""Longest wait of a step for calls in progress."""
 LOOK_SECONDS = 0.1
 """How often a caller that waits for a list is asked whether it is still there."""
 
@@ -65,7 +65,7 @@ class ReviewList:
                     if len(self._found) == MOST_ITEMS:
                         break
                     activity.wait_until_quiet(LONGEST_PAUSE_SECONDS)
-        except Exception as error:  # told to whoever waits for the list
+        except Exception as error:  # raised for those who wait for the list
             self._error = error
         finally:
             self._since = time.monotonic()

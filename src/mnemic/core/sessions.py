@@ -35,16 +35,16 @@ BEGUN_BY = "begun_by"
 ENTERED = "sessions"
 """The key of the lock on the table of entered sessions."""
 MOST_ENTERED = 10_000
-"""So many sessions are known to be entered. One that is dropped is found by its owner in the store."""
+"""Sessions remembered as entered. One that is dropped is found by its owner in the store."""
 LEFT_OPEN = DAY
-"""So long after its start a session that nobody ended is still the caller's own."""
+"""How long after its start a session that was not ended is still the caller's own."""
 TOOK_PART = frozenset({State.LIVING, State.SUPERSEDED})
 """A memory that was corrected within a session is part of what happened in it."""
 MOST_MEMBERS = 1_000_000
 LOOKED_AT = 20
-"""So many of the latest sessions are looked at for it."""
+"""Latest sessions that are looked at for it."""
 LOOKED_BACK = 1_000
-"""So many for the one before it."""
+"""The same for the one before it."""
 LAST_CHOSEN = 2**32 - 1 - 1_000_000
 """The largest number that a caller may choose: sessions are counted on from there, and numbers have 32 bits."""
 DECISION, FACT, INFERENCE = "decision", "fact", "inference"

@@ -20,7 +20,7 @@ from mnemic.storage.stems import stems
 
 CONTRADICTIONS = 5
 LOOKED_AT = 20
-"""So many memories that hold words of a new title are looked at for a similar one."""
+"""Memories with words of a new title that are looked at for a similar one."""
 
 
 @dataclass(frozen=True, slots=True)

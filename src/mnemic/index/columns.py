@@ -48,21 +48,21 @@ COLUMNS: Mapping[str, tuple[Any, Any]] = {
 }
 
 
-def _encoded(told: Mapping[str, Sequence[Any]], kinds: dict[str, int]) -> dict[str, Array]:
+def _encoded(columns: Mapping[str, Sequence[Any]], kinds: dict[str, int]) -> dict[str, Array]:
     """The lists of a batch as arrays; a kind that is new gets the next of *kinds*."""
     # A row that says what we never wrote is passed over; whoever reads it will be told.
     states = [
         STATES.get(state, GONE) if tier in TIERS else GONE
-        for state, tier in zip(told["state"], told["tier"], strict=True)
+        for state, tier in zip(columns["state"], columns["tier"], strict=True)
     ]
     coded = {
-        **told,
+        **columns,
         "state": states,
-        "tier": [TIERS.get(tier, 0) for tier in told["tier"]],
-        "kind": [kinds.setdefault(kind, len(kinds)) for kind in told["kind"]],
+        "tier": [TIERS.get(tier, 0) for tier in columns["tier"]],
+        "kind": [kinds.setdefault(kind, len(kinds)) for kind in columns["kind"]],
     }
     return {
-        "number": np.array(told["number"], np.int64),
+        "number": np.array(columns["number"], np.int64),
         **{name: np.array(coded[name], kind) for name, (kind, _) in COLUMNS.items()},
     }
 
@@ -106,9 +106,9 @@ class Columns:
         table = self._table
         gone = {*changed}
         for batch in source.attributes(changed):
-            told = _encoded(batch, self._kinds)
-            numbers = told.pop("number")
-            table = table.updated(numbers, told)
+            columns = _encoded(batch, self._kinds)
+            numbers = columns.pop("number")
+            table = table.updated(numbers, columns)
             gone -= {*numbers.tolist()}
         if gone:
             table = table.updated(np.array(sorted(gone), np.int64), {"state": GONE})
@@ -122,10 +122,10 @@ class Columns:
     def traits(self, memory_ids: Sequence[int]) -> dict[int, Traits]:
         """The traits of these memories; unknown ones are left out."""
         numbers, slots = self._known(np.array(memory_ids, np.int64))
-        told = (self._table[name][slots].tolist() for name in ("confidence", "session_id", "occurred_at"))
+        columns = (self._table[name][slots].tolist() for name in ("confidence", "session_id", "occurred_at"))
         return {
             number: Traits(confidence, session or None, occurred_at)
-            for number, confidence, session, occurred_at in zip(numbers.tolist(), *told, strict=True)
+            for number, confidence, session, occurred_at in zip(numbers.tolist(), *columns, strict=True)
         }
 
     def merits(self, slots: Numbers, weights: Weights) -> Scores:

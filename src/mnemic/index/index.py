@@ -27,7 +27,7 @@ FOLDER = "-index"
 MAPPED_FROM = 5_000
 """With fewer vectors there is no file: they are read in some milliseconds."""
 UNMAPPED, UNMAPPED_SHARE = 2_000, 0.02
-"""So many vectors, and so large a share of all, may be missing in the file before it is written anew."""
+"""Vectors, and share of all, that may be missing in the file before it is written anew."""
 OVERDUE = 4
 """At so many times that share the file is written at once, not in the background."""
 

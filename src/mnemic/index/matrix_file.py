@@ -29,7 +29,7 @@ MAGIC = b"MNVEC002"
 HEADER = 4096
 ALIGNED = 64
 SAMPLE, LAST = 24, 8
-"""So many rows over the whole file, and so many of the last, are compared with the database."""
+"""Rows over the whole file, and of its end, that are compared with the database."""
 PREFIX, PART, LOCK = "vectors-", ".part", "lock"
 
 
@@ -62,35 +62,35 @@ def opened(folder: Path, model: Model, source: Source, position: Extent) -> Matr
     with suppress(OSError, ValueError, KeyError):
         with (folder / f"{PREFIX}{model.id}").open("rb") as file:
             content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        told = _header(content[:HEADER])
-        written = Extent(Position.parse(str(told["change"])), told["passage"])
-        is_ours = (told["model"], told["dimension"]) == (model.name, model.dimension)
+        head = _header(content[:HEADER])
+        written = Extent(Position.parse(str(head["change"])), head["passage"])
+        is_ours = (head["model"], head["dimension"]) == (model.name, model.dimension)
         is_past = written.change <= position.change and written.passage <= position.passage
-        if is_ours and is_past and told["history"] == source.history(written.change):
-            return _mapped(content, told, model, written, source)
+        if is_ours and is_past and head["history"] == source.history(written.change):
+            return _mapped(content, head, model, written, source)
     return None
 
 
 def _header(content: bytes) -> dict[str, Any]:
     """What the header tells; ValueError if it is damaged or of another version."""
     size, check = int.from_bytes(content[8:12], "little"), int.from_bytes(content[12:16], "little")
-    told = content[16 : 16 + size]
-    if content[:8] != MAGIC or zlib.crc32(told) != check:
+    head = content[16 : 16 + size]
+    if content[:8] != MAGIC or zlib.crc32(head) != check:
         raise ValueError("no header of ours")
-    found: dict[str, Any] = orjson.loads(told)
+    found: dict[str, Any] = orjson.loads(head)
     return found
 
 
 def _mapped(
-    content: mmap.mmap, told: dict[str, Any], model: Model, written: Extent, source: Source
+    content: mmap.mmap, head: dict[str, Any], model: Model, written: Extent, source: Source
 ) -> Matrix | None:
-    count = told["count"]
+    count = head["count"]
     if len(content) != _size(count, model.dimension):
         return None
     columns: dict[str, npt.NDArray[Any]] = {}
     for name, start in _places(count).items():
         columns[name] = np.frombuffer(content, COLUMNS[name], count, start)
-    if _check(columns) != told["check"]:
+    if _check(columns) != head["check"]:
         return None
     vectors = np.frombuffer(content, np.int8, count * model.dimension, _vectors_at(count))
     vectors = vectors.reshape(count, model.dimension)
@@ -106,10 +106,10 @@ def _agrees(
     count = len(vectors)
     rows = sorted({*range(0, count, max(1, count // SAMPLE)), *range(max(0, count - LAST), count)})
     known = source.vectors_of(columns["passage"][rows].tolist())
-    told = zip(rows, columns["passage"][rows].tolist(), columns["statement"][rows].tolist(), strict=True)
+    compared = zip(rows, columns["passage"][rows].tolist(), columns["statement"][rows].tolist(), strict=True)
     same = [
         known[passage] == (statement, model.id, vectors[row].tobytes())
-        for row, passage, statement in told
+        for row, passage, statement in compared
         if passage in known and vectors[row].any()
     ]
     return all(same) and 2 * len(same) >= len(rows)
@@ -119,7 +119,7 @@ def write(folder: Path, model: Model, matrix: Matrix, source: Source) -> None:
     """Put the living rows of *matrix* in the place of what the file holds. The caller has the lock."""
     columns = {name: matrix.living_column(name) for name in COLUMNS}
     count = len(columns["passage"])
-    told = orjson.dumps(
+    head = orjson.dumps(
         {
             "model": model.name,
             "dimension": model.dimension,
@@ -130,7 +130,7 @@ def write(folder: Path, model: Model, matrix: Matrix, source: Source) -> None:
             "check": _check(columns),
         }
     )
-    header = MAGIC + len(told).to_bytes(4, "little") + zlib.crc32(told).to_bytes(4, "little") + told
+    header = MAGIC + len(head).to_bytes(4, "little") + zlib.crc32(head).to_bytes(4, "little") + head
     target = folder / f"{PREFIX}{model.id}"
     part = target.with_name(target.name + PART)
     os.close(os.open(part, os.O_CREAT | os.O_WRONLY, 0o600))
@@ -164,8 +164,8 @@ def erase(folder: Path, memory_ids: Sequence[int]) -> None:
 
 def _erase_in(file: Path, memory_ids: Sequence[int]) -> None:
     with file.open("r+b", buffering=0) as opened:
-        told = _header(opened.read(HEADER))
-        count, dimension = told["count"], told["dimension"]
+        head = _header(opened.read(HEADER))
+        count, dimension = head["count"], head["dimension"]
         opened.seek(_places(count)["memory"])
         memories = np.frombuffer(opened.read(8 * count), np.int64)
         rows = np.flatnonzero(np.isin(memories, list(memory_ids)))

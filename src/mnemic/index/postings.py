@@ -13,11 +13,11 @@ from mnemic.storage.arrays import Flags, Numbers, Scores, Times
 from mnemic.storage.source import Phrase, Scope, Source
 
 MOST_KEPT = 96 << 20
-"""So many bytes are kept at most."""
+"""Most bytes kept."""
 A_WORD, A_PAIR = 500, 16
 """Bytes of a posting, and for each memory in it; half of these only once its BM25 was asked for."""
 FEW, MANY = 100, 500
-"""So many changes at once, or since the last reset, are followed; after more it takes less to read postings again."""
+"""Changes followed at once, or since the last reset; after more it takes less to read postings again."""
 Held = tuple[int, dict[str, float]]
 """The slot of a changed memory, and how often it holds each token now, weighted by field."""
 

@@ -24,7 +24,7 @@ Cosines = npt.NDArray[np.float32]
 UNSEEN = -2.0
 """Less than any cosine."""
 STRETCH = 4096
-"""So many rows are read at once: 100,000 at once would take 300 MB for a moment."""
+"""Rows read at once: 100,000 would take 300 MB for a moment."""
 PICKING = 4
 """Picking rows copies them: one picked costs as much as so many compared where they lie."""
 TELLING = 0.6
@@ -34,7 +34,7 @@ PREFILTERED_FROM = 20_000
 LEAST_KEPT, KEPT_EACH = 1_000, 30
 """How many rows the prefilter leaves at least, and for each memory wanted; docs/retrieval.md tells what that misses."""
 SIGNED_AT_ONCE = 1 << 17
-"""So many rows get their signs packed in one search; until it is their turn they are compared exactly."""
+"""Rows whose signs are packed in one search; until it is their turn they are compared exactly."""
 COLUMNS = {
     "length": np.float32,
     "memory": np.int64,

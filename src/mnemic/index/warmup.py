@@ -13,9 +13,9 @@ THREAD = "mnemic-warmup"
 FIRST_SECONDS = 1.0
 """How long it waits before it begins: a command that asked often may be over by then."""
 BREATH_SECONDS = 0.005
-"""How long it rests after each step, so that whoever asks meanwhile is not kept waiting."""
+"""Pause after each step, so that no question is kept waiting."""
 PAUSE_SECONDS = 60.0
-"""So long after it began it does not begin again: where much is written, what was read is soon dropped."""
+"""Least time between two warm-ups: where much is written, what was read is soon dropped."""
 
 
 class Warmup:

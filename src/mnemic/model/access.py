@@ -12,7 +12,7 @@ class Quota:
     """How much a caller may store and ask; None is without a bound."""
 
     memories: int | None = None
-    """Living memories in the caller's namespaces, whoever stored them."""
+    """Living memories in the caller's namespaces, by any author."""
     bytes: int | None = None
     """Bytes of their titles and texts."""
     requests_per_minute: int | None = None

@@ -67,7 +67,7 @@ class Ask:
     has_traits: bool = False
     """Whether confidence, session, time and neighbours are wanted."""
     opening: int = 0
-    """So many characters of the best statement are wanted."""
+    """Characters of the best statement to return."""
     has_vectors: bool = False
     """Whether the vector of the best statement is wanted."""
 

@@ -55,9 +55,9 @@ def period(question: str, now: Moment) -> Period | None:
     text = question.lower()
     for pattern, reading in READINGS:
         found = re.search(pattern, text)  # compiled when first needed, and kept by `re`
-        told = reading(found, now) if found else None
-        if told:
-            return told
+        span = reading(found, now) if found else None
+        if span:
+            return span
     return None
 
 
@@ -123,9 +123,9 @@ def _month_of(month: str, year: str | None, now: Moment) -> tuple[Moment, Moment
     """Start and length of the month, in the given year or the latest one that has begun it."""
     today = _date(now)
     number = next(place for place, name in enumerate(MONTHS, 1) if name.startswith(month))
-    told = int(year) if year else today.year - (number > today.month)
-    start = datetime(told, number, 1, tzinfo=UTC) - EPOCH
-    return start // timedelta(microseconds=1), monthrange(told, number)[1] * DAY
+    its_year = int(year) if year else today.year - (number > today.month)
+    start = datetime(its_year, number, 1, tzinfo=UTC) - EPOCH
+    return start // timedelta(microseconds=1), monthrange(its_year, number)[1] * DAY
 
 
 def _date(moment: Moment) -> datetime:

@@ -39,11 +39,11 @@ Rewrite = Callable[[Mapping[str, object]], Mapping[str, object]]
 """From some fields of a link or session to the same fields with other values."""
 
 WHOLE_CHARACTERS = 2_000
-"""So much of a body is read for the vector of a whole memory: more than a model takes in at once."""
+"""Characters of a body read for the vector of a whole memory: more than a model takes in at once."""
 BACKLOG_LOOKED_AT = 1_000
-"""Of a longer queue a recall looks at the newest so many: at all of 100,000 takes 45 ms."""
+"""Statements of a queue that a recall looks at, the newest first: all of 100,000 take 45 ms."""
 CLAIM_LIFETIME = MINUTE
-"""So long a statement stays claimed by a process that does not drop its claim, since it was killed or hangs."""
+"""Lifetime of a claim that its process does not drop, since it was killed or hangs."""
 CLAIM_HORIZON = 2 * CLAIM_LIFETIME
 """A claim that would last longer was made by a clock that has been set back. Clocks of two machines differ a little,
 and a process may read its own, then wait for a lock while another claims."""
@@ -218,7 +218,7 @@ class Reader(Protocol):
     ) -> Iterator[Change]:
         """The changes that pass, in order of position, with statements given as texts: all that can be seen.
 
-        A change that is still being committed may come to stand before some of these. Whoever follows the journal
+        A change that is still being committed may come to stand before some of these. A follower of the journal
         asks for `changes`.
         """
 
@@ -257,7 +257,7 @@ class Reader(Protocol):
         """
 
     def setting(self, name: str) -> str | None:
-        """What was kept under *name* by `put_setting`, or None."""
+        """The setting *name*, or None."""
 
     def companions(self, memory_ids: Sequence[int] | None = None) -> Iterator[tuple[int, int, Companionship]]:
         """The pairs of these memories, or of all, that were answered together, by number; the smaller comes first."""
@@ -291,7 +291,7 @@ class Writer(Reader, Protocol):
         """
 
     def expect(self, memories: int, *look_ups: Callable[[Reader], object]) -> None:
-        """So many memories are likely to be inserted, after these look-ups: an engine may do all in one trip.
+        """Say that about *memories* will be inserted, after these look-ups: an engine may do all in one trip.
 
         To be called first. A look-up must bear a reader that finds nothing.
         """
@@ -358,7 +358,7 @@ class Writer(Reader, Protocol):
         """Say which memory is the standard of a namespace and which one is its parent. Not part of the journal."""
 
     def put_setting(self, name: str, value: str) -> None:
-        """Keep a short text for ourselves. It is not part of the journal."""
+        """Set the setting *name* of the store. Not part of the journal."""
 
     def put_token(self, token: Token, token_hash: bytes) -> None:
         """Keep a token under its name, in place of an earlier one of that name. Not part of the journal."""

@@ -71,5 +71,5 @@ def edge_of(row: Row) -> Edge:
 
 def session_of(row: Row) -> Session:
     """A row of SESSION_FIELDS as a Session."""
-    told = dict(zip(SESSION_FIELDS, row, strict=True))
-    return Session(**{**told, "metadata": DECODERS["metadata"](told["metadata"])})
+    values = dict(zip(SESSION_FIELDS, row, strict=True))
+    return Session(**{**values, "metadata": DECODERS["metadata"](values["metadata"])})

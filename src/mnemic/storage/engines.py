@@ -110,4 +110,4 @@ class NoEngines:
         return None
 
     def upkeep(self, store: Store) -> None:
-        """Nothing: whoever opened the store looks after it."""
+        """Nothing: the process that opened the store looks after it."""

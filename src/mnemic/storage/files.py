@@ -94,8 +94,8 @@ class Held:
             os.close(handle)
 
 
-def _inode(told: os.stat_result) -> Inode:
-    return told.st_dev, told.st_ino
+def _inode(status: os.stat_result) -> Inode:
+    return status.st_dev, status.st_ino
 
 
 HELD = Held()

@@ -11,7 +11,7 @@ from mnemic.storage.tokenizer import WORD_BYTES, words
 
 MARKS = 3
 LONG, ENOUGH_LONG = 6, 6
-"""A word of so many bytes tells more than a shorter one; a text that has so many of them is told by these alone."""
+"""A word of LONG bytes says more than a shorter one; a text with ENOUGH_LONG of them is known by these alone."""
 
 
 @lru_cache(maxsize=16)  # asked for the comparison, then for the row

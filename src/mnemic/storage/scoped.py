@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 S = TypeVar("S", bound=tuple[Any, ...])
 
 AT_ONCE = 500
-"""So many changes or pairs are checked together."""
+"""Changes or pairs checked together."""
 EVERY = 1 << 31
 LIVING = Filter()
 STANDING = frozenset({State.LIVING, State.NAMED, State.SUPERSEDED})
@@ -417,7 +417,7 @@ class ScopedWriter(ScopedReader):
         raise self._deny()
 
     def expect(self, memories: int, *look_ups: Callable[[Reader], object]) -> None:
-        """So many memories are likely to be inserted, after these look-ups."""
+        """Say that about *memories* will be inserted, after these look-ups."""
         self._writer.expect(memories, *(partial(self._narrowing, look_up) for look_up in look_ups))
 
     def _narrowing(self, look_up: Callable[[Reader], object], reader: Reader) -> None:

@@ -70,7 +70,7 @@ CONTENT = (
     Table("edge_past", (*_TIMES, *_EDGE), _HOME),
     Table("session_past", (*_TIMES, *_SESSION)),
 )
-"""What indexes are made from. The journal comes after these and their indexes: whoever follows it finds both."""
+"""What indexes are made from. The journal comes after these and their indexes: a follower finds both."""
 TABLES = (*CONTENT, JOURNAL, SETTING)
 
 COUNTERS = (

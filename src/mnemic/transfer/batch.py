@@ -123,9 +123,9 @@ class Batch:
             self.sessions[key] = known.id
             self._merge_session(known, record)
             return
-        told = {name: getattr(coming, name) for name in ("started_at", "metadata", *SESSION_FIELDS)}
+        fields = {name: getattr(coming, name) for name in ("started_at", "metadata", *SESSION_FIELDS)}
         name = unused_session_name(self.tx, coming.namespace, coming.name)
-        made = self.tx.insert_session(SessionDraft(coming.namespace, name=name, **told))
+        made = self.tx.insert_session(SessionDraft(coming.namespace, name=name, **fields))
         self.sessions[key] = made.id
         self.report.sessions += 1
         self._added(record, made.id)
@@ -181,12 +181,12 @@ class Batch:
         return sorted(self.tx.edges(wanted), key=lambda edge: (edge.created_at, edge.id))
 
     def _add_link(self, ends: tuple[int, int], record: LinkRecord) -> None:
-        told = {
+        values = {
             item.name: getattr(record.edge, item.name)
             for item in fields(record.edge)
             if item.name not in ENDS
         }
-        edge = self.tx.insert_edge(EdgeDraft(*ends, **told))
+        edge = self.tx.insert_edge(EdgeDraft(*ends, **values))
         self.report.links += 1
         self._added(record, edge.id)
 

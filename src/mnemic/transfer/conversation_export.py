@@ -326,18 +326,18 @@ def _speaker(entry: Mapping[str, Any], names: Mapping[str, str]) -> str:
 
 
 def _slack_text(entry: Mapping[str, Any], names: Mapping[str, str]) -> str:
-    told = _MENTION.sub(
+    plain = _MENTION.sub(
         lambda found: f"@{names.get(found[1]) or found[2] or found[1]}", _text(entry.get("text"))
     )
-    return told.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    return plain.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 
 # -- what they have in common
 
 
-def _listed(told: Any, *names: str) -> int:
+def _listed(content: Any, *names: str) -> int:
     """How many items stand in the longest of the lists of these *names*; exports name one file in several."""
-    lists = [told.get(name) for name in names] if isinstance(told, dict) else []
+    lists = [content.get(name) for name in names] if isinstance(content, dict) else []
     return max((len(items) for items in lists if isinstance(items, list)), default=0)
 
 

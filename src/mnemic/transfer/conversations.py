@@ -23,7 +23,7 @@ from mnemic.transfer.conversation_export import Broken, Conversation, Found
 from mnemic.transfer.file_batch import FilePolicy
 from mnemic.transfer.importer import Importer
 from mnemic.transfer.pieces import FAMILY
-from mnemic.transfer.records import End, LinkKey, LinkRecord, MemoryRecord, Record, Told
+from mnemic.transfer.records import End, Given, LinkKey, LinkRecord, MemoryRecord, Record
 
 CONVERSATION_ID = "conversation_id"
 """Where a memory's metadata says which conversation it was made of."""
@@ -36,7 +36,7 @@ CONTINUES = "continues"
 TITLE_BYTES = 100
 CONTENT_BYTES = 65_535
 CONFIDENCE = 0.8
-TOLD = Told(frozenset({"content", "tags", "source", "metadata", "confidence", "tier"}))
+GIVEN = Given(frozenset({"content", "tags", "source", "metadata", "confidence", "tier"}))
 """What an export says of a memory that is known. Its title is the owner's to change."""
 
 
@@ -96,7 +96,7 @@ def mine(
     dry_run: bool = False,
     progress: Progress | None = None,
 ) -> Mined:
-    """Store one memory for each conversation of at least *min_messages*; what is broken or has no room is told.
+    """Store one memory for each conversation of at least *min_messages*; what is broken or has no room is reported.
 
     With *in_pieces* a conversation that is too long for one memory becomes several, each linked to the one before. A
     conversation that was mined before is known by its id: it changes its memories only where it has grown since, and
@@ -185,7 +185,7 @@ def _merge(
 def _records(fresh: Mapping[Key, Planned], uids: Mapping[Key, str]) -> Iterator[Record]:
     """The memories that are new or have grown, and the link from each piece to the one before it."""
     for key, plan in fresh.items():
-        yield MemoryRecord(plan.memory.title, replace(plan.memory, uid=uids[key]), told=TOLD)
+        yield MemoryRecord(plan.memory.title, replace(plan.memory, uid=uids[key]), given=GIVEN)
     for (id, part), plan in fresh.items():
         if last := uids.get((id, part - 1)):
             now = plan.memory.updated_at

@@ -36,6 +36,7 @@ from mnemic.transfer.records import (
     UNKNOWN,
     End,
     FlawRecord,
+    Given,
     LinkKey,
     LinkRecord,
     MemoryRecord,
@@ -44,7 +45,6 @@ from mnemic.transfer.records import (
     SessionRecord,
     StandardRecord,
     TargetRecord,
-    Told,
 )
 from mnemic.transfer.report import Report
 from mnemic.transfer.system_files import RecordSource
@@ -262,12 +262,12 @@ def record_of(
         title=memory.title if memory.title.strip() else title_of(memory.content),
         name=name_key(memory.title) if _is_named(entry, memory, has_name) else None,
     )
-    told = Told(frozenset(name for name, value in entry.items() if value is not None), adds)
-    return MemoryRecord(label, _over(ctx, memory), _session_key(ctx, entry, memory.namespace), told=told)
+    given = Given(frozenset(name for name, value in entry.items() if value is not None), adds)
+    return MemoryRecord(label, _over(ctx, memory), _session_key(ctx, entry, memory.namespace), given=given)
 
 
 def _session_key(ctx: Context, entry: Mapping[str, Any], namespace: str) -> SessionKey | None:
-    """The session of an entry; of many only the name is told."""
+    """The session of an entry; of many only the name is given."""
     name = document_entry.text(entry, "session") if entry.get("session") is not None else ""
     started_at = document_entry.moment(entry, "session_started_at", ctx.now())
     return (namespace, name, UNKNOWN if started_at is None else started_at) if name else None
@@ -304,8 +304,8 @@ def _end(entry: Mapping[str, Any], name: str) -> End | None:
 def link_of(ctx: Context, label: str, link: Mapping[str, Any], source: End, target: End) -> LinkRecord:
     """The link of an entry between these ends, or Invalid."""
     edge = document_entry.edge_of(link, ctx.now())
-    told = Told(frozenset(name for name, value in link.items() if value is not None))
-    return LinkRecord(label, edge, LinkKey(source, target, edge.type, edge.created_at), told=told)
+    given = Given(frozenset(name for name, value in link.items() if value is not None))
+    return LinkRecord(label, edge, LinkKey(source, target, edge.type, edge.created_at), given=given)
 
 
 def _about(record: Record) -> TargetRecord | None:
@@ -321,8 +321,8 @@ def _session(ctx: Context, label: str, entry: Mapping[str, Any]) -> SessionRecor
 
 
 def _standard(label: str, entry: Mapping[str, Any]) -> StandardRecord:
-    told = {name: value for name, value in entry.items() if value is not None}
-    namespace, parent = document_entry.text(told, "namespace"), document_entry.text(told, "parent")
+    filled = {name: value for name, value in entry.items() if value is not None}
+    namespace, parent = document_entry.text(filled, "namespace"), document_entry.text(filled, "parent")
     if not namespace:
         raise Invalid("namespace: must be a text that is not empty")
-    return StandardRecord(label, namespace, _end(told, "standard_id"), parent or None)
+    return StandardRecord(label, namespace, _end(filled, "standard_id"), parent or None)

@@ -94,18 +94,18 @@ def session_entries(
 
 def session_of(entry: Mapping[str, Any], now: Moment) -> Session:
     """The session of an entry, or Invalid."""
-    told = {name: value for name, value in entry.items() if value is not None}
-    name, started_at = text(told, "name"), moment(told, "started_at", now)
+    filled = {name: value for name, value in entry.items() if value is not None}
+    name, started_at = text(filled, "name"), moment(filled, "started_at", now)
     if not name or started_at is None:
         raise Invalid("name, started_at: both are needed", "name")
     return Session(
         id=0,
-        namespace=text(told, "namespace"),
+        namespace=text(filled, "namespace"),
         name=name,
         started_at=started_at,
-        ended_at=moment(told, "ended_at", now),
-        topic=text(told, "topic") or None,
-        summary=text(told, "summary") or None,
+        ended_at=moment(filled, "ended_at", now),
+        topic=text(filled, "topic") or None,
+        summary=text(filled, "summary") or None,
     )
 
 
@@ -213,39 +213,39 @@ def uid_of(id: str) -> str:
 
 def memory_of(entry: Mapping[str, Any], now: Moment) -> Memory:
     """The memory of an entry, or Invalid. Its uid, title and namespace are empty where it has none."""
-    told = {name: value for name, value in entry.items() if value is not None}
-    id, source = key_of(told), text(told, "source")
+    filled = {name: value for name, value in entry.items() if value is not None}
+    id, source = key_of(filled), text(filled, "source")
     uid = uid_of(id) if id else ""
-    metadata = told.get("metadata", {})
+    metadata = filled.get("metadata", {})
     if not isinstance(metadata, dict):
         raise Invalid("metadata: must be an object", "metadata")
-    created = moment(told, "created_at", now)
+    created = moment(filled, "created_at", now)
     return Memory(
         id=0,
         uid=uid,
-        namespace=text(told, "namespace"),
-        title=text(told, "title"),
-        kind=text(told, "kind", "note"),
-        summary=text(told, "summary") or None,
-        tags=tuple(dict.fromkeys(_texts(told, "tags"))),
-        priority=_whole(told, "priority", 5, 1, 10),
-        confidence=_number(told, "confidence", 1.0, 0, 1),
-        quality=_number(told, "quality", 0, 0, 10) if "quality" in told else None,
-        rating=_number(told, "rating", 0, -MANY, MANY) if "rating" in told else None,
-        rating_count=_whole(told, "rating_count", 0, 0, MANY),
-        tier=_tier(told),
-        source=None if told.get("has_source") is False else source or None,
+        namespace=text(filled, "namespace"),
+        title=text(filled, "title"),
+        kind=text(filled, "kind", "note"),
+        summary=text(filled, "summary") or None,
+        tags=tuple(dict.fromkeys(_texts(filled, "tags"))),
+        priority=_whole(filled, "priority", 5, 1, 10),
+        confidence=_number(filled, "confidence", 1.0, 0, 1),
+        quality=_number(filled, "quality", 0, 0, 10) if "quality" in filled else None,
+        rating=_number(filled, "rating", 0, -MANY, MANY) if "rating" in filled else None,
+        rating_count=_whole(filled, "rating_count", 0, 0, MANY),
+        tier=_tier(filled),
+        source=None if filled.get("has_source") is False else source or None,
         metadata={**metadata, ORIGINAL_ID: id} if id and not _is_uuid(id) else metadata,
         created_at=now if created is None else created,
-        updated_at=next((at for at in (moment(told, "updated_at", now), created) if at is not None), now),
-        accessed_at=moment(told, "last_accessed_at", now),
-        access_count=_whole(told, "access_count", 0, 0, MANY),
-        days_used=_whole(told, "days_used", 0, 0, MANY),
-        expires_at=moment(told, "expires_at", now),
-        valid_from=moment(told, "valid_from", now),
-        valid_to=moment(told, "valid_to", now),
-        statements=tuple(Statement(0, said) for said in _statements(told)),
-        **_state(told, now),
+        updated_at=next((at for at in (moment(filled, "updated_at", now), created) if at is not None), now),
+        accessed_at=moment(filled, "last_accessed_at", now),
+        access_count=_whole(filled, "access_count", 0, 0, MANY),
+        days_used=_whole(filled, "days_used", 0, 0, MANY),
+        expires_at=moment(filled, "expires_at", now),
+        valid_from=moment(filled, "valid_from", now),
+        valid_to=moment(filled, "valid_to", now),
+        statements=tuple(Statement(0, said) for said in _statements(filled)),
+        **_state(filled, now),
     )
 
 
@@ -257,17 +257,17 @@ def _is_uuid(id: str) -> bool:
     return True
 
 
-def key_of(told: Mapping[str, Any], name: str = "id") -> str:
+def key_of(filled: Mapping[str, Any], name: str = "id") -> str:
     """The id that an entry gives under *name*; empty if it gives none."""
-    id = told.get(name, "")
-    return str(id) if isinstance(id, int) and not isinstance(id, bool) else text(told, name)
+    id = filled.get(name, "")
+    return str(id) if isinstance(id, int) and not isinstance(id, bool) else text(filled, name)
 
 
-def _statements(told: Mapping[str, Any]) -> list[str]:
+def _statements(filled: Mapping[str, Any]) -> list[str]:
     """The body: its statements if they are given and match the content."""
-    content = text(told, "content")
-    if "statements" in told:
-        statements = _texts(told, "statements")
+    content = text(filled, "content")
+    if "statements" in filled:
+        statements = _texts(filled, "statements")
         if "\n".join(statements) == content:
             return statements
     if not content.strip():
@@ -275,32 +275,32 @@ def _statements(told: Mapping[str, Any]) -> list[str]:
     return list(body_of(content))
 
 
-def _state(told: Mapping[str, Any], now: Moment) -> dict[str, Any]:
+def _state(filled: Mapping[str, Any], now: Moment) -> dict[str, Any]:
     for state, at, reason in LEFT:
-        left_at = moment(told, at, now)
+        left_at = moment(filled, at, now)
         if left_at is not None:
-            return {"state": state, "state_at": left_at, "state_reason": text(told, reason) or None}
+            return {"state": state, "state_at": left_at, "state_reason": text(filled, reason) or None}
     return {}
 
 
-def _tier(told: Mapping[str, Any]) -> Tier:
+def _tier(filled: Mapping[str, Any]) -> Tier:
     try:
-        return Tier(told.get("tier", Tier.MID))
+        return Tier(filled.get("tier", Tier.MID))
     except ValueError:
-        raise Invalid(f"tier: must be short, mid or long, not {str(told['tier'])[:40]!r}", "tier") from None
+        raise Invalid(f"tier: must be short, mid or long, not {str(filled['tier'])[:40]!r}", "tier") from None
 
 
-def text(told: Mapping[str, Any], name: str, default: str = "") -> str:
+def text(filled: Mapping[str, Any], name: str, default: str = "") -> str:
     """The text under *name*, or Invalid if it is something else."""
-    value = told.get(name, default)
+    value = filled.get(name, default)
     if not isinstance(value, str):
         raise Invalid(f"{name}: must be a text", name)
     _encodable(value, name)
     return value
 
 
-def _texts(told: Mapping[str, Any], name: str) -> list[str]:
-    values = told.get(name, [])
+def _texts(filled: Mapping[str, Any], name: str) -> list[str]:
+    values = filled.get(name, [])
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
         raise Invalid(f"{name}: must be a list of texts", name)
     for value in values:
@@ -315,15 +315,15 @@ def _encodable(value: str, name: str) -> None:
         raise Invalid(f"{name}: is not valid Unicode", name) from None
 
 
-def _whole(told: Mapping[str, Any], name: str, default: int, low: int, high: int) -> int:
-    value = told.get(name, default)
+def _whole(filled: Mapping[str, Any], name: str, default: int, low: int, high: int) -> int:
+    value = filled.get(name, default)
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
         raise Invalid(f"{name}: must be a whole number from {low} to {high}", name)
     return value
 
 
-def _number(told: Mapping[str, Any], name: str, default: float, low: float, high: float) -> float:
-    value = told.get(name, default)
+def _number(filled: Mapping[str, Any], name: str, default: float, low: float, high: float) -> float:
+    value = filled.get(name, default)
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not is_number or not math.isfinite(value) or not low <= value <= high:
         raise Invalid(f"{name}: must be a number from {low} to {high}", name)
@@ -332,22 +332,22 @@ def _number(told: Mapping[str, Any], name: str, default: float, low: float, high
 
 def edge_of(link: Mapping[str, Any], now: Moment) -> Edge:
     """The fields of a link without its ends, which are given by id."""
-    told = {name: value for name, value in link.items() if value is not None}
-    created = moment(told, "created_at", now)
+    filled = {name: value for name, value in link.items() if value is not None}
+    created = moment(filled, "created_at", now)
     return Edge(
         id=0,
         source_id=0,
         target_id=0,
-        type=text(told, "relation") or "related_to",
-        weight=_number(told, "weight", 1.0, -MANY, MANY),
-        reason=text(told, "reason") or None,
+        type=text(filled, "relation") or "related_to",
+        weight=_number(filled, "weight", 1.0, -MANY, MANY),
+        reason=text(filled, "reason") or None,
         created_at=now if created is None else created,
-        valid_from=moment(told, "valid_from", now),
-        valid_to=moment(told, "valid_to", now),
-        updated_at=moment(told, "updated_at", now),
-        quality=_number(told, "quality", 0, 0, 10) if "quality" in told else None,
-        rating=_number(told, "rating", 0, -MANY, MANY) if "rating" in told else None,
-        rating_count=_whole(told, "rating_count", 0, 0, MANY),
+        valid_from=moment(filled, "valid_from", now),
+        valid_to=moment(filled, "valid_to", now),
+        updated_at=moment(filled, "updated_at", now),
+        quality=_number(filled, "quality", 0, 0, 10) if "quality" in filled else None,
+        rating=_number(filled, "rating", 0, -MANY, MANY) if "rating" in filled else None,
+        rating_count=_whole(filled, "rating_count", 0, 0, MANY),
     )
 
 

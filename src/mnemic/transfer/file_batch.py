@@ -46,8 +46,8 @@ RAISED = frozenset({"priority", "confidence", "tier", "expires_at"})
 FAMILIES = {"text": "content", "tag": "tags", "metadata": "metadata"}
 """The field that the keys of values belong to that begin so and go on with a colon."""
 RATING = "rating"
-TOLD_MEMORY = frozenset({*MEMORY_FIELDS, *FAMILIES.values(), RATING}) - RAISED - {"name"}
-TOLD_LINK = frozenset({*EDGE_FIELDS, RATING})
+GIVEN_MEMORY = frozenset({*MEMORY_FIELDS, *FAMILIES.values(), RATING}) - RAISED - {"name"}
+GIVEN_LINK = frozenset({*EDGE_FIELDS, RATING})
 
 
 def _never(known: Memory, coming: Memory) -> bool:
@@ -96,8 +96,8 @@ class FileBatch(Batch):
 
     def _merge_session(self, known: Session, record: SessionRecord) -> None:
         coming = record.session
-        told = frozenset(name for name in SESSION_FIELDS if getattr(coming, name) is not None)
-        sides = [_Side(Subject.SESSION, _fields(one), told) for one in (known, coming)]
+        given = frozenset(name for name in SESSION_FIELDS if getattr(coming, name) is not None)
+        sides = [_Side(Subject.SESSION, _fields(one), given) for one in (known, coming)]
         done = self._merged(*sides)
         patch: dict[str, Any] = dict(done.changes)
         changed = self.tx.update_session(known, SessionPatch(**patch))
@@ -105,7 +105,7 @@ class FileBatch(Batch):
         self._list(f"session {known.name}", done)
 
     def _session_id(self, record: MemoryRecord) -> int | None:
-        """The number here of the session of a new memory; found by its name if nothing else is told of it."""
+        """The number here of the session of a new memory; found by its name if nothing else is given."""
         if record.session is None:
             return None
         namespace, name, started_at = record.session
@@ -219,11 +219,11 @@ class FileBatch(Batch):
         """
         said = {key: there.get(key) for key in {*here, *there} if here.get(key) != there.get(key)}
         coming = record.memory
-        told = _patched(known, record, said)
+        given = _patched(known, record, said)
         if any(name in said for name in PLACE):
-            told |= {"name": None, "title": coming.title, "namespace": coming.namespace}
-        undone = {name: getattr(known, name) for name in told}
-        return self.tx.update(known, MemoryPatch(**told, updated_at=coming.updated_at)), undone
+            given |= {"name": None, "title": coming.title, "namespace": coming.namespace}
+        undone = {name: getattr(known, name) for name in given}
+        return self.tx.update(known, MemoryPatch(**given, updated_at=coming.updated_at)), undone
 
     def _placed(self, known: Memory, coming: Memory, changes: Values) -> dict[str, Any]:
         """The fields that give *known* another title or namespace; it waits if another bears the name there now."""
@@ -279,8 +279,8 @@ class FileBatch(Batch):
     def _merge_link(self, known: Edge, record: LinkRecord) -> None:
         if known.state is not State.LIVING:
             return
-        told = TOLD_LINK if record.told is None else TOLD_LINK & record.told.fields
-        done = self._merged(*(_Side(Subject.EDGE, _fields(one), told) for one in (known, record.edge)))
+        given = GIVEN_LINK if record.given is None else GIVEN_LINK & record.given.fields
+        done = self._merged(*(_Side(Subject.EDGE, _fields(one), given) for one in (known, record.edge)))
         if done.changes:
             patch = _plain(done.changes, EDGE_FIELDS, BLANK_EDGE) | _rated(done.changes)
             changed = self.tx.update_edge(known, EdgePatch(**patch))
@@ -308,7 +308,7 @@ class _Side:
 
     subject: Subject
     fields: Mapping[str, Any]
-    told: frozenset[str]
+    given: frozenset[str]
     more: Values = field(default_factory=dict)
     """Values that it has beside those of its fields."""
     body: tuple[str, ...] = ()
@@ -324,7 +324,7 @@ class _Side:
         object.__setattr__(self, "moment", moment)
 
     def read(self, fields: Mapping[str, Any]) -> tuple[dict[str, object], Moment]:
-        """The values of a state that are told, and when it had last changed."""
+        """The given values of a state, and when it had last changed."""
         if self.body and "\n".join(fields["statements"]) == "\n".join(self.body):
             fields = {**fields, "statements": self.body}
         values = values_of(self.subject, fields)
@@ -332,7 +332,7 @@ class _Side:
         chosen = {
             key: tuple(value) if key == RATING and isinstance(value, list) else value
             for key, value in values.items()
-            if _family(key) in self.told and key != local
+            if _family(key) in self.given and key != local
         }
         return chosen, _moment(fields)
 
@@ -351,13 +351,13 @@ def _family(key: str) -> str:
 def _memory_sides(known: Memory, record: MemoryRecord) -> tuple[_Side, _Side]:
     """What is here and what the file says, of the fields that it tells."""
     coming = record.memory
-    told = TOLD_MEMORY if record.told is None else TOLD_MEMORY & record.told.fields
-    if known.uid != coming.uid or not told.issuperset(PLACE):
-        told = told.difference(PLACE)
+    given = GIVEN_MEMORY if record.given is None else GIVEN_MEMORY & record.given.fields
+    if known.uid != coming.uid or not given.issuperset(PLACE):
+        given = given.difference(PLACE)
     body = tuple(coming.texts)
-    here = _Side(Subject.MEMORY, _memory_fields(known), told, body=body)
+    here = _Side(Subject.MEMORY, _memory_fields(known), given, body=body)
     more = {key: text for key, text in here.values.items() if record.adds and key.startswith(TEXT)}
-    there = _Side(Subject.MEMORY, _memory_fields(coming), told, more, body)
+    there = _Side(Subject.MEMORY, _memory_fields(coming), given, more, body)
     return here, there
 
 
@@ -378,12 +378,12 @@ def _patched(known: Memory, record: MemoryRecord, changes: Values) -> dict[str, 
             dict.fromkeys((*kept, *(tag for tag in record.memory.tags if f"{TAG}{tag}" in changes)))
         )
     if _has(changes, METADATA):
-        told = {
+        given = {
             key.removeprefix(METADATA): value for key, value in changes.items() if key.startswith(METADATA)
         }
-        metadata = {**known.metadata, **told}
+        metadata = {**known.metadata, **given}
         patch["metadata"] = {
-            key: value for key, value in metadata.items() if told.get(key, value) is not None
+            key: value for key, value in metadata.items() if given.get(key, value) is not None
         }
     if _has(changes, TEXT):
         patch["texts"] = _merged_texts(known, record, changes)
@@ -414,23 +414,23 @@ def _plain(changes: Values, names: Iterable[str], blank: object) -> dict[str, An
 def _rated(changes: Values) -> dict[str, Any]:
     if RATING not in changes:
         return {}
-    told = changes[RATING]
-    rating, count = told if isinstance(told, tuple) else (None, 0)
+    given = changes[RATING]
+    rating, count = given if isinstance(given, tuple) else (None, 0)
     return {"rating": rating, "rating_count": count}
 
 
 def _raised(known: Memory, record: MemoryRecord) -> dict[str, Any]:
-    """The told fields of which the file has more: nothing is lowered or shortened."""
+    """The given fields of which the file has more: nothing is lowered or shortened."""
     coming = record.memory
-    told = RAISED if record.told is None else record.told.fields
-    told = told | {"expires_at"} if "tier" in told else told
+    given = RAISED if record.given is None else record.given.fields
+    given = given | {"expires_at"} if "tier" in given else given
     raised: dict[str, Any] = {
         "priority": max(known.priority, coming.priority),
         "confidence": max(known.confidence, coming.confidence),
         "tier": max(known.tier, coming.tier, key=lambda tier: tier.rank),
         "expires_at": _later_end(known, coming),
     }
-    return {name: value for name, value in raised.items() if name in told and value != getattr(known, name)}
+    return {name: value for name, value in raised.items() if name in given and value != getattr(known, name)}
 
 
 def _later_end(known: Memory, coming: Memory) -> Moment | None:
@@ -451,5 +451,5 @@ def _same_link(known: Iterable[Edge], coming: Edge) -> Edge | None:
 def _within(memory: Memory, session_id: int | None) -> Memory:
     """*memory* in the session with this number; an episode is one of that session."""
     is_episode = memory.kind == EPISODE and EPISODE_OF in memory.metadata
-    told = {EPISODE_OF: session_id} if is_episode and session_id is not None else {}
-    return replace(memory, session_id=session_id, metadata={**memory.metadata, **told})
+    given = {EPISODE_OF: session_id} if is_episode and session_id is not None else {}
+    return replace(memory, session_id=session_id, metadata={**memory.metadata, **given})

@@ -22,7 +22,7 @@ from mnemic.storage.base import Writer
 from mnemic.storage.queries import ids_titled, memory_numbered
 from mnemic.transfer.batch import Numbers, Sessions
 from mnemic.transfer.file_batch import FileBatch, FilePolicy
-from mnemic.transfer.records import End, LinkKey, LinkRecord, MemoryRecord, Record, Told
+from mnemic.transfer.records import End, Given, LinkKey, LinkRecord, MemoryRecord, Record
 
 
 def graph_records(
@@ -32,11 +32,11 @@ def graph_records(
 
     *kind* is the type of new entities that have none.
     """
-    told = list(graph)
-    for sketch in told:
+    things = list(graph)
+    for sketch in things:
         if isinstance(sketch, Sketch):
             yield _entity(ctx, sketch, kind, may_repeat)
-    triples = Counter(triple for triple in told if isinstance(triple, Triple))
+    triples = Counter(triple for triple in things if isinstance(triple, Triple))
     for triple, times in triples.items():
         yield from [_relation(ctx, triple)] * (times if may_repeat else 1)
 
@@ -54,15 +54,15 @@ def _entity(ctx: Context, sketch: Sketch, kind: str, may_repeat: bool) -> Memory
         updated_at=ctx.now(),
         statements=tuple(Statement(0, text) for text in texts),
     )
-    told = {"content", "kind"} if sketch.kind else {"content"}
-    return MemoryRecord(sketch.name, memory, told=Told(frozenset(told), adds=True))
+    names = {"content", "kind"} if sketch.kind else {"content"}
+    return MemoryRecord(sketch.name, memory, given=Given(frozenset(names), adds=True))
 
 
 def _relation(ctx: Context, triple: Triple) -> LinkRecord:
     source, target, type = triple
     edge = Edge(id=0, source_id=0, target_id=0, type=type, created_at=ctx.now())
     key = LinkKey(End(name=source), End(name=target), type, edge.created_at)
-    return LinkRecord(f"{source} {type} {target}", edge, key, told=Told(frozenset()))
+    return LinkRecord(f"{source} {type} {target}", edge, key, given=Given(frozenset()))
 
 
 @dataclass(frozen=True, slots=True)

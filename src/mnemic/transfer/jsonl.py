@@ -115,8 +115,8 @@ def _current_lines(reader: Reader) -> Iterator[str]:
 
 
 def _line(kind: str, content: Mapping[str, Any], version: Version | None = None) -> str:
-    told = {} if version is None else {"version": version_entry(version)}
-    return orjson.dumps({RECORD: kind, **content, **told}).decode()
+    stamps = {} if version is None else {"version": version_entry(version)}
+    return orjson.dumps({RECORD: kind, **content, **stamps}).decode()
 
 
 def version_entry(version: Version) -> dict[str, Any]:
@@ -291,8 +291,8 @@ class Lines:
 
     def session(self, label: str, content: Mapping[str, Any]) -> Record:
         """A line that tells a session."""
-        told = {item.name: content[item.name] for item in fields(Session) if item.name in content}
-        session = checked_session(Session(**told))
+        given = {item.name: content[item.name] for item in fields(Session) if item.name in content}
+        session = checked_session(Session(**given))
         self.sessions[session.id] = session_key(session)
         return SessionRecord(label, session, version_of(content.get("version")))
 
@@ -320,8 +320,8 @@ class Lines:
 
     def edge(self, label: str, content: Mapping[str, Any]) -> Record:
         """A line that tells a link."""
-        told = {item.name: content[item.name] for item in fields(Edge) if item.name in content}
-        edge = checked_edge(Edge(**{**told, "state": State(content.get("state", State.LIVING))}))
+        given = {item.name: content[item.name] for item in fields(Edge) if item.name in content}
+        edge = checked_edge(Edge(**{**given, "state": State(content.get("state", State.LIVING))}))
         source, target = (self._end(content, name) for name in ("source_id", "target_id"))
         self.links[edge.id] = key = LinkKey(source, target, edge.type, edge.created_at)
         return LinkRecord(label, edge, key, version_of(content.get("version")))

@@ -186,27 +186,27 @@ def _piece(file: _File, section: Section, seen: Counter[str]) -> tuple[_Note, Pi
 
 def _uid(facts: Mapping[str, Any]) -> str:
     """The uid that the front matter gives a note which Mnemic has written; nothing if it gives none."""
-    told = facts.get(UID)
-    return told if isinstance(told, str) and _UID.fullmatch(told) else ""
+    uid = facts.get(UID)
+    return uid if isinstance(uid, str) and _UID.fullmatch(uid) else ""
 
 
 def _written_here(facts: Mapping[str, Any], file: _File) -> dict[str, Any]:
     """What the front matter of a note says that Mnemic has written: fields, and metadata for the rest."""
-    told = {name: facts[name] for name in FIELDS if isinstance(facts.get(name), str)}
+    texts = {name: facts[name] for name in FIELDS if isinstance(facts.get(name), str)}
     words = {UID, CREATED, *FIELDS, *TITLES, *TAGS, *SUMMARIES, *KINDS}
     rest = {name: value for name, value in facts.items() if name not in words}
     created = facts.get(CREATED) if isinstance(facts.get(CREATED), str) else None
     numbers: dict[str, Any] = {
-        name: _as_number(told[name]) for name in ("priority", "confidence") if name in told
+        name: _as_number(texts[name]) for name in ("priority", "confidence") if name in texts
     }
-    return {**told, **numbers, "metadata": rest, "created_at": created or file.written_at}
+    return {**texts, **numbers, "metadata": rest, "created_at": created or file.written_at}
 
 
-def _as_number(told: str) -> float | str:
+def _as_number(digits: str) -> float | str:
     try:
-        return int(told) if told.isdigit() else float(told)
+        return int(digits) if digits.isdigit() else float(digits)
     except ValueError:
-        return told
+        return digits
 
 
 def section_identities(paths: Iterable[str], heading: str | None, number: int) -> list[str]:

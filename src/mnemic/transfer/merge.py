@@ -98,8 +98,8 @@ def _is_conflict(here: Side, there: Side, key: str) -> bool:
 
 def _state_of(side: Side) -> object:
     """The state without its reason and time."""
-    told = side.values.get(STATE)
-    return told[0] if isinstance(told, Sequence) else None
+    stated = side.values.get(STATE)
+    return stated[0] if isinstance(stated, Sequence) else None
 
 
 def _is_concurrent(here: Side, there: Side, key: str) -> bool:
@@ -145,12 +145,12 @@ def _removed(side: Side) -> set[str]:
 def _version(here: Version, there: Version, values: Values, stamps: dict[str, Stamp]) -> Version:
     """The stamps of both; what agrees with the birth needs none of its own."""
     birth = min(here.birth, there.birth)
-    told = {key: stamp for key, stamp in stamps.items() if stamp != (birth if key in values else NEVER)}
+    differing = {key: stamp for key, stamp in stamps.items() if stamp != (birth if key in values else NEVER)}
     last = max(here, there, key=lambda one: (one.stamp(ORDER, is_set=bool(one.order)), one.order))
     order = last.stamp(ORDER, is_set=bool(last.order))
     if order != NEVER:
-        told[ORDER] = order
-    return Version({BIRTH: birth, **told}, last.order)
+        differing[ORDER] = order
+    return Version({BIRTH: birth, **differing}, last.order)
 
 
 # -- files

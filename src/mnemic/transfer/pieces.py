@@ -19,13 +19,13 @@ from mnemic.transfer.document import link_of, record_of
 from mnemic.transfer.records import (
     End,
     FlawRecord,
+    Given,
     LinkKey,
     LinkRecord,
     MemoryRecord,
     PairRecord,
     Record,
     TargetRecord,
-    Told,
 )
 from mnemic.transfer.system_files import RecordSource
 
@@ -167,8 +167,8 @@ def _uid(piece: Piece, home: str) -> str:
 def _record(ctx: Context, piece: Piece, ends: _Ends) -> MemoryRecord:
     entry = dict(piece.entry)
     if ends.target(piece.target):
-        told = entry["metadata"].items()
-        entry["metadata"] = {name: value for name, value in told if name != ORIGINAL_TARGET}
+        items = entry["metadata"].items()
+        entry["metadata"] = {name: value for name, value in items if name != ORIGINAL_TARGET}
     if piece.identity is not None:
         entry["id"] = _uid(piece, ctx.home(entry.get("namespace") or None))
     return record_of(ctx, piece.label, entry, has_name=piece.identity is None, adds=piece.adds)
@@ -183,7 +183,7 @@ def _abouts(ctx: Context, pieces: Iterable[Piece], ends: _Ends) -> Iterator[Reco
             if key in ends:
                 edge = Edge(id=0, source_id=0, target_id=0, type=ABOUT, created_at=ctx.now())
                 link = LinkKey(source, ends.end(key), ABOUT, edge.created_at)
-                yield LinkRecord(piece.label, edge, link, told=Told(frozenset()))
+                yield LinkRecord(piece.label, edge, link, given=Given(frozenset()))
         if target := ends.target(piece.target):
             targets.append(TargetRecord(piece.label, source.uid, target))
     yield from targets

@@ -43,7 +43,7 @@ class LinkKey:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Given:
     """What a file says of a memory or link, if that is not everything."""
 
     fields: frozenset[str]
@@ -76,12 +76,12 @@ class MemoryRecord:
     session: SessionKey | None = None
     version: Version | None = None
     aliases: tuple[str, ...] = ()
-    told: Told | None = None
+    given: Given | None = None
 
     @property
     def adds(self) -> bool:
         """Whether its statements join those that are known, instead of taking their place."""
-        return self.told is not None and self.told.adds
+        return self.given is not None and self.given.adds
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class LinkRecord:
     edge: Edge
     key: LinkKey
     version: Version | None = None
-    told: Told | None = None
+    given: Given | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,8 +90,8 @@ def graph_source(
         )
     graph = [one for one in found if isinstance(one, Sketch | Triple)]
     records = graph_records(ctx, graph, may_repeat=may_repeat, kind=kind)
-    told = (FlawRecord(flaw.where, flaw.what) for flaw in flaws)
-    return RecordSource(chain(told, records), len(found), GraphPolicy(may_dangle=may_dangle))
+    flawed = (FlawRecord(flaw.where, flaw.what) for flaw in flaws)
+    return RecordSource(chain(flawed, records), len(found), GraphPolicy(may_dangle=may_dangle))
 
 
 # -- formats of no dialect

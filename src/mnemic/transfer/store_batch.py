@@ -127,12 +127,12 @@ class StoreBatch(Batch):
             return None
         if known and (ours := self._session_key(known)) and common_key(ours) == key:
             return known.session_id
-        told: SessionKey = (key[0], key[1], key[2])
+        session_key: SessionKey = (key[0], key[1], key[2])
         if record and record.session and common_key(record.session) == key:
-            told = record.session
-        if told not in self.sessions:
-            self.sessions[told] = session_here(self.tx, *told, self.sessions.values()).id
-        return self.sessions[told]
+            session_key = record.session
+        if session_key not in self.sessions:
+            self.sessions[session_key] = session_here(self.tx, *session_key, self.sessions.values()).id
+        return self.sessions[session_key]
 
     # -- memories
 
@@ -371,8 +371,8 @@ class StoreBatch(Batch):
 
     def _their_side(self, values: Mapping[str, object], version: Version | None, moment: Moment) -> Side:
         """The version that comes; without stamps it is as old as the thing says it is."""
-        told = version or Version({BIRTH: Stamp(moment, self.policy.there.store, BEGINNING)})
-        return Side(values, told, self.policy.there.knows)
+        stamps = version or Version({BIRTH: Stamp(moment, self.policy.there.store, BEGINNING)})
+        return Side(values, stamps, self.policy.there.knows)
 
     def _version(self, subject: Subject, number: int, moment: Moment) -> Version:
         known = self.here
@@ -412,9 +412,9 @@ def _metadata(values: Mapping[str, object]) -> dict[str, object]:
     return {key.removeprefix(METADATA): value for key, value in values.items() if key.startswith(METADATA)}
 
 
-def _shown_title(told: Mapping[str, Any]) -> str:
+def _shown_title(values: Mapping[str, Any]) -> str:
     """The title; a chosen name is shown as it was spelled, or itself where the title is another store's."""
-    name, title = told["name"], str(told["title"])
+    name, title = values["name"], str(values["title"])
     return title if name is None or name_key(title) == name else str(name)
 
 
@@ -422,12 +422,12 @@ def _numbered(
     metadata: Mapping[str, object], session_id: int | None, known: Memory | None
 ) -> dict[str, object]:
     """The metadata of an episode or a reflection with the number that its session or subject has here."""
-    told = {key: value for key, value in metadata.items() if key != TARGET}
+    merged = {key: value for key, value in metadata.items() if key != TARGET}
     if known and TARGET in known.metadata:
-        told[TARGET] = known.metadata[TARGET]
-    if EPISODE_OF in told and session_id is not None:
-        told[EPISODE_OF] = session_id
-    return told
+        merged[TARGET] = known.metadata[TARGET]
+    if EPISODE_OF in merged and session_id is not None:
+        merged[EPISODE_OF] = session_id
+    return merged
 
 
 def _tags(known: Memory, coming: Memory, values: Mapping[str, object]) -> tuple[str, ...]:

@@ -206,7 +206,7 @@ def _stamped(store: str, version: Version, change: Change, is_departed: bool) ->
         # A single statement needs no order.
         first = tuple(order or ()) if len(order or ()) > 1 else ()
         return Version({BIRTH: stamp, **version.stamps}, version.order or first)
-    before, after = (values_of(change.subject, told or {}) for told in (change.before, change.after))
+    before, after = (values_of(change.subject, changed or {}) for changed in (change.before, change.after))
     if change.subject is Subject.MEMORY and change.operation != USE and not is_departed and (before or after):
         after = {**after, STATE: change.sequence}  # whoever changes a memory wants it to live
     return _kept_later(version, stamped(version, before, after, stamp, order), stamp)
@@ -229,8 +229,8 @@ def _kept_later(old: Version, fresh: Version, stamp: Stamp) -> Version:
 
 def _moment(change: Change) -> Moment:
     """When a change was meant to have been made: one that was imported is as old as its memory."""
-    told = (change.after or {}).get("updated_at")
-    return min(told, change.at) if isinstance(told, int) else change.at
+    updated = (change.after or {}).get("updated_at")
+    return min(updated, change.at) if isinstance(updated, int) else change.at
 
 
 # -- values
@@ -248,58 +248,58 @@ def memory_values(memory: Memory, session: SessionKey | None) -> dict[str, objec
         "rating",
         "rating_count",
     )
-    told = {name: getattr(memory, name) for name in names}
-    values = _memory_values({**told, "statements": memory.texts})
+    fields = {name: getattr(memory, name) for name in names}
+    values = _memory_values({**fields, "statements": memory.texts})
     local = f"{METADATA}{LOCAL.get(memory.kind)}"
     if is_hidden(memory) and local in values:
         values[local] = True
     return values if session is None else {**values, SESSION: common_key(session)}
 
 
-def _memory_values(told: Mapping[str, Any]) -> dict[str, object]:
-    values = _plain(told, MEMORY_FIELDS, BLANK)
-    values |= dict(zip(statement_keys(texts := told.get("statements") or ()), texts, strict=True))
-    values |= {f"{TAG}{tag}": True for tag in told.get("tags") or ()}
-    if told.get("session_id") is not None:
-        values[SESSION] = told["session_id"]  # enough to tell that it changed
-    return values | _metadata(told.get("metadata")) | _state(told) | _rating(told)
+def _memory_values(fields: Mapping[str, Any]) -> dict[str, object]:
+    values = _plain(fields, MEMORY_FIELDS, BLANK)
+    values |= dict(zip(statement_keys(texts := fields.get("statements") or ()), texts, strict=True))
+    values |= {f"{TAG}{tag}": True for tag in fields.get("tags") or ()}
+    if fields.get("session_id") is not None:
+        values[SESSION] = fields["session_id"]  # enough to tell that it changed
+    return values | _metadata(fields.get("metadata")) | _state(fields) | _rating(fields)
 
 
-def edge_values(told: Mapping[str, Any]) -> dict[str, object]:
+def edge_values(fields: Mapping[str, Any]) -> dict[str, object]:
     """A link taken apart for a merge; its ends and type tell which one it is."""
-    return _plain(told, EDGE_FIELDS, BLANK_EDGE) | _state(told) | _rating(told)
+    return _plain(fields, EDGE_FIELDS, BLANK_EDGE) | _state(fields) | _rating(fields)
 
 
-def session_values(told: Mapping[str, Any]) -> dict[str, object]:
+def session_values(fields: Mapping[str, Any]) -> dict[str, object]:
     """A session taken apart for a merge; its namespace, name and beginning tell which one it is."""
-    plain = {name: told[name] for name in SESSION_FIELDS if told.get(name) is not None}
-    return plain | _metadata(told.get("metadata"))
+    plain = {name: fields[name] for name in SESSION_FIELDS if fields.get(name) is not None}
+    return plain | _metadata(fields.get("metadata"))
 
 
-def values_of(subject: Subject, told: Mapping[str, Any]) -> dict[str, object]:
+def values_of(subject: Subject, fields: Mapping[str, Any]) -> dict[str, object]:
     """Fields as the journal tells them, taken apart for a merge."""
     match subject:
         case Subject.MEMORY:
-            return _memory_values(told)
+            return _memory_values(fields)
         case Subject.EDGE:
-            return edge_values(told)
-    return session_values(told)
+            return edge_values(fields)
+    return session_values(fields)
 
 
-def _plain(told: Mapping[str, Any], names: Iterable[str], blank: object) -> dict[str, object]:
-    return {name: told[name] for name in names if name in told and told[name] != getattr(blank, name)}
+def _plain(fields: Mapping[str, Any], names: Iterable[str], blank: object) -> dict[str, object]:
+    return {name: fields[name] for name in names if name in fields and fields[name] != getattr(blank, name)}
 
 
 def _metadata(metadata: Any) -> dict[str, object]:
     return {f"{METADATA}{key}": value for key, value in (metadata or {}).items()}
 
 
-def _state(told: Mapping[str, Any]) -> dict[str, object]:
-    if told.get("state", State.LIVING) == State.LIVING:
+def _state(fields: Mapping[str, Any]) -> dict[str, object]:
+    if fields.get("state", State.LIVING) == State.LIVING:
         return {}
-    return {STATE: [str(told["state"]), told.get("state_reason"), told.get("state_at")]}
+    return {STATE: [str(fields["state"]), fields.get("state_reason"), fields.get("state_at")]}
 
 
-def _rating(told: Mapping[str, Any]) -> dict[str, object]:
-    rating, count = told.get("rating"), told.get("rating_count") or 0
+def _rating(fields: Mapping[str, Any]) -> dict[str, object]:
+    rating, count = fields.get("rating"), fields.get("rating_count") or 0
     return {} if rating is None and not count else {"rating": [rating, count]}

@@ -47,8 +47,8 @@ def encode(record: Record) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     match value:
         case Memory():
-            told = {item.name: getattr(value, item.name) for item in fields(value)}
-            return {**told, "statements": value.texts}
+            values = {item.name: getattr(value, item.name) for item in fields(value)}
+            return {**values, "statements": value.texts}
         case Edge() | Session() | End():
             return {item.name: getattr(value, item.name) for item in fields(value)}
         case LinkKey():
@@ -63,8 +63,8 @@ def decode(content: Any) -> Record:
         return DECODERS[content[KIND]](str(content[LABEL]), content)
     except (MnemicError, AttributeError, KeyError, TypeError, ValueError) as error:
         label = content.get(LABEL) if isinstance(content, Mapping) else None
-        told = f"{error.args[0]} is missing" if isinstance(error, KeyError) else str(error)
-        return FlawRecord(str(label or "record"), told)
+        reason = f"{error.args[0]} is missing" if isinstance(error, KeyError) else str(error)
+        return FlawRecord(str(label or "record"), reason)
 
 
 def _session(label: str, content: Mapping[str, Any]) -> Record:
@@ -88,14 +88,14 @@ def _memory(label: str, content: Mapping[str, Any]) -> Record:
 
 
 def _link(label: str, content: Mapping[str, Any]) -> Record:
-    told = content["edge"]
-    edge = checked_edge(Edge(**{**told, "state": State(told.get("state", State.LIVING))}))
+    fields_of_edge = content["edge"]
+    edge = checked_edge(Edge(**{**fields_of_edge, "state": State(fields_of_edge.get("state", State.LIVING))}))
     return LinkRecord(label, edge, _link_key(content["key"]), version_of(content.get("version")))
 
 
 def _target(label: str, content: Mapping[str, Any]) -> Record:
-    told = content["target"]
-    return TargetRecord(label, _uid(content["uid"]), _link_key(told) if "type" in told else _end(told))
+    target = content["target"]
+    return TargetRecord(label, _uid(content["uid"]), _link_key(target) if "type" in target else _end(target))
 
 
 def _standard(label: str, content: Mapping[str, Any]) -> Record:
@@ -155,13 +155,13 @@ def report_of(content: Mapping[str, Any]) -> Report:
 
 def conflict_entry(clash: Clash) -> dict[str, Any]:
     """A conflict as a JSON object."""
-    told = clash.conflict
+    conflict = clash.conflict
     return {
         "title": clash.title,
-        "field": told.field,
-        "here": told.here,
-        "there": told.there,
-        "kept": told.kept,
+        "field": conflict.field,
+        "here": conflict.here,
+        "there": conflict.there,
+        "kept": conflict.kept,
     }
 
 

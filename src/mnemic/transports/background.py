@@ -21,13 +21,13 @@ log = logging.getLogger(__name__)
 BATCH = 64
 ATTEMPTS = 3
 LONGEST_WAIT_SECONDS = 0.25
-"""So long a piece of work waits for calls in progress, so that the backlog shrinks beside constant calls too."""
+"""Longest wait of a piece of work for calls in progress, so that the backlog shrinks beside constant calls too."""
 BATCH_CHARACTERS = 64_000
 """A longer text goes alone, after the others: what is in hand when the process ends has to be begun anew."""
 FIRST_LOOK_SECONDS = 2.0
 """A server answers its first questions before it looks for work."""
 NOTICE_SECONDS = 0.2
-"""So much later it is told what is missing, so that the first answer does not wait for finding out."""
+"""Delay before it looks for what is missing, so that the first answer does not wait for it."""
 EXPIRY_SECONDS = 30 * 60.0
 UPKEEP_SECONDS = 5 * 60.0
 LONGEST_PAUSE_SECONDS = 300.0

@@ -234,12 +234,12 @@ class MnemicTui(App[None]):
         else:
             self._do(lambda: history.undo(self._ctx, number), f"Undid change {number}.", is_own=False)
 
-    def _do(self, work: Callable[[], object], told: str, *, is_own: bool = True) -> None:
+    def _do(self, work: Callable[[], object], notice: str, *, is_own: bool = True) -> None:
         """Carry out a change, tell of it, and show what holds now."""
         before = self._ctx.store.newest()
         if self._tried(work) is None:
             return
-        self.notify(f"{told} u undoes it." if is_own else told)
+        self.notify(f"{notice} u undoes it." if is_own else notice)
         made = next(self._ctx.read().journal(ChangeFilter(after=before)), None)
         if is_own and made is not None:
             self._own.append(made.sequence)

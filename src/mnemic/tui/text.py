@@ -104,12 +104,12 @@ def _append_reasons(shown: Text, row: Row) -> None:
 
 
 def _signals(signals: Mapping[str, float]) -> str:
-    told = ", ".join(f"{name.replace('_', ' ')} {value:.2f}" for name, value in signals.items() if value)
-    return f" from {told}" if told else ""
+    listed = ", ".join(f"{name.replace('_', ' ')} {value:.2f}" for name, value in signals.items() if value)
+    return f" from {listed}" if listed else ""
 
 
 def _fields(memory: Memory, now: Moment) -> list[tuple[str, str]]:
-    told = [
+    pairs = [
         ("number", str(memory.id)),
         ("name", _plain(memory.name or "")),
         ("namespace", _plain(memory.namespace)),
@@ -122,7 +122,7 @@ def _fields(memory: Memory, now: Moment) -> list[tuple[str, str]]:
         ("recalled", f"{memory.access_count} times"),
         ("expires", iso(memory.expires_at)[:16] if memory.expires_at else ""),
     ]
-    return [(name, value) for name, value in told if value]
+    return [(name, value) for name, value in pairs if value]
 
 
 def _plain(text: str) -> str:

@@ -91,7 +91,7 @@ def _target(place: str) -> Iterator[tables.RowTarget]:
 def _copied(
     app: App, target: tables.RowTarget, names: list[str], dry_run: bool
 ) -> tuple[dict[str, Any], str]:
-    """Copy the store; what is to be told as facts and as a sentence."""
+    """Copy the store; the result as facts and as a sentence."""
     from mnemic.transfer import store_copy
 
     if not dry_run and "://" not in names[1]:
@@ -107,8 +107,8 @@ def _copied(
                 f"{verb.capitalize()} {_size(wanted)}.",
             )
         _tell_beginning(wanted)
-        with _unfinished(), progress("Copying") as told:
-            done = store_copy.copy(source, target, names[0], wanted, told)
+        with _unfinished(), progress("Copying") as advance:
+            done = store_copy.copy(source, target, names[0], wanted, advance)
     seconds = time.monotonic() - began
     sums = {name: {"rows": one.rows, "checksum": str(one)} for name, one in done.sums.items()}
     facts = {

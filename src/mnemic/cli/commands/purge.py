@@ -47,14 +47,14 @@ def purge(run: Run, text: str, verify: bool, dry_run: bool, yes: bool) -> int:
         if not verify:
             occurrences = find_text(app.ctx, text)
             found = occurrences.counts
-            told = _counted(found) or "nothing"
+            counted = _counted(found) or "nothing"
             if dry_run:
                 held = _titles(app, occurrences.memories)
                 facts = {"found": found, "memories": held, "dry_run": True}
-                output.tell(run, facts, f"Holding {text!r}: {told}.", *_memory_lines(held))
+                output.tell(run, facts, f"Holding {text!r}: {counted}.", *_memory_lines(held))
                 return 0
             if found:
-                _confirm(f"Purge for good what holds {text!r}: {told}?", yes)
+                _confirm(f"Purge for good what holds {text!r}: {counted}?", yes)
                 purged = purge_text(app.ctx, text)
                 _update_mirrors(app)
                 empty_log(app.ctx)

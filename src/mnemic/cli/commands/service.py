@@ -46,8 +46,8 @@ def install(run: Run, host: str | None, port: int | None, dry_run: bool) -> None
         if made.system == "launchd" and not is_new:
             _attempt(made.stop)
         _carry_out(made.start, f"{made.file} is written, but the service is not started")
-    told = ("Would write", "would run") if dry_run else ("Wrote", "ran")
-    lines = [f"{told[0]} {made.file} and {told[1]}:", *(f"  {shlex.join(one)}" for one in made.start)]
+    verbs = ("Would write", "would run") if dry_run else ("Wrote", "ran")
+    lines = [f"{verbs[0]} {made.file} and {verbs[1]}:", *(f"  {shlex.join(one)}" for one in made.start)]
     shown = [*lines, "", made.text.rstrip()] if dry_run else [*lines, f"Its log: {made.log}"]
     output.tell(run, _facts(made, dry_run), *shown)
 
@@ -63,9 +63,9 @@ def uninstall(run: Run, dry_run: bool) -> None:
         _attempt(made.stop)  # it may be stopped already
         made.file.unlink()
         _attempt(made.reload)
-    told = "Would remove" if dry_run else "Removed"
+    done = "Would remove" if dry_run else "Removed"
     output.tell(
-        run, _facts(made, dry_run), f"{told} {made.file}." if is_there else "The service is not installed."
+        run, _facts(made, dry_run), f"{done} {made.file}." if is_there else "The service is not installed."
     )
 
 

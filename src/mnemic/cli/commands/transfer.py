@@ -92,8 +92,8 @@ def _tell_written(run: Run, target: Path | None, **more: Any) -> None:
 def _write_notes(run: Run, folder: Path) -> None:
     from mnemic.transfer.folder_mirror import export_notes
 
-    with run.open(reads=True) as app, progress("Exporting") as told:
-        done = export_notes(app.ctx, folder, app.ctx.namespace, told)
+    with run.open(reads=True) as app, progress("Exporting") as advance:
+        done = export_notes(app.ctx, folder, app.ctx.namespace, advance)
     facts = {"folder": str(folder), "files": done.written}
     output.tell(run, facts, f"Wrote {done.written:,} notes to {folder}.")
 
@@ -162,8 +162,8 @@ def taken_in(run: Run, file: Path, form: Format | None = None, *, dry_run: bool 
     with binary_input(file) as stream:
         first = formats.first_line(stream)
         formats.refuse_database(file.name, first)
-        with target_store(run, dry_run) as ctx, progress("Importing") as told:
-            return formats.take_in(ctx, first, stream, form or formats.looks_like(first), told)
+        with target_store(run, dry_run) as ctx, progress("Importing") as advance:
+            return formats.take_in(ctx, first, stream, form or formats.looks_like(first), advance)
 
 
 def _brought(run: Run, system: str, file: Path, dry_run: bool) -> int:
@@ -172,9 +172,9 @@ def _brought(run: Run, system: str, file: Path, dry_run: bool) -> int:
     with (
         _named(file, system) as path,
         target_store(run, dry_run, in_project=system == MARKDOWN, **_place_of(run, system)) as ctx,
-        progress("Importing") as told,
+        progress("Importing") as advance,
     ):
-        done = import_from(ctx, system, path, told)
+        done = import_from(ctx, system, path, advance)
     _report(run, done, dry_run, {"links": done.links, "titles": done.titles})
     return 1 if done.errors and not done.imported and not done.skipped else 0
 
@@ -234,9 +234,9 @@ def _copy_present(ctx: Context, copy: Path, *, is_file: bool) -> None:
     from mnemic.transfer import store_copy
 
     store = cast("Copyable", ctx.store)
-    with store.row_source() as source, copy_target(str(copy)) as target, progress("Copying") as told:
+    with store.row_source() as source, copy_target(str(copy)) as target, progress("Copying") as advance:
         wanted = store_copy.plan(source, target, ctx.store.location)
-        store_copy.copy(source, target, ctx.store.location, wanted, told)
+        store_copy.copy(source, target, ctx.store.location, wanted, advance)
 
 
 def _report(run: Run, done: Report, dry_run: bool, more: Mapping[str, Any] | None = None) -> None:

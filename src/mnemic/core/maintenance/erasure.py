@@ -42,7 +42,7 @@ class Occurrences:
     @property
     def counts(self) -> dict[str, int]:
         """How many of each there are, without those of which there are none."""
-        told = {
+        counts = {
             "memories": len(self.memories),
             "links": len(self.links),
             "sessions": len(self.sessions),
@@ -50,7 +50,7 @@ class Occurrences:
             "recall log entries": len(self.recalls),
             "namespaces": len(self.namespaces),
         }
-        return {name: count for name, count in told.items() if count}
+        return {name: count for name, count in counts.items() if count}
 
 
 def folded(text: str) -> str:
@@ -129,29 +129,29 @@ def _purge(numbers: Sequence[int], tx: Writer) -> int:
 def _erase_links(numbers: Sequence[int], needle: str, tx: Writer) -> None:
     for number in numbers:
         if edge := edge_numbered(tx, number):
-            told = {"type": edge.type, "reason": edge.reason}
-            tx.update_edge(edge, EdgePatch(**_changed(told, needle)))
+            fields = {"type": edge.type, "reason": edge.reason}
+            tx.update_edge(edge, EdgePatch(**_changed(fields, needle)))
         tx.rewrite_history(Subject.EDGE, number, partial(_erased_fields, needle=needle))
 
 
 def _erase_sessions(numbers: Sequence[int], needle: str, tx: Writer) -> None:
     for number in numbers:
         if session := session_numbered(tx, number):
-            told = {name: getattr(session, name) for name in ("topic", "summary", "metadata")}
-            changed = _changed(told, needle)
+            fields = {name: getattr(session, name) for name in ("topic", "summary", "metadata")}
+            changed = _changed(fields, needle)
             if needle in folded(session.name):
                 changed["name"] = f"{ERASED} {number}"
             tx.update_session(session, SessionPatch(**changed))
         tx.rewrite_history(Subject.SESSION, number, partial(_erased_fields, needle=needle))
 
 
-def _changed(told: Mapping[str, Any], needle: str) -> dict[str, Any]:
-    """Those of the fields *told* that hold the text, without it."""
-    return {name: _erased(value, needle) for name, value in told.items() if _holds(value, needle)}
+def _changed(fields: Mapping[str, Any], needle: str) -> dict[str, Any]:
+    """Those of *fields* that hold the text, without it."""
+    return {name: _erased(value, needle) for name, value in fields.items() if _holds(value, needle)}
 
 
-def _erased_fields(told: Mapping[str, object], *, needle: str) -> Mapping[str, object]:
-    return {name: value if name == NAMESPACE else _erased(value, needle) for name, value in told.items()}
+def _erased_fields(fields: Mapping[str, object], *, needle: str) -> Mapping[str, object]:
+    return {name: value if name == NAMESPACE else _erased(value, needle) for name, value in fields.items()}
 
 
 def _erased(value: Any, needle: str) -> Any:
@@ -169,18 +169,18 @@ def _told(thing: object) -> dict[str, object]:
     return {item.name: getattr(thing, item.name) for item in fields(thing)}  # type: ignore[arg-type]
 
 
-def _holds(told: object, needle: str) -> bool:
-    return any(needle in folded(text) for text in _texts(told))
+def _holds(data: object, needle: str) -> bool:
+    return any(needle in folded(text) for text in _texts(data))
 
 
-def _texts(told: object) -> Iterator[str]:
-    """The texts anywhere in *told*."""
-    if isinstance(told, str):
-        yield told
-    elif isinstance(told, Mapping):
-        for key, value in told.items():
+def _texts(data: object) -> Iterator[str]:
+    """The texts anywhere in *data*."""
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, Mapping):
+        for key, value in data.items():
             yield str(key)
             yield from _texts(value)
-    elif isinstance(told, list | tuple):
-        for item in told:
+    elif isinstance(data, list | tuple):
+        for item in data:
             yield from _texts(item)

@@ -40,7 +40,7 @@ _LINK = Struct("<QQB3xfQ")
 _LENGTH = Struct("<I")
 _FLOAT = 4
 _PLACES = 6
-"""So many decimals of a float are meant; those behind them are noise, and 0.9 is to be 0.9 again."""
+"""Decimals kept of a float; the rest is noise, and 0.9 is to be 0.9 again."""
 _WIDEST = 65_536
 _MOST_USES = 2**32 - 1
 

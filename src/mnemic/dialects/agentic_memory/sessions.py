@@ -65,8 +65,8 @@ class SessionEnd(Shape):
 def session_end(ctx: Context, request: SessionEnd) -> Reply:
     """End a session and create an episode summary node that all its nodes are part of."""
     fitting(request.summary, "summary")
-    told = (request.summary or "").strip() and request.summary
-    ended = core.end(ctx, request.session_id, summary=told or None, episode=request.create_episode)
+    summary = (request.summary or "").strip() and request.summary
+    ended = core.end(ctx, request.session_id, summary=summary or None, episode=request.create_episode)
     number = ended.session.id
     if ended.episode is None:
         message = f"Session {number} ended without an episode"

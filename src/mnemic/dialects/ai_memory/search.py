@@ -83,12 +83,12 @@ def memory_recall(ctx: Context, request: Recall) -> AiMemoryReply:
 
 def under_standards(ctx: Context, namespace: str | None, entries: list[dict[str, Any]]) -> dict[str, Any]:
     """The entries and their count, after the standards that hold in *namespace*, which stand apart from them."""
-    told = [memory_entry(memory) for memory in standards_for(ctx, namespace or ctx.namespace)]
-    apart = {entry["id"] for entry in told}
+    entries = [memory_entry(memory) for memory in standards_for(ctx, namespace or ctx.namespace)]
+    apart = {entry["id"] for entry in entries}
     rest = [entry for entry in entries if entry["id"] not in apart]
     standards: dict[str, Any] = {}
-    if told:
-        standards = {"standard": told[0]} if len(told) == 1 else {"standards": told}
+    if entries:
+        standards = {"standard": entries[0]} if len(entries) == 1 else {"standards": entries}
     return {**standards, "memories": rest, "count": len(rest)}
 
 

@@ -24,9 +24,9 @@ from mnemic.dialects.mcp_memory.dialect import (
     GENERIC,
     INVERSES,
     STATUS,
+    entity_fields,
     memory_entry,
     not_found,
-    told,
     with_errors,
 )
 from mnemic.dialects.mcp_memory.graph import related, why_not
@@ -283,7 +283,7 @@ class SearchNodes(SharedRequest):
 def search_nodes(ctx: Context, request: SearchNodes) -> Reply:
     """Find entities by a part of their name, type or observations, whatever its case, with their relations."""
     found = core.containing(ctx, request.query)
-    return answer(entities=[told(entity) for entity in found], relations=_around(ctx, found))
+    return answer(entities=[entity_fields(entity) for entity in found], relations=_around(ctx, found))
 
 
 class OpenNodes(graph.OpenNodes, extra="ignore"):

@@ -59,8 +59,8 @@ class Account:
 
     def learnings(self) -> list[tuple[str, str]]:
         """What was found out, with the relation it has to the session."""
-        told = [(text, DISCOVERED) for text in self.discoveries] + [(text, LEARNT) for text in self.lessons]
-        return [(text, relation) for text, relation in told if text.strip()]
+        learnt = [(text, DISCOVERED) for text in self.discoveries] + [(text, LEARNT) for text in self.lessons]
+        return [(text, relation) for text, relation in learnt if text.strip()]
 
 
 def _bullets(items: Sequence[str]) -> str:

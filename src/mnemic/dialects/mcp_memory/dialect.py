@@ -63,8 +63,8 @@ class McpMemory(ObjectDialect):
 
     def refusal(self, operation: Operation, error: ValidationError) -> Invalid:
         """The validation error in pydantic's words."""
-        told = invalid(error)
-        return BadArguments(str(told), told.field)
+        refused = invalid(error)
+        return BadArguments(str(refused), refused.field)
 
     def unknown_tool(self, name: str) -> Rendered:
         """The error for an unknown tool."""
@@ -98,7 +98,7 @@ def not_found(name: str) -> NotFound:
     return NotFound(f"Entity not found: {name}")
 
 
-def told(thing: Entity) -> dict[str, Any]:
+def entity_fields(thing: Entity) -> dict[str, Any]:
     """An entity with its number, which reflections refer to."""
     return {"id": thing.id, **shown(thing)}
 
@@ -106,7 +106,7 @@ def told(thing: Entity) -> dict[str, Any]:
 def memory_entry(memory: Memory) -> dict[str, Any]:
     """The same of a memory, with its status if it has one."""
     status = {STATUS: memory.metadata[STATUS]} if STATUS in memory.metadata else {}
-    return {**told(as_entity(memory)), **status}
+    return {**entity_fields(as_entity(memory)), **status}
 
 
 def with_errors(errors: Sequence[str]) -> dict[str, Sequence[str]]:

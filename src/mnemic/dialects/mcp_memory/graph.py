@@ -25,10 +25,10 @@ from mnemic.dialects.mcp_memory.dialect import (
     check_names,
     check_observations,
     check_query,
+    entity_fields,
     memory_entry,
     not_found,
     stamp,
-    told,
     unfit,
     with_errors,
 )
@@ -308,7 +308,7 @@ class SearchNodes(Shape):
 def search_nodes(ctx: Context, request: SearchNodes) -> Reply:
     """Find entities by a part of their name, type or observations, whatever its case. Needs no model."""
     check_query(request.query)
-    return answer(entities=[told(entity) for entity in core.containing(ctx, request.query)])
+    return answer(entities=[entity_fields(entity) for entity in core.containing(ctx, request.query)])
 
 
 class OpenNodes(Shape):

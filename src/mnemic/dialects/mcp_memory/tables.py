@@ -91,7 +91,7 @@ def _relation(row: Row) -> dict[str, Any]:
 
 
 def _reflection(row: Row) -> Piece:
-    told = {
+    facts = {
         TARGET_TYPE: row["target_type"],
         ORIGINAL_TARGET: row["target_id"],
         "author": row["author"],
@@ -104,7 +104,7 @@ def _reflection(row: Row) -> Piece:
         "content": text,
         "tier": "long",
         "source": row["author"],
-        "metadata": {name: value for name, value in told.items() if value is not None},
+        "metadata": {name: value for name, value in facts.items() if value is not None},
         "created_at": row["created_at"],
     }
     target = _key(row["target_type"], row["target_id"])

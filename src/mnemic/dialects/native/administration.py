@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 SERVER = "mnemic"
 """Name of our server in the configuration of a client."""
-MOST_TOLD = 20
-"""Conflicts and errors of an import that are told one by one."""
+MOST_LISTED = 20
+"""Conflicts and errors of an import that are listed one by one."""
 
 
 def must_administer(ctx: Context) -> None:
@@ -249,7 +249,7 @@ def clients(ctx: Context, request: ClientsRequest) -> ClientsReply:
     from mnemic.client_config import CLIENTS, configured, this_machine
 
     must_administer(ctx)
-    told = _client_edits(request) if request.client is not None else None
+    edits = _client_edits(request) if request.client is not None else None
     machine = this_machine()
     ready = {setup.client.name for setup in configured(machine, SERVER) if not setup.fault}
     return ClientsReply(
@@ -259,8 +259,8 @@ def clients(ctx: Context, request: ClientsRequest) -> ClientsReply:
             )
             for name, known in CLIENTS.items()
         ],
-        difference=told,
-        note=CLIENTS[request.client].after if told and request.client and request.apply else None,
+        difference=edits,
+        note=CLIENTS[request.client].after if edits and request.client and request.apply else None,
     )
 
 
@@ -289,10 +289,10 @@ def _client_edits(request: ClientsRequest) -> str:
         server = ServerEntry(SERVER, executable(ConfigScope.USER), ("mcp", *flags))
         edits = list(plan_install(known, this_machine(), ConfigScope.USER, server, flags))
     needed = [edit for edit in edits if edit.is_needed]
-    told = "\n".join(line for edit in needed for line in edit.difference())
+    difference = "\n".join(line for edit in needed for line in edit.difference())
     for edit in needed if request.apply else ():
         edit.make(kept)
-    return told
+    return difference
 
 
 class ImportRequest(Request):
@@ -344,8 +344,8 @@ def _tried(copy: Context, content: str) -> ImportReply:
     wanted = ChangeFilter(after=newest.position if newest else None, subject=Subject.MEMORY)
     changes = [one for one in copy.read().journal(wanted) if one.before is not None]
     names = past.titles_of(copy, changes)
-    told = [shown_change(one, names.get((one.subject, one.subject_id))) for one in changes[:MOST_TOLD]]
-    return _imported(done).model_copy(update={"changes": told})
+    shown = [shown_change(one, names.get((one.subject, one.subject_id))) for one in changes[:MOST_LISTED]]
+    return _imported(done).model_copy(update={"changes": shown})
 
 
 def _taken_in(ctx: Context, content: str) -> Report:
@@ -366,8 +366,8 @@ def _imported(done: Report, *, is_applied: bool = False, is_compared: bool = Tru
         known=done.skipped,
         links=done.links,
         titles=list(done.titles),
-        conflicts=[cast(ConflictEntry, conflict_entry(clash)) for clash in done.conflicts[:MOST_TOLD]],
-        errors=list(done.errors[:MOST_TOLD]),
+        conflicts=[cast(ConflictEntry, conflict_entry(clash)) for clash in done.conflicts[:MOST_LISTED]],
+        errors=list(done.errors[:MOST_LISTED]),
         is_applied=is_applied,
         is_compared=is_compared,
     )

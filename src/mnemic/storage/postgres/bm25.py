@@ -27,9 +27,9 @@ FEW = 50
 """A word that fewer memories hold, as far as is known, is counted."""
 LEAST_IDF = 1e-6
 LEAST_CANDIDATES, MOST_CANDIDATES = 100, 1_000
-"""So many memories are ranked that hold the rarest words. Of the others, those that hold two words are."""
+"""Memories that are ranked because they hold the rarest words. Of the others, those that hold two words are."""
 READ_TOGETHER = 8
-"""So many words are looked for in one look at the rows of a small scope; more than that are only counted."""
+"""Words looked for in one look at the rows of a small scope; more than that are only counted."""
 
 SIZE = """
 SELECT coalesce(sum(memories), 0)::bigint, coalesce(sum(words), 0)::float8 FROM namespace_size

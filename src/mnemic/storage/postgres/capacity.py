@@ -12,7 +12,7 @@ from mnemic.storage.postgres.pgvector import Capability
 from mnemic.storage.postgres.rows import value
 
 INDEX_BYTES = 128_000_000
-"""So much may the index in memory take by default, beside 96 MB for the postings of words."""
+"""Default limit of the index in memory, beside 96 MB for the postings of words."""
 MEMORY_BYTES, PASSAGE_BYTES = 140, 40
 """What a memory takes there, and a passage beside the numbers of its vector."""
 LOOK_SECONDS = 60.0

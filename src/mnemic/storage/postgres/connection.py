@@ -29,12 +29,12 @@ Row = tuple[Any, ...]
 Values = Sequence[Any] | Mapping[str, Any]
 
 MOST_CONNECTIONS = 16
-"""So many connections one process keeps; whoever needs one more waits."""
+"""Connections that one process keeps; a thread that needs one more waits."""
 POOL_SECONDS = 30.0
 CONNECT_SECONDS = 5
 STATEMENT_SECONDS = 60
 PATIENCE_SECONDS = 60.0
-"""So long a lost server is waited for: a standby is promoted within that."""
+"""How long a lost server is waited for: a standby is promoted within that."""
 STEP_SECONDS = (0.05, 0.25)
 IDLE_SECONDS = 300.0
 SETTINGS = {

@@ -92,8 +92,8 @@ def rewrite(db: Executor, subject: Subject, number: int, rewrite: Rewrite) -> No
     places = ", ".join(f"{name} = %s" for name in columns)
     sql = PUT_TEXTS.format(table=subject, places=places)
     for version, *values in rows(db, PAST_TEXTS.format(table=subject, columns=", ".join(columns)), (number,)):
-        told = dict(zip(columns, values, strict=True))
-        if told.get("metadata"):
-            told["metadata"] = orjson.loads(told["metadata"])
-        fields = sessions.encode(rewrite(told))
+        session = dict(zip(columns, values, strict=True))
+        if session.get("metadata"):
+            session["metadata"] = orjson.loads(session["metadata"])
+        fields = sessions.encode(rewrite(session))
         db.run(sql, (*(fields[name] for name in columns), version))

@@ -102,11 +102,11 @@ def _journal(db: Executor) -> Iterator[str]:
     replayed = _replayed(db, "memory")
     seen = 0
     for memory in memories.walk(db, Filter(states=frozenset(State))):
-        told = replayed.get(memory.id)
-        seen += told is not None
-        if told is None:
+        logged = replayed.get(memory.id)
+        seen += logged is not None
+        if logged is None:
             yield f"memory {memory.id} is not in the journal"
-        elif [s.id for s in memory.statements] != told.get("statements", []) or not _agrees(memory, told):
+        elif [s.id for s in memory.statements] != logged.get("statements", []) or not _agrees(memory, logged):
             yield f"memory {memory.id} differs from what the journal says of it"
     if seen != len(replayed):
         yield f"{len(replayed) - seen} memories of the journal are missing"
@@ -115,8 +115,8 @@ def _journal(db: Executor) -> Iterator[str]:
 def _edges(db: Executor) -> Iterator[str]:
     replayed = _replayed(db, "edge")
     for number, *values in rows(db, EDGES):
-        told = replayed.pop(number, {})
-        if any(told.get(name) != value for name, value in zip(edges.COLUMNS[1:], values, strict=True)):
+        logged = replayed.pop(number, {})
+        if any(logged.get(name) != value for name, value in zip(edges.COLUMNS[1:], values, strict=True)):
             yield f"link {number} differs from what the journal says of it"
     if replayed:
         yield f"{len(replayed)} links of the journal are missing"
@@ -133,9 +133,9 @@ def _replayed(db: Executor, subject: str) -> dict[int, dict[str, Any]]:
     return replayed
 
 
-def _agrees(memory: Memory, told: dict[str, Any]) -> bool:
+def _agrees(memory: Memory, logged: dict[str, Any]) -> bool:
     """Whether each field has its last journaled value; without one, the value at creation."""
-    expected = {name: told.get(name, FROM_BIRTH[name]) for name in JOURNALED}
+    expected = {name: logged.get(name, FROM_BIRTH[name]) for name in JOURNALED}
     return expected == _plain({name: getattr(memory, name) for name in JOURNALED})
 
 

@@ -56,7 +56,7 @@ CONDITIONS = {
     "actor": "actor = %(actor)s",
 }
 PAGE = 500
-"""So many changes are read at once: who looks for something need not wait for all of them."""
+"""Changes read at once: a search need not wait for all of them."""
 
 
 def newest(db: Executor) -> Position:
@@ -95,7 +95,7 @@ def read(
 def rewrite(db: Executor, subject: Subject, number: int, rewrite: Rewrite) -> None:
     """Rewrite the fields in the entries of a link or session."""
     for before, after, sequence in rows(db, ENTRIES, (number, subject)):
-        fields = (told and orjson.dumps(rewrite(orjson.loads(told))).decode() for told in (before, after))
+        fields = (side and orjson.dumps(rewrite(orjson.loads(side))).decode() for side in (before, after))
         db.run(REWRITE, (*fields, sequence))
 
 
@@ -109,13 +109,13 @@ def _given(wanted: ChangeFilter) -> dict[str, Any]:
 
 def _decode(db: Executor, page: Sequence[Row]) -> Iterator[Change]:
     """The rows of *page* as changes. The texts of all of them are read together."""
-    told = [[fields and orjson.loads(fields) for fields in row[8:]] for row in page]
-    bodies = [fields for both in told for fields in both if fields and "statements" in fields]
+    pairs = [[fields and orjson.loads(fields) for fields in row[8:]] for row in page]
+    bodies = [fields for both in pairs for fields in both if fields and "statements" in fields]
     numbers = sorted({number for fields in bodies for number in fields["statements"]})
     texts: dict[int, str] = dict(rows(db, TEXTS, (numbers,)))
     for fields in bodies:
         fields["statements"] = [texts[number] for number in fields["statements"] if number in texts]
-    for row, (before, after) in zip(page, told, strict=True):
+    for row, (before, after) in zip(page, pairs, strict=True):
         yield Change(
             sequence=row[1],
             position=Position(row[0], row[1]),

@@ -34,7 +34,7 @@ WHERE {conditions}
 ORDER BY k.number, k.memory_id
 """
 COMPARED_WITH = 5
-"""So many of those before it that share a mark with it each memory is paired with: a mark may be that of thousands."""
+"""Memories before it, sharing a mark, that each memory is paired with: a mark may be that of thousands."""
 
 
 def of(memory: Memory, namespace_id: int) -> list[tuple[int, int, int]]:

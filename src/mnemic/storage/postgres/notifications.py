@@ -23,7 +23,7 @@ NOTIFY = "SET LOCAL synchronous_commit = off; NOTIFY mnemic"
 GATHER_SECONDS = 0.05
 """What is committed within this time of a notification goes into the next one."""
 AGAIN_SECONDS = 1.0
-"""So long after a failure the server is tried again."""
+"""Pause before the server is tried again after a failure."""
 
 
 class Announcer:

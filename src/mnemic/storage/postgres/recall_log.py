@@ -28,7 +28,7 @@ CONDITIONS = {
     "since": "at >= %(since)s",
     "until": "at <= %(until)s",
     "session_id": "session_id = %(session_id)s",
-    # Whoever may see a part of the store sees what was asked of that part alone.
+    # A caller who may see a part of the store sees what was asked of that part alone.
     "visible": """namespaces IS NOT NULL AND NOT EXISTS (
   SELECT 1 FROM jsonb_array_elements_text(namespaces::jsonb) n WHERE n != ALL(%(visible)s::text[]))""",
 }

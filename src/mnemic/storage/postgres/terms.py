@@ -6,7 +6,7 @@ import threading
 from collections.abc import Collection, Iterable
 
 MOST_KNOWN = 100_000
-"""So many terms are known at a time: about 10 MB."""
+"""Terms kept at a time: about 10 MB."""
 
 
 class KnownTerms:

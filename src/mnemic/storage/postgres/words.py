@@ -35,7 +35,7 @@ SELECT 1 FROM term WHERE token >= '{STEM_MARK}' AND token < '{STEM_MARK}' || chr
 SEPARATOR = chr(31)
 """No part of any token."""
 LONGEST_TOKEN = 2_000
-"""So many bytes of a token can be a key of an index; a longer one is kept by its beginning."""
+"""Bytes of a token that an index takes as its key; a longer one is kept by its beginning."""
 
 
 def tokens(form: str) -> list[str]:

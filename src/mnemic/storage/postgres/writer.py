@@ -391,7 +391,7 @@ class PostgresWriter(PostgresReader):
         if memory.id and (self._is_far(memory.id) or memories.one(self._whole, memory.id)):
             fields["id"] = 0
         texts = [statement.text for statement in memory.statements]
-        # Whoever takes in many passes over the one that cannot be; nothing of it may stay.
+        # An import passes over the record that cannot be stored; nothing of it may stay.
         if not is_checked and row(self._whole, UID_IS_TAKEN, (bytes.fromhex(memory.uid.replace("-", "")),)):
             raise Conflict("uid: is taken")
         return self._insert(fields, texts)

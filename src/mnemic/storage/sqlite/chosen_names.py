@@ -78,8 +78,8 @@ def fill(connection: apsw.Connection) -> None:
             connection.execute(SET_TITLE, (title, old.id))
             made[old.title] = title
     for sequence, before, after, is_named in list(rows(connection, CHANGES)):
-        told = (_told(fields, made, bool(is_named)) for fields in (before, after))
-        connection.execute(SET_CHANGE, (*told, sequence))
+        renamed = (_renamed(fields, made, bool(is_named)) for fields in (before, after))
+        connection.execute(SET_CHANGE, (*renamed, sequence))
     for version, title, is_named in list(rows(connection, PAST)):
         name = name_key(title) if is_named else None
         shown = title if is_named else made.get(title, title)
@@ -102,12 +102,12 @@ def _is_hidden(old: _Old) -> bool:
     return any(old.kind == kind and key in keys for kind, key in HIDDEN)
 
 
-def _told(fields: str | None, made: Mapping[str, str], is_named: bool) -> str | None:
+def _renamed(fields: str | None, made: Mapping[str, str], is_named: bool) -> str | None:
     """The journal fields of a memory, with its name if it has one, else with the title that was *made*."""
     if fields is None:
         return None
-    told = orjson.loads(fields)
-    if "title" in told:
-        told |= {"name": name_key(told["title"])} if is_named else {}
-        told["title"] = told["title"] if is_named else made.get(told["title"], told["title"])
-    return orjson.dumps(told).decode()
+    decoded = orjson.loads(fields)
+    if "title" in decoded:
+        decoded |= {"name": name_key(decoded["title"])} if is_named else {}
+        decoded["title"] = decoded["title"] if is_named else made.get(decoded["title"], decoded["title"])
+    return orjson.dumps(decoded).decode()

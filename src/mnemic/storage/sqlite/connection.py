@@ -36,7 +36,7 @@ _FIRST_PAGE = 4096
 _JOURNAL = bytes.fromhex("d9d505f920a163d7")
 
 READING_CACHE = 16_000
-"""So many kilobytes are kept of what was read."""
+"""Kilobytes of pages cached for reading."""
 WRITING_CACHE = 2_000
 """At the end of many a transaction SQLite walks through all it keeps: with the larger one a twelfth of a write."""
 
@@ -272,10 +272,10 @@ def _was_being_made(path: Path) -> bool:
     """Whether a new file was left half made: its rollback journal says that there was nothing before."""
     try:
         with path.with_name(path.name + "-journal").open("rb") as journal:
-            told = journal.read(20)
+            start = journal.read(20)
     except OSError:
         return False
-    return told.startswith(_JOURNAL) and not any(told[16:])
+    return start.startswith(_JOURNAL) and not any(start[16:])
 
 
 def has_log(path: Path) -> bool:

@@ -61,7 +61,7 @@ UPDATE statement SET model_id = NULL
 WHERE model_id IS NOT NULL AND model_id NOT IN (SELECT value FROM json_each(?)) AND until IS NULL
 """
 WORTH_KEEPING = 3
-"""Whoever asks for words more often than this is no command that ends with its answer."""
+"""A process that asks for words more often is no command that ends with its answer."""
 POLL_SECONDS = 0.25
 """How often one who waits for a change looks for those of other processes; that takes some 20 µs."""
 BREATH_SECONDS = 0.005

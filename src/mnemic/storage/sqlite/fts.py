@@ -46,9 +46,9 @@ LIVING_COUNT = """
 SELECT count(*) FROM words_docsize
 """
 WEIGHED = 300
-"""So many of the best by words are weighed by their merits too."""
+"""Of the best by words, how many are weighed by their merits too."""
 LONGEST_TOKEN = 32_768
-"""So many bytes of a token the index keeps."""
+"""Bytes of a token that the index keeps."""
 FREQUENT = 1_000
 MOST_COUNTED = 100_000
 MOST_SCOPES = 1_000
@@ -104,8 +104,8 @@ def row_of(memory: Memory, namespace_id: int) -> tuple[Any, ...]:
     title = "" if is_beginning(memory.title, body) else memory.title
     parts = identifier_parts(f"{title}\n{body}" if title else body)
     # Each statement in its own language. What is beside the body is too short to tell, and mostly of the same.
-    told = [statement.text for statement in memory.statements] or [title]
-    stems = " ".join(filter(None, map(tokenizer.stems, told)))
+    texts = [statement.text for statement in memory.statements] or [title]
+    stems = " ".join(filter(None, map(tokenizer.stems, texts)))
     return (
         memory.id,
         normalized(title),
@@ -309,8 +309,8 @@ def _counted(
 ) -> dict[Group, int]:
     if scope == ():
         return dict.fromkeys(groups, 0)
-    told = holders(groups, scope) if holders and len(groups) <= FEW else {}
-    others = {group: tokens(connection, group[0]) for group in groups if group not in told}
+    frequencies = holders(groups, scope) if holders and len(groups) <= FEW else {}
+    others = {group: tokens(connection, group[0]) for group in groups if group not in frequencies}
     # One word of the whole store is looked up among all words, which takes less than to count who holds it.
     single = {
         made[0]: group for group, made in others.items() if scope is None and len(group) == len(made) == 1
@@ -318,10 +318,10 @@ def _counted(
     if single:
         connection.execute(VOCABULARY)
         found: dict[str, int] = dict(rows(connection, THESE_TERMS, (as_json(list(single)),)))
-        told |= {group: found.get(token, 0) for token, group in single.items()}
-    for group in others.keys() - told.keys():
-        told[group] = int(value(connection, HOLDERS, (match_expression([group], scope, every=True),)))
-    return told
+        frequencies |= {group: found.get(token, 0) for token, group in single.items()}
+    for group in others.keys() - frequencies.keys():
+        frequencies[group] = int(value(connection, HOLDERS, (match_expression([group], scope, every=True),)))
+    return frequencies
 
 
 Counted = Callable[[list[str]], dict[str, int]]

@@ -139,10 +139,10 @@ def rewrite(connection: apsw.Connection, subject: Subject, number: int, rewrite:
     for version, *values in rows(
         connection, PAST_TEXTS.format(table=subject, columns=", ".join(columns)), (number,)
     ):
-        told = dict(zip(columns, values, strict=True))
-        if told.get("metadata"):
-            told["metadata"] = orjson.loads(told["metadata"])
-        fields = sessions.encode(rewrite(told))
+        session = dict(zip(columns, values, strict=True))
+        if session.get("metadata"):
+            session["metadata"] = orjson.loads(session["metadata"])
+        fields = sessions.encode(rewrite(session))
         connection.execute(sql, (*(fields[name] for name in columns), version))
 
 
@@ -223,9 +223,9 @@ def _versions(
         until, before = entries[place]
         if before is None:
             break
-        told = orjson.loads(before)
-        fields = {**fields, **encode(told)}
-        found.append((entries[place - 1][0], until, fields, frozenset(told)))
+        earlier = orjson.loads(before)
+        fields = {**fields, **encode(earlier)}
+        found.append((entries[place - 1][0], until, fields, frozenset(earlier)))
     return found[::-1]
 
 

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 NEVER = 1 << 62
 AT_ONCE = 10_000
-"""So many occurrences are read ahead in one step, if they are not all of one token."""
+"""Occurrences read ahead in one step, if they are not all of one token."""
 BETWEEN, THESE = "id BETWEEN ? AND ?", "id IN (SELECT value FROM json_each(?))"
 ROWS_AT_ONCE = 100_000
-"""So many numbers are covered by one statement: a million rows as lists would take 300 MB for a moment."""
+"""Numbers covered by one statement: a million rows as lists would take 300 MB for a moment."""
 
 EXTENT = """
 SELECT coalesce((SELECT max(sequence) FROM journal), 0), coalesce((SELECT max(id) FROM passage), 0)
@@ -84,7 +84,7 @@ SELECT n.id, json_group_array(m.id) FROM memory m NOT INDEXED JOIN namespace n O
 WHERE m.state = 'living' AND m.{which} GROUP BY m.namespace
 """
 INDEXED = 7
-"""So many columns the words index has; `sz` holds the number of words in each, as variable-length integers."""
+"""Columns of the words index; `sz` holds the number of words in each, as variable-length integers."""
 
 FIELDS = {"body": BODY, "title": TITLE, "summary": SUMMARY, "tags": TAGS, "parts": PARTS, "stems": STEMS}
 """The weight of a token in each field; most stand in the first."""
@@ -182,8 +182,8 @@ class SqliteSource:
         spaces = self.namespaces()
         for which, values in self._ranges(memory_ids):
             [found] = rows(self._connection, ATTRIBUTES_OF.format(which=which), values)
-            told = dict(zip(ATTRIBUTES, map(orjson.loads, found), strict=True))
-            yield {**told, "namespace": [spaces.get(name, 0) for name in told["namespace"]]}
+            columns = dict(zip(ATTRIBUTES, map(orjson.loads, found), strict=True))
+            yield {**columns, "namespace": [spaces.get(name, 0) for name in columns["namespace"]]}
 
     def _ranges(self, memory_ids: Sequence[int] | None) -> Iterator[tuple[str, tuple[int | str, ...]]]:
         """The conditions for these memories, or for all, in batches that bound memory."""

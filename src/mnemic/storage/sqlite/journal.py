@@ -66,7 +66,7 @@ CONDITIONS = {
     "actor": "actor = :actor",
 }
 PAGE = 500
-"""So many changes are read at once: who looks for something need not wait for all of them."""
+"""Changes read at once: a search need not wait for all of them."""
 
 
 def last(connection: apsw.Connection) -> tuple[int, int]:
@@ -126,7 +126,7 @@ def read(
 def rewrite(connection: apsw.Connection, subject: Subject, number: int, rewrite: Rewrite) -> None:
     """Rewrite the fields in the entries of a link or session."""
     for before, after, sequence in rows(connection, ENTRIES, (number, subject)):
-        fields = (told and orjson.dumps(rewrite(orjson.loads(told))).decode() for told in (before, after))
+        fields = (side and orjson.dumps(rewrite(orjson.loads(side))).decode() for side in (before, after))
         connection.execute(REWRITE, (*fields, sequence))
 
 
@@ -143,13 +143,13 @@ def _given(wanted: ChangeFilter) -> dict[str, Any]:
 
 def _decode(connection: apsw.Connection, page: Sequence[Row]) -> Iterator[Change]:
     """The rows of *page* as changes. The texts of all of them are read together."""
-    told = [[fields and orjson.loads(fields) for fields in row[7:]] for row in page]
-    bodies = [fields for both in told for fields in both if fields and "statements" in fields]
+    pairs = [[fields and orjson.loads(fields) for fields in row[7:]] for row in page]
+    bodies = [fields for both in pairs for fields in both if fields and "statements" in fields]
     numbers = sorted({number for fields in bodies for number in fields["statements"]})
     texts: dict[int, str] = dict(rows(connection, TEXTS, (as_json(numbers),)))
     for fields in bodies:
         fields["statements"] = [texts[number] for number in fields["statements"] if number in texts]
-    for row, (before, after) in zip(page, told, strict=True):
+    for row, (before, after) in zip(page, pairs, strict=True):
         yield Change(
             sequence=row[0],
             position=Position(number=row[0]),

@@ -36,7 +36,7 @@ WHERE {conditions}
 ORDER BY k.number
 """
 COMPARED_WITH = 5
-"""So many of those before it that share a mark with it each memory is paired with: a mark may be that of thousands."""
+"""Memories before it, sharing a mark, that each memory is paired with: a mark may be that of thousands."""
 NAMES = tuple(f"mark{place}" for place in range(fingerprint.MARKS))
 
 

@@ -78,10 +78,10 @@ class OtherStore:
     def _look(self) -> _State:
         """How the file is now. One that is as it was has been examined already."""
         try:
-            told = self._path.stat()
+            status = self._path.stat()
         except OSError as error:
             raise StoreUnusable(f"{self.location} cannot be opened: {error.strerror}.") from None
-        state = _State(told.st_ino, told.st_size, told.st_mtime_ns, has_log(self._path))
+        state = _State(status.st_ino, status.st_size, status.st_mtime_ns, has_log(self._path))
         if self._still is None or self._still[0] != state:
             examine(self._path)
         return state

@@ -28,7 +28,7 @@ CONDITIONS = {
     "since": "at >= :since",
     "until": "at <= :until",
     "session_id": "session_id = :session_id",
-    # Whoever may see a part of the store sees what was asked of that part alone.
+    # A caller who may see a part of the store sees what was asked of that part alone.
     "visible": """namespaces IS NOT NULL AND NOT EXISTS (
   SELECT 1 FROM json_each(namespaces) n WHERE n.value NOT IN (SELECT value FROM json_each(:visible)))""",
 }

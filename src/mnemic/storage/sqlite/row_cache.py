@@ -11,7 +11,7 @@ from mnemic.storage.sqlite.memories import NEWEST, as_json
 from mnemic.storage.sqlite.rows import rows, value
 
 MOST_KEPT = 20_000
-"""So many openings at most, of 250 bytes each, and so many sets of namespaces."""
+"""Most openings kept, of 250 bytes each, and most sets of namespaces."""
 SMALL = 20
 """A namespace is small if no more than one memory in so many lives there."""
 # From the index of titles, and no further than it has to be looked through.

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 LOADED_AT_ONCE = 200_000
-"""Up to so many memories have their words loaded by whoever asks; of more, in the background."""
+"""Up to this many memories, a question loads the words itself; of more, the background does."""
 
 
 class SqliteStore(OpenedStore):

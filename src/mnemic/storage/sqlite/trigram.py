@@ -60,15 +60,15 @@ ORDER BY m.id
 
 LENGTH = 3
 RAREST = 4
-"""So many grams of a needle are looked up: 32 needles took 0.2 to 5.4 ms at 100,000, with all their grams up to 30."""
+"""Grams of a needle that are looked up: 32 needles took 0.2 to 5.4 ms at 100,000, with all their grams up to 30."""
 SAMPLE = 128
 LOOKED_AT_ONCE = 500
 TAIL = 100
-"""So many changes are looked at rather than indexed."""
+"""Changes that are looked at rather than indexed."""
 BATCH = 250
-"""So many changes are indexed in one transaction, which takes 30 ms at most times."""
+"""Changes indexed in one transaction, which mostly takes 30 ms."""
 BATCHES = 32
-"""So many transactions a search may take, about a second; what is left after them is looked at."""
+"""Most transactions a search may take, about a second; what is left after them is looked at."""
 
 
 def key(text: str) -> str:

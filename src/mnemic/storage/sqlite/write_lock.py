@@ -19,7 +19,7 @@ except ImportError:  # no such lock on this system
 
 SUFFIX = "-turn"
 QUEUE_SECONDS = 10.0
-"""Whoever keeps the lock for longer is stopped or stuck; SQLite's patience begins then."""
+"""A process that keeps the lock for longer is stopped or stuck; SQLite's patience begins then."""
 
 
 class Turns:

@@ -328,7 +328,7 @@ class SqliteWriter(SqliteReader):
         # A savepoint writes out the words that wait in the index, each time: a third of the whole work.
         if is_checked:
             return self._insert(fields, texts)
-        # Whoever takes in many passes over the one that cannot be; nothing of it may stay.
+        # An import passes over the record that cannot be stored; nothing of it may stay.
         with self._db:
             taken = self._insert(fields, texts)
         return taken  # noqa: RET504 - a driver's context manager might swallow, as far as types can tell

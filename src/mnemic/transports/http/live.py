@@ -56,9 +56,9 @@ class Live:
             yield b"event: open\r\ndata: {}\r\n\r\n"
             alive_at = time.monotonic() + ALIVE_SECONDS
             while not self._watch.is_closed:
-                told = await caller.run(guarded, live.news, ctx, place)
-                place = told.place
-                for piece in _pieces(told):
+                fresh = await caller.run(guarded, live.news, ctx, place)
+                place = fresh.place
+                for piece in _pieces(fresh):
                     yield piece
                 if time.monotonic() >= alive_at:
                     ctx = await scope[ADMIT]()
@@ -69,10 +69,10 @@ class Live:
             log.info("a live feed ends: %s", error)
 
 
-def _pieces(told: live.News) -> Iterator[bytes]:
-    for change, named in told.changes:
+def _pieces(fresh: live.News) -> Iterator[bytes]:
+    for change, named in fresh.changes:
         yield _event("change", _shown_change(change, named))
-    for entry in told.recalls:
+    for entry in fresh.recalls:
         yield _event("recall", _shown_recall(entry))
 
 

@@ -58,14 +58,14 @@ def as_it_is(body: bytes, status: int = 200, headers: Mapping[str, str] | None =
     return Response(body, status, {**ALWAYS, **(headers or {})}, "application/json")
 
 
-def told(outcome: CallResult) -> Response:
+def response_of(outcome: CallResult) -> Response:
     """The outcome of a call: its object, or its text if the dialect answers in text only."""
     if outcome.error is not None:
         return problem(outcome.error)
-    told = outcome.rendered
-    if told.structured is not None:
-        return reply(told.structured)
-    return as_it_is(told.text.encode()) if told.is_json else PlainTextResponse(told.text)
+    rendered = outcome.rendered
+    if rendered.structured is not None:
+        return reply(rendered.structured)
+    return as_it_is(rendered.text.encode()) if rendered.is_json else PlainTextResponse(rendered.text)
 
 
 def problem(error: MnemicError, headers: Mapping[str, str] | None = None) -> Response:

@@ -21,7 +21,7 @@ from mnemic.transports.dispatch import call, call_tool, serve
 from mnemic.transports.http.auth import CALLER, CONTEXT, KEY
 from mnemic.transports.http.cookies import CLIENT
 from mnemic.transports.http.openapi import PREFIX, document
-from mnemic.transports.http.responses import as_it_is, described, reply, told
+from mnemic.transports.http.responses import as_it_is, described, reply, response_of
 from mnemic.transports.http.routes import CHANGES, ByVerb, Handler
 from mnemic.transports.json_input import parse_json, parse_object
 from mnemic.transports.mcp.methods import server_info
@@ -106,7 +106,9 @@ class Rest:
             raise NotFound(f"Unknown dialect: {name[:40]}. There are: {', '.join(self._callable)}")
         arguments = parse_object(await request.body())
         tool = request.path_params["tool"]
-        return told(await call(request.scope[CALLER], self._callable[name], caller(request), tool, arguments))
+        return response_of(
+            await call(request.scope[CALLER], self._callable[name], caller(request), tool, arguments)
+        )
 
 
 async def export_lines(request: Request) -> Response:
@@ -131,7 +133,7 @@ async def _tool(tool: Tool, request: Request) -> Response:
     else:
         arguments = queried(tool.operation, request)
     given = {**arguments, **request.path_params}
-    return told(await call_tool(request.scope[CALLER], tool, caller(request), given))
+    return response_of(await call_tool(request.scope[CALLER], tool, caller(request), given))
 
 
 async def _endpoint(tool: Tool, request: Request) -> Response:
@@ -168,7 +170,7 @@ def _value(query: QueryParams, name: str, schema: Mapping[str, Any]) -> str | li
 
 
 def caller(request: Request) -> Context:
-    """The context that authentication put into the scope; what it changes is noted there too."""
+    """The context that authentication put into the scope; its changes are recorded there too."""
     ctx: Context = request.scope[CONTEXT]
     changes: list[int] = request.scope.setdefault(CHANGES, [])
     return replace(ctx.on_behalf_of(_client_name(request) or ACTOR), committed=changes.append)

@@ -145,7 +145,7 @@ class Endpoint:
             "resources": {"subscribe": self.can_be_subscribed, "listChanged": False},
             "tools": {"listChanged": False},
         }
-        return {part: told for part, told in all_of_them.items() if part in self.dialect.offers}
+        return {part: capability for part, capability in all_of_them.items() if part in self.dialect.offers}
 
     @property
     def can_be_subscribed(self) -> bool:
@@ -368,9 +368,9 @@ def _listed_prompt(prompt: Prompt) -> Result:
     }
 
 
-def _app_meta(**told: Any) -> Result:
+def _app_meta(**fields: Any) -> Result:
     """Metadata of the extension MCP Apps."""
-    return {"_meta": {"ui": told}}
+    return {"_meta": {"ui": fields}}
 
 
 def _with_app(tool: Result, address: str | None) -> Result:

@@ -25,9 +25,9 @@ SUBSCRIBING = frozenset((SUBSCRIBE, "resources/unsubscribe"))
 SUBSCRIPTION_KEY = "io.modelcontextprotocol/subscriptionId"
 
 LOOK_SECONDS = 1.0
-"""So long one wait for changes lasts in a daemon."""
+"""Length of one wait for changes in a daemon."""
 PATIENCE_SECONDS = 0.25
-"""So long one wait for changes lasts in a server that ends with its client."""
+"""Length of one wait for changes in a server that ends with its client."""
 
 
 def updated(address: str, listen: Listen = None) -> dict[str, Any]:

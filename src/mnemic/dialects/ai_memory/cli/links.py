@@ -144,8 +144,8 @@ def auto_consolidate(
         )
         done = 0
         if not dry_run:
-            with progress("Consolidating") as told:
-                done = consolidation.consolidate_groups(app.ctx, found, told)
+            with progress("Consolidating") as advance:
+                done = consolidation.consolidate_groups(app.ctx, found, advance)
     facts = {"consolidated": done, "groups": [_group_entry(group) for group in found]}
     output.present(run, {**facts, "dry_run": True} if dry_run else facts, _grouped(found, dry_run))
 

@@ -48,14 +48,14 @@ def mine(run: Run, /, path: Path, form: str, namespace: str | None, tier: str, *
     home = validation.namespace(namespace or run.flags.get("namespace") or f"{form}-export")
     with export_folder.opened(path) as files:
         found = list(conversation_export.read(conversation_export.Form(form), files))
-    with run.open() as app, progress("Mining") as told:
+    with run.open() as app, progress("Mining") as advance:
         done = conversations.mine(
             app.ctx,
             found,
             source=f"mine-{form}",
             namespace=home,
             tier=validation.tier(tier),
-            progress=told,
+            progress=advance,
             **given,
         )
     facts = {"namespace": home, "tier": tier}

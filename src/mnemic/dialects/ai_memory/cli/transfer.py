@@ -35,13 +35,13 @@ def import_(run: Run, file: Path) -> int:
     with binary_input(file) as stream:
         first = formats.first_line(stream)
         formats.refuse_database(file.name, first)
-        with run.open() as app, progress("Importing") as told:
+        with run.open() as app, progress("Importing") as advance:
             done = formats.take_in(
                 app.ctx,
                 first,
                 stream,
                 formats.looks_like(first),
-                told,
+                advance,
                 check=validation.entry,
                 check_link=validation.link,
             )
