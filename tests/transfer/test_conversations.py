@@ -15,7 +15,7 @@ from mnemic.model.time import DAY
 from mnemic.storage.fingerprint import digest
 from mnemic.storage.queries import each_memory, memory_numbered
 from mnemic.transfer import exporter
-from mnemic.transfer.conversation_export import Broken, Conversation, Message
+from mnemic.transfer.conversation_files import Broken, Conversation, Message
 from mnemic.transfer.conversations import mine
 
 

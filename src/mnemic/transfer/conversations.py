@@ -19,7 +19,7 @@ from mnemic.model.time import Moment
 from mnemic.storage.base import Progress
 from mnemic.storage.fingerprint import digest
 from mnemic.storage.queries import each_memory
-from mnemic.transfer.conversation_export import Broken, Conversation, Found
+from mnemic.transfer.conversation_files import Broken, Conversation, Found
 from mnemic.transfer.file_batch import FilePolicy
 from mnemic.transfer.importer import Importer
 from mnemic.transfer.pieces import FAMILY

@@ -14,8 +14,8 @@ from mnemic.errors import Invalid
 from mnemic.model.enums import Tier
 from mnemic.model.graph import Sketch, Triple
 from mnemic.storage.files import HELD
-from mnemic.transfer import claude_code, conversation_export, conversations, export_folder, markdown
-from mnemic.transfer.conversation_export import Conversation
+from mnemic.transfer import claude_code, conversation_files, conversations, downloaded_export, markdown
+from mnemic.transfer.conversation_files import Conversation
 from mnemic.transfer.file_batch import FilePolicy
 from mnemic.transfer.graph_batch import GraphPolicy, graph_records
 from mnemic.transfer.graph_file import Flaw, GraphRecord
@@ -109,10 +109,10 @@ def _claude_code(ctx: Context, source: ImportSource) -> Report:
     return import_records(ctx, cargo_source(ctx, cargo), source)
 
 
-def _conversations(ctx: Context, source: ImportSource, form: conversation_export.Form) -> Report:
+def _conversations(ctx: Context, source: ImportSource, form: conversation_files.Form) -> Report:
     """Import the conversations of an export whole, long ones in linked pieces; short ones are listed as errors."""
-    with export_folder.opened(source.path) as files:
-        found = list(conversation_export.read(form, files))
+    with downloaded_export.opened(source.path) as files:
+        found = list(conversation_files.read(form, files))
     mined = conversations.mine(
         ctx,
         found,
@@ -134,14 +134,14 @@ def _conversations(ctx: Context, source: ImportSource, form: conversation_export
     return done
 
 
-def _short(found: list[conversation_export.Found]) -> Iterator[str]:
+def _short(found: list[conversation_files.Found]) -> Iterator[str]:
     for talk in found:
         if isinstance(talk, Conversation) and len(talk.messages) < MIN_MESSAGES:
             yield f"{talk.title or talk.id}: has {len(talk.messages)} messages, fewer than {MIN_MESSAGES}"
 
 
 READERS: Mapping[str, Import] = {
-    **{form.value: partial(_conversations, form=form) for form in conversation_export.Form},
+    **{form.value: partial(_conversations, form=form) for form in conversation_files.Form},
     "markdown": _markdown,
     "claude-code": _claude_code,
 }

@@ -17,7 +17,7 @@ from mnemic.errors import Denied
 from mnemic.model.access import Quota
 from mnemic.model.time import HOUR
 from mnemic.transports.http.auth import Policy, check_start, is_loopback
-from mnemic.transports.http.logins import DELAY_SECONDS
+from mnemic.transports.http.failed_logins import DELAY_SECONDS
 
 LOCAL = Policy("127.0.0.1")
 LOCKED = Policy("127.0.0.1", "open sesame é")

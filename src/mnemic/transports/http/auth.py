@@ -18,7 +18,7 @@ from mnemic.core import access
 from mnemic.dialects.execution import guarded
 from mnemic.errors import Denied, Invalid, MnemicError
 from mnemic.transports.http.cookies import Cookies
-from mnemic.transports.http.logins import Logins
+from mnemic.transports.http.failed_logins import Logins
 from mnemic.transports.http.oauth import METADATA, BadToken, Issuer
 from mnemic.transports.http.pages import is_page
 from mnemic.transports.http.rate_limit import RateLimit

@@ -43,11 +43,11 @@ def mine(run: Run, /, path: Path, form: str, namespace: str | None, tier: str, *
     Each becomes one memory. What was imported before is known by its id and left as it is.
     """
     from mnemic.dialects.ai_memory import validation
-    from mnemic.transfer import conversation_export, conversations, export_folder
+    from mnemic.transfer import conversation_files, conversations, downloaded_export
 
     home = validation.namespace(namespace or run.flags.get("namespace") or f"{form}-export")
-    with export_folder.opened(path) as files:
-        found = list(conversation_export.read(conversation_export.Form(form), files))
+    with downloaded_export.opened(path) as files:
+        found = list(conversation_files.read(conversation_files.Form(form), files))
     with run.open() as app, progress("Mining") as advance:
         done = conversations.mine(
             app.ctx,

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.errors import Invalid
-from mnemic.transfer.conversation_export import Broken, Conversation, Form, Message, read
-from mnemic.transfer.export_folder import opened
+from mnemic.transfer.conversation_files import Broken, Conversation, Form, Message, read
+from mnemic.transfer.downloaded_export import opened
 
 CLAUDE = {
     "uuid": "c1",

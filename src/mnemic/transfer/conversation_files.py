@@ -18,7 +18,7 @@ import orjson
 from mnemic.errors import MnemicError
 from mnemic.model.time import LATEST, SECOND, Moment
 from mnemic.transfer.document_entry import CONTROL
-from mnemic.transfer.export_folder import Files
+from mnemic.transfer.downloaded_export import Files
 
 MILLISECONDS_FROM = 1e11
 """A larger number cannot be seconds: that would be the year 5138."""
