@@ -36,7 +36,7 @@ async def test_agent_remembers_and_recalls(memories):
     assert memories.list()[0].tags == ("pets",)
 
 
-async def test_agent_hears_that_nothing_is_known(memories):
+async def test_the_agent_is_answered_that_nothing_is_known(memories):
     agent = agent_that_calls(memories, ("recall", {"query": "vpn"}))
     assert "Nothing" in (await agent.run("hello")).output
 

@@ -46,7 +46,7 @@ def test_recall_finds_a_stored_memory(cli):
     assert full["uid"] == kept["uid"] and full["score"] > 0
 
 
-def test_a_contradiction_is_told_with_the_command_that_settles_it(cli):
+def test_a_contradiction_is_shown_with_the_command_that_settles_it(cli):
     cli("remember", "We deploy on Fridays")
     told = cli("remember", "We deploy on Mondays").out
     [command] = re.findall(r"mnemic (link .+)", told)

@@ -49,6 +49,6 @@ def test_copy_names_the_argument_that_is_wrong(cli, full):
     assert (cli.home / "notes.txt").read_text() == "hello"
 
 
-def test_a_password_is_neither_told_nor_kept(cli, full):
+def test_a_password_is_neither_shown_nor_kept(cli, full):
     told = cli("copy", "postgresql://someone:secret@127.0.0.1:1/x", "copy.db")
     assert told.code != 0 and "secret" not in told.err + told.out

@@ -77,7 +77,7 @@ def test_a_dry_run_tells_conflicts_with_both_versions_and_changes_nothing(two):
     assert two.json("sync", "remote.db", "--dry-run")["conflicts"] == []
 
 
-def test_a_deletion_against_an_edit_is_told_in_words(two):
+def test_a_deletion_against_an_edit_is_described_in_words(two):
     two("sync", "remote.db")
     two("forget", "1", "--reason", "moved away")
     two("revise", "Local one", "--tags", "kept", "--db", "remote.db")

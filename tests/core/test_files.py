@@ -68,7 +68,7 @@ def test_a_tilde_is_the_users_folder(confined, allowed, monkeypatch):
 
 
 @pytest.mark.parametrize("path", ["missing.txt", ".", "loop"])
-def test_what_cannot_be_read_is_told_without_its_place(confined, allowed, path):
+def test_what_cannot_be_read_is_reported_without_its_place(confined, allowed, path):
     (allowed / "loop").symlink_to(allowed / "loop")
     with pytest.raises(Invalid, match=r"^path: ") as told:
         readable(confined, allowed / path, "path")

@@ -107,7 +107,7 @@ def test_it_takes_no_path(ctx, tmp_path, name, tool, arguments):
     assert answer(dialect(name), wide, tool, given).error is None
 
 
-def test_it_is_not_told_whether_a_file_exists(ctx, tmp_path):
+def test_it_does_not_learn_whether_a_file_exists(ctx, tmp_path):
     wide = replace(ctx, roots=(tmp_path,)).limited_to(OPEN)
     (tmp_path / "there.jsonl").write_text("")
     said = [

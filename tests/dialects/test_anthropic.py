@@ -217,7 +217,7 @@ def test_an_unknown_tool_is_a_result(speak):
     assert answer.is_error and answer.text == "MCP error -32602: Tool nope not found"
 
 
-def test_a_token_that_may_only_read_is_told_so(known, ctx):
+def test_a_read_only_token_is_refused_with_the_reason(known, ctx):
     answer = DialectClient(ANTHROPIC, ctx.limited_to(Grant(None, can_write=False)))(
         "delete_entities", entityNames=["Anna"]
     )
@@ -244,7 +244,7 @@ def test_pages_of_the_graph(known):
         ({"after": "a\0b"}, "contains a NUL character at after"),
     ],
 )
-def test_a_page_that_cannot_be_is_told_what_is_wrong_with_it(speak, arguments, told):
+def test_an_invalid_page_is_refused_with_the_reason(speak, arguments, told):
     answer = speak("read_graph", **arguments)
     assert answer.is_error and answer.text.endswith(f"Invalid arguments for tool read_graph: {told}")
 

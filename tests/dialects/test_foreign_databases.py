@@ -61,7 +61,7 @@ def test_a_damaged_one_is_refused(tmp_path, system):
 
 
 @pytest.mark.parametrize("system", WRITERS)
-def test_whoever_opens_one_as_ours_hears_how_to_bring_it(tmp_path, system):
+def test_opening_one_as_ours_says_how_to_import_it(tmp_path, system):
     path = WRITERS[system](tmp_path / "their.db")
     before = fingerprint(tmp_path)
     with pytest.raises(StoreUnusable, match=rf"mnemic import --from {system} their\.db"):

@@ -226,7 +226,7 @@ def test_a_purge_that_is_taken_back_leaves_the_vector(path, file):
     assert file.read_bytes() == before
 
 
-def test_whoever_cannot_write_the_file_answers_all_the_same(path, monkeypatch):
+def test_a_file_that_cannot_be_written_does_not_stop_answers(path, monkeypatch):
     path.with_name(f"{path.name}{index.FOLDER}").write_text("in the way")
     assert answers(path) == exact(path, monkeypatch)
 

@@ -199,7 +199,7 @@ def test_two_models_find_together_and_each_compares_its_own_vectors(fresh):
     assert faults(store) == []
 
 
-def test_similarities_are_told_on_the_scale_of_the_question(fresh):
+def test_similarities_are_given_on_the_scale_of_the_question(fresh):
     store = fresh()
     store.use_models(EMBEDDER.name)
     [apple] = put(store, a_draft("red apple"))

@@ -41,7 +41,7 @@ def test_vectors_replaced_while_they_are_read_are_not_missed(pair, monkeypatch):
     assert [near.memory_id for near in found] == [apple.id]
 
 
-def test_whoever_is_second_to_embed_leaves_the_vectors_as_they_are(pair):
+def test_the_second_to_embed_leaves_the_vectors_as_they_are(pair):
     store, _ = pair
     put(store, a_draft("red apple"))
     [waiting] = store.read().pending(limit=5)

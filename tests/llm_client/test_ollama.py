@@ -199,7 +199,7 @@ def test_a_server_that_goes_away_is_noticed_by_the_next_question():
     assert not model.is_reachable()
 
 
-def test_a_secret_in_the_address_is_not_told(nowhere):
+def test_a_secret_in_the_address_is_not_shown(nowhere):
     with pytest.raises(Unavailable) as told:
         Ollama(nowhere.replace("//", "//me:secret@"), "m").ask("well?")
     assert "secret" not in str(told.value)

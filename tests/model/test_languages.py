@@ -40,7 +40,7 @@ SENTENCES = {
 @pytest.mark.parametrize(
     "language, sentence", [(language, one) for language, some in SENTENCES.items() for one in some]
 )
-def test_short_sentences_are_told_apart(language, sentence):
+def test_languages_of_short_sentences_are_distinguished(language, sentence):
     assert detect(sentence) == language
 
 

@@ -158,7 +158,7 @@ def test_what_the_rest_of_its_session_tells_of_the_question_lifts_a_memory(store
     assert park[ids[5]].terms["session_words"] == pytest.approx(beside), "whatever else was found"
 
 
-def test_nothing_is_gained_where_all_that_is_told_is_in_doubt(store):
+def test_nothing_is_gained_where_every_text_is_in_doubt(store):
     def work(tx):
         talk = session_called(tx, "global", "talk").id
         return tx.insert(a_draft("A heron at noon", session_id=talk, confidence=0.0), uid=f"{1:032x}").id

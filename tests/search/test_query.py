@@ -47,7 +47,7 @@ def test_a_time_counted_from_now_is_not_searched_for_unless_it_stands_alone(ques
     assert asked_words(question) == words
 
 
-def test_a_question_has_so_many_words_at_most():
+def test_words_of_a_question_are_limited():
     assert len(content_words(" ".join(f"w{number}" for number in range(1000)))) == MAX_TERMS
 
 

@@ -49,7 +49,7 @@ def test_a_purge_takes_companions_along(store, three):
     assert faults(store) == []
 
 
-def test_more_companions_than_a_page_are_all_told(store):
+def test_more_companions_than_a_page_are_all_read(store):
     numbers = [memory.id for memory in put(store, *(a_draft(f"text {n}") for n in range(40)))]
     together(store, *numbers)
     assert len({(a, b) for a, b, _ in store.read().companions()}) == 40 * 39 // 2

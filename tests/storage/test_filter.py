@@ -332,7 +332,7 @@ def test_the_nearest_are_the_nearest_of_those_that_pass(library, embedded, wante
         assert near.cosine == pytest.approx(expected[near.memory_id], abs=0.02)
 
 
-def test_similarities_are_told_for_those_that_have_vectors(library, embedded):
+def test_similarities_are_given_for_those_that_have_vectors(library, embedded):
     store, memories = library
     asked = embedding(EMBEDDER, "amber birch")
     told = queries.similarities(store.read(), asked, [memory.id for memory in memories] + [9999])

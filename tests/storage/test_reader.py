@@ -403,7 +403,7 @@ def traits(reader, *memory_ids):
     return reader.candidates(Ask(ids=memory_ids, has_traits=True)).rows
 
 
-def test_traits_are_told_of_those_there_are(store):
+def test_traits_are_given_for_those_that_exist(store):
     def work(tx):
         talk = session_called(tx, "global", "talk").id
         doubtful = tx.insert(a_draft("one", confidence=0.25, session_id=talk), uid=f"{1:032x}")
@@ -457,7 +457,7 @@ def test_the_opening_of_the_best_statement_is_read(store):
     assert opening(store.read(), 0) == ""
 
 
-def test_merits_are_told_of_those_there_are(store):
+def test_merits_are_given_for_those_that_exist(store):
     [one] = put(store, a_draft("one", priority=7, confidence=0.5, tier=Tier.MID))
     assert store.read().look([one.id, 99], Merit) == [Merit(one.id, 7, 0.5, 0, Tier.MID, START)]
 
@@ -514,7 +514,7 @@ def test_links_to_what_has_left_are_not_counted(store):
     assert count(store.read(), EdgeFilter(ends=Filter(states=LINKED), is_current=True)) == 0
 
 
-def test_sessions_are_numbered_told_and_changed(store):
+def test_sessions_are_numbered_listed_and_changed(store):
     def work(tx):
         plain = tx.insert_session(SessionDraft("work"))
         numbered = tx.insert_session(SessionDraft("home", id=40, topic="kites", metadata={"a": 1}))
@@ -586,7 +586,7 @@ def test_memories_are_looked_up_by_whole_uids_in_any_state(store):
     assert numbers(store.read(), []) == {}
 
 
-def test_uids_are_told_of_those_that_pass(store):
+def test_uids_are_given_for_those_that_pass(store):
     one, other, gone = put(store, a_draft("one"), a_draft("two", namespace="b"), a_draft("three"))
     change(store, gone, state=State.FORGOTTEN)
     numbers = [one.id, other.id, gone.id, 404]

@@ -86,7 +86,7 @@ def test_a_thread_sees_what_another_has_just_committed(store):
             assert memory_numbered(store.read(), memory.id) == memory
 
 
-def test_whoever_is_at_work_when_the_store_is_closed_is_told_so(store):
+def test_a_call_in_progress_when_the_store_is_closed_is_refused(store):
     put(store, *(a_draft(f"common words {number}") for number in range(200)))
     at_work = Barrier(9)
 

@@ -85,7 +85,7 @@ def test_a_long_conversation_that_grew_changes_its_last_pieces_alone(ctx, mined,
     assert len(ctx.store.read().edges(EdgeFilter(types=("continues",)))) == len(after) - 1
 
 
-def test_short_ones_are_skipped_and_broken_ones_told(mined, memories):
+def test_short_ones_are_skipped_and_broken_ones_reported(mined, memories):
     done = mined(talk("Hi", "Ho"), Broken("line 2", "not JSON"), talk(*LONG, id="c2"), talk(id="c3"))
     assert (done.total, done.imported, done.skipped, done.errors) == (4, 1, 2, ("line 2: not JSON",))
     assert len(memories()) == 1
@@ -117,7 +117,7 @@ def test_two_of_one_title_both_survive_and_other_memories_too(ctx, mined, memori
     assert {memory.title for memory in found} == {"Choosing a database"}
 
 
-def test_a_conversation_that_has_grown_brings_its_memory_up_to_date(ctx, mined, memories):
+def test_a_conversation_that_has_grown_updates_its_memory(ctx, mined, memories):
     mined(talk(*LONG, id="c2"), talk(*LONG))
     [number] = [memory.id for memory in memories().values() if memory.metadata["conversation_id"] == "c1"]
     write(
@@ -247,7 +247,7 @@ def test_a_conversation_that_was_purged_comes_back(ctx, mined, memories):
     assert (mined(talk(*LONG)).imported, len(memories())) == (1, 1)
 
 
-def test_what_cannot_be_stored_is_told_and_the_others_come(mined, memories):
+def test_what_cannot_be_stored_is_reported_and_the_others_are_imported(mined, memories):
     done = mined(talk("Null \0", *LONG, title="Not a text"), talk(*LONG, id="c2"))
     assert [error.partition(":")[0] for error in done.errors] == ["Not a text"]
     assert (done.imported, list(memories())) == (1, ["Choosing a database"])

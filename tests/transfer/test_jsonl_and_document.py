@@ -708,7 +708,7 @@ def test_an_entity_has_the_same_type_after_a_document(ctx, kind):
     assert memory_numbered(ctx.store.read(), 1).kind == kind
 
 
-def test_what_is_told_of_an_entry_can_be_written(ctx):
+def test_every_field_of_an_entry_can_be_written(ctx):
     [told] = import_json(ctx, {"memories": [{"content": "x", "title": "half \ud800"}]}).errors
     assert told == "half ?: title: is not valid Unicode"
 

@@ -377,7 +377,7 @@ def test_a_memory_of_lorekeeper_that_cannot_be_read_is_reported(ctx, tmp_path):
 # -- conversations
 
 
-def test_conversations_are_mined_and_short_ones_told(ctx, tmp_path):
+def test_conversations_are_mined_and_short_ones_reported(ctx, tmp_path):
     brief = {"uuid": "c2", "name": "Greeting", "chat_messages": CONVERSATION["chat_messages"][:1]}
     done = import_from(ctx, "claude", write(tmp_path / "f.json", [CONVERSATION, brief]))
     assert (done.imported, done.skipped, done.titles) == (1, 0, ["Choosing a database"])
@@ -581,7 +581,7 @@ def test_tags_that_are_no_texts_are_kept_as_metadata(ctx, tmp_path):
     )
 
 
-def test_front_matter_that_is_no_yaml_is_kept_as_text_and_told(ctx, tmp_path):
+def test_front_matter_that_is_no_yaml_is_kept_as_text_and_reported(ctx, tmp_path):
     write(tmp_path / "Good.md", "---\ntags: [a]\n---\nText")
     write(tmp_path / "Bad.md", "---\ntags: [a]\nuse: this: that\n---\n# Plan\nWords")
     for expected in (2, 0):

@@ -36,7 +36,7 @@ def test_an_error_of_ours_is_reported_in_the_dialects_words(ctx):
     assert outcome.rendered.is_error and outcome.rendered.text == "as you wished"
 
 
-def test_any_other_is_logged_and_told_as_internal(ctx, caplog):
+def test_any_other_is_logged_and_reported_as_internal(ctx, caplog):
     with caplog.at_level(logging.ERROR):
         outcome = answer(TOY, ctx, "crash", {})
     assert outcome.error and outcome.error.code == "internal"

@@ -148,7 +148,7 @@ def test_half_open_connections_do_not_block_others(ctx, monkeypatch):
             assert httpx.get(f"{url}/api/v1/health").status_code == 200
 
 
-def test_of_one_address_so_many_connections_are_kept(ctx, monkeypatch):
+def test_connections_of_one_address_are_limited(ctx, monkeypatch):
     monkeypatch.setattr(connections, "MAX_PER_ADDRESS", 5)
     with serving(ctx) as url, ExitStack() as wires:
         opened = [wires.enter_context(closing(connected(url))) for _ in range(8)]

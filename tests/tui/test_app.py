@@ -206,6 +206,6 @@ def test_what_cannot_be_done_is_reported_and_nothing_breaks(app):
     played(app, keys)
 
 
-def test_a_pipe_is_told_what_to_use_instead(cli):
+def test_a_pipe_gets_advice_on_what_to_use_instead(cli):
     done = cli("tui")
     assert done.code != 0 and "needs a terminal" in done.err

@@ -44,7 +44,7 @@ def test_equal_texts_are_one_group():
     assert grouped(np.array([[1, 0]] * 5, np.float32)) == [[0, 1, 2, 3, 4]]
 
 
-def test_topics_are_told_apart_by_meaning_and_named_by_their_words(model):
+def test_topics_are_separated_by_meaning_and_named_by_their_words(model):
     mixed = [text for three in zip(KITCHEN, TABLES, GOALS, strict=True) for text in three]
     topics = topics_of(mixed, model.embed(mixed), "Topic")
     assert [list(texts) for texts in topics.values()] == [KITCHEN, TABLES, GOALS]

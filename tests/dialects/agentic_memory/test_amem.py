@@ -88,7 +88,7 @@ def test_what_was_forgotten_here_does_not_come_back(ctx: Context, tmp_path: Path
     assert count(ctx.store.read()) == 2
 
 
-def test_progress_is_told_to_the_end(ctx: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_progress_is_reported_to_the_end(ctx: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(exporter, "BATCH", 2)
     told: list[tuple[int, int]] = []
     path = a_file(tmp_path / "a.amem")
@@ -221,7 +221,7 @@ def test_what_nothing_living_corrects_stays_here(ctx: Context, tmp_path: Path):
     assert [node.text for node in load(tmp_path / "out.amem").nodes] == ["The tap drips"]
 
 
-def test_what_is_too_large_is_cut_and_told(ctx: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_what_is_too_large_is_cut_and_reported(ctx: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     long = revise(ctx, kept(ctx, "é" * 30_000).id, Revision(append="ü" * 10_000))
     others = [kept(ctx, f"Other {n}") for n in range(3)]
     for other in others:

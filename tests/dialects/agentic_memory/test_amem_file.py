@@ -218,7 +218,7 @@ def test_what_a_file_cannot_hold_is_not_written(wrong: dict):
         amem_file.write(Brain((replace(node, **wrong),)))
 
 
-def test_links_need_their_ends_and_a_node_has_only_so_many():
+def test_links_need_their_ends_and_are_limited_by_node():
     nodes = tuple(Node(id=n, type="fact", text="x", created_at=WHEN) for n in range(2))
     link = FileLink(source=0, target=1, type="supports", created_at=WHEN)
     with pytest.raises(Invalid, match="not there"):

@@ -84,7 +84,7 @@ def test_stores_of_both_kinds_are_searched_together(confined: Context, folder: P
     assert [answer.member.label for answer in (ours, theirs)] == ["office", "garden"]
 
 
-def test_at_most_so_many_matches_come_from_each_store(confined: Context, folder: Path):
+def test_matches_from_each_store_are_limited(confined: Context, folder: Path):
     many = a_database(folder / "many.db", *(f"Kite number {n}" for n in range(9)))
     workspace = a_workspace(confined, many, many)
     assert [len(answer.hits) for answer in search(confined, workspace, "kite", 4)] == [4, 4]

@@ -175,7 +175,7 @@ def test_equal_contents_make_two_nodes_and_the_temporal_edge_is_counted(speak):
         ("session_end", "summary", {}),
     ],
 )
-def test_a_text_has_at_most_so_many_bytes(speak, tool, field, arguments):
+def test_a_text_is_limited_in_bytes(speak, tool, field, arguments):
     add(speak, "one")
     told = refused(speak, tool, **arguments, **{field: "é" * 32_769})
     assert told == f"Invalid params: {field} must not be longer than 65536 bytes, got 65538"

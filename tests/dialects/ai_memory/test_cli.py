@@ -145,7 +145,7 @@ def test_update_without_a_change_is_bad_usage(ai, keep):
 
 
 @pytest.mark.parametrize("words", [["get"], ["delete"], ["promote"], ["update", "-c", "x"], ["link", "1"]])
-def test_what_is_not_there_is_told_on_standard_error_and_ends_with_1(ai, keep, words):
+def test_a_missing_memory_is_reported_on_standard_error_with_exit_code_1(ai, keep, words):
     keep("One")
     done = ai(*words, NOWHERE)
     assert (done.code, done.out, done.err) == (1, "", f"not found: {NOWHERE}\n")

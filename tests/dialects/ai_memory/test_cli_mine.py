@@ -139,7 +139,7 @@ def test_broken_conversations_are_reported_and_the_rest_imported(cli, export):
     assert (facts["errors"], facts["problems"]) == (1, ["claude.jsonl, line 3: not JSON"])
 
 
-def test_what_is_told_of_a_broken_file_is_safe_for_a_terminal(cli):
+def test_errors_about_a_broken_file_are_safe_for_a_terminal(cli):
     name = "red\x1b[31m.json"
     (cli.home / name).write_text("{broken")
     assert "\x1b" not in cli("ai-memory", "mine", "-f", "claude", name).err

@@ -56,7 +56,7 @@ def test_links_that_have_ended_or_lead_to_what_is_not_seen_are_left_out(ctx):
     assert shown(ctx, one) == [[("used_in", one.uid, far.uid)]]
 
 
-def test_the_best_rated_links_come_first_and_only_so_many(ctx):
+def test_the_best_rated_links_come_first_up_to_the_limit(ctx):
     one = kept(ctx, "one")
     others = [kept(ctx, f"other {number}") for number in range(3)]
     edges = [link(ctx, one.id, other.id, "used_in") for other in others]

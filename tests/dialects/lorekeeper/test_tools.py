@@ -105,7 +105,7 @@ def test_a_hit_has_every_documented_key_even_where_it_is_null(speak):
     assert speak("lore_search", query="heron").structured["query"] == "heron"
 
 
-def test_the_usage_told_is_that_before_the_retrieval(speak, clock):
+def test_the_reply_shows_the_usage_before_the_retrieval(speak, clock):
     one = insert(speak, "Heron", "fishes")
     assert [fetch(speak, one)[0]["usage_count"] for _ in range(2)] == [0, 1]
     clock.advance(hours=1)

@@ -216,7 +216,7 @@ CREATE TRIGGER full_disk BEFORE INSERT ON mnemic.journal EXECUTE FUNCTION mnemic
 """
 
 
-def test_a_full_disk_is_told_and_leaves_nothing_half_written(server):
+def test_a_full_disk_is_reported_and_leaves_nothing_half_written(server):
     store = opened(server.create("memories"))
     put(store, a_draft("a heron"))
     server.execute(

@@ -250,7 +250,7 @@ def test_a_write_to_a_namespace_that_is_not_locked_leaves_nothing_and_begins_aga
         assert [change.sequence for change in store.read().journal()] != before or kind == "standard"
 
 
-def test_a_token_is_noted_without_any_lock_but_the_shared_one(ctx):
+def test_use_of_a_token_is_recorded_without_any_lock_but_the_shared_one(ctx):
     secret = create_token(ctx, TokenRequest(name="ann"))
     with Writing(ctx):
         note_use(ctx, secret)

@@ -62,7 +62,7 @@ def test_a_change_through_one_process_is_heard_of_in_another(fresh, never_polls)
     assert waiting.has_heard(other)
 
 
-def test_whoever_waits_begins_to_listen(fresh, never_polls):
+def test_a_wait_begins_to_listen(fresh, never_polls):
     store, other = fresh(), fresh()
     waiting = Waiting(store)
     assert store._listener.is_listening.wait(LONG)
@@ -105,7 +105,7 @@ def test_many_commits_make_few_notifications_and_none_is_left_out(fresh, monkeyp
     assert 1 <= len(told) <= 2
 
 
-def test_a_change_that_is_not_journaled_is_not_told(fresh):
+def test_a_change_that_is_not_journaled_is_not_announced(fresh):
     store = fresh()
     store.change(EVERYTHING, "x", "x", 1, lambda tx: tx.put_setting("a", "b"))
     assert store._announcer._thread is None

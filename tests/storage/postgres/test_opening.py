@@ -50,7 +50,7 @@ def test_a_wrong_address_user_database_or_server_is_named(engine):
     assert "does not answer" in refusal("postgresql://someone:secret@127.0.0.1:1/x", Unavailable)
 
 
-def test_a_password_is_never_told(engine):
+def test_a_password_is_never_shown(engine):
     assert "secret" not in refusal("postgresql://someone:secret@127.0.0.1:1/x", Unavailable)
 
 
@@ -84,7 +84,7 @@ def test_a_server_that_refuses_says_why_and_is_not_waited_for(engine):
         shutil.rmtree(server.folder, ignore_errors=True)
 
 
-def test_a_role_without_rights_is_told_which_it_lacks(url):
+def test_a_role_without_rights_is_refused_with_those_it_lacks(url):
     with psycopg.connect(url, user=SUPERUSER, autocommit=True) as owner:
         owner.execute("DROP ROLE IF EXISTS poor")
         owner.execute("CREATE ROLE poor LOGIN")
@@ -92,7 +92,7 @@ def test_a_role_without_rights_is_told_which_it_lacks(url):
     assert "lacks a right" in told and "permission denied" in told and "as the owner" in told
 
 
-def test_a_role_that_may_only_read_is_told_so(url):
+def test_a_role_that_may_only_read_is_refused_with_the_reason(url):
     opened(url).close()
     with psycopg.connect(url, user=SUPERUSER, autocommit=True) as owner:
         owner.execute("DROP ROLE IF EXISTS reading")

@@ -86,7 +86,7 @@ def test_the_index_finds_what_a_slow_transaction_commits_after_others(fresh):
     assert len(found(store, "kingfisher")) == 1 and len(found(store, "swallow")) == 1
 
 
-def test_whoever_waits_for_a_change_hears_of_one_in_another_process(fresh):
+def test_a_wait_ends_with_a_change_in_another_process(fresh):
     store, other = fresh(), fresh()
     before = store.newest()
     heard: list[object] = []

@@ -238,7 +238,7 @@ def test_indexes_are_used_under_a_policy(filled):
 # -- set-ups
 
 
-def test_a_superuser_is_told_that_the_second_lock_is_off(url):
+def test_a_superuser_is_warned_that_row_security_is_off(url):
     as_superuser = url.replace(f"{LOGIN}@", f"{SUPERUSER}@", 1)
     with closing(PostgresStore(as_superuser, open_index)) as store:
         fill(store)

@@ -57,7 +57,7 @@ def test_a_turn_that_is_taken_need_not_be_waited_for(two):
     one.release()
 
 
-def test_whoever_waits_too_long_goes_on_and_leaves_no_lock_behind(two, monkeypatch):
+def test_a_wait_that_is_too_long_ends_and_leaves_no_lock_behind(two, monkeypatch):
     monkeypatch.setattr(write_lock, "QUEUE_SECONDS", 0.1)
     one, other = two
     with one, other:

@@ -273,7 +273,7 @@ def test_rotated_token_opens_with_the_new_secret_alone(ctx):
         assert [stats(url, one).status_code for one in (old, new)] == [401, 200]
 
 
-def test_use_of_a_token_is_noted_and_its_name_is_the_actor(ctx):
+def test_use_of_a_token_is_recorded_and_its_name_is_the_actor(ctx):
     secret = create_token(ctx, TokenRequest(name="laptop"))
     with serving(ctx) as url:
         httpx.post(

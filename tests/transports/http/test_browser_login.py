@@ -61,7 +61,7 @@ def test_log_out_ends_it_on_the_server_too(browser):
     assert browser.get("/whoami").status_code == 401
 
 
-def test_a_limited_token_is_told_its_limits(ctx, browser):
+def test_a_limited_token_learns_its_limits(ctx, browser):
     browser.post(
         "/login",
         json={

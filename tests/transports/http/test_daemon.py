@@ -230,7 +230,7 @@ def test_endpoints_are_no_tools_and_take_arguments_from_everywhere(web):
     assert "add" not in {tool["name"] for tool in web.get("/tools").json()["tools"]}
 
 
-def test_who_comes_with_another_method_is_told_of_all_there_are(web):
+def test_another_method_is_refused_with_those_allowed(web):
     refused = web.delete("/add/all")
     assert (refused.status_code, refused.json()["code"]) == (405, "NOT_ALLOWED")
     assert {name.strip() for name in refused.headers["allow"].split(",")} == {"GET", "HEAD", "PUT"}

@@ -32,7 +32,7 @@ def ask(ctx, text, *namespaces):
     recall(ctx, Query(text=text, now=ctx.now(), filter=Filter(namespaces=namespaces or None)))
 
 
-def test_changes_and_recalls_are_told(ctx):
+def test_changes_and_recalls_are_streamed(ctx):
     kept(ctx, "Known before")
     with serving(ctx, LOCAL) as url, httpx.stream("GET", f"{url}/api/v1/live", timeout=20) as response:
         assert response.headers["content-type"].startswith("text/event-stream")
@@ -47,7 +47,7 @@ def test_changes_and_recalls_are_told(ctx):
         assert (name, entry["actor"], entry["query"]) == ("recall", "claude", "when is tea?")
 
 
-def test_a_limited_token_is_told_of_its_namespaces(ctx):
+def test_a_limited_token_gets_events_of_its_namespaces(ctx):
     token = create_token(ctx, TokenRequest(name="limited", namespaces=("ours",), can_write=False))
     headers = {"Authorization": f"Bearer {token}"}
     with (

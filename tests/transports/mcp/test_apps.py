@@ -37,7 +37,7 @@ def metas(tools: list[dict[str, Any]]) -> dict[str, Any]:
     return {tool["name"]: tool["_meta"]["ui"] for tool in tools if "_meta" in tool}
 
 
-def test_other_clients_are_told_nothing_of_apps(ctx):
+def test_other_clients_see_no_apps(ctx):
     tools, resources = over_lines(ctx, {"roots": {}}, "tools/list", "resources/list")
     assert [tool["name"] for tool in tools["tools"]] == list(MNEMIC.core)
     assert "_meta" not in json.dumps([tools, resources]) and "ui://" not in json.dumps([tools, resources])

@@ -90,7 +90,7 @@ def marked(id: int | str, **params: Any) -> dict[str, Any]:
 # -- after a handshake
 
 
-def test_a_session_is_told_of_what_changes_here_and_elsewhere(url, ctx, fresh):
+def test_a_session_is_notified_of_changes_here_and_elsewhere(url, ctx, fresh):
     client = subscribed(url)
     with stream(url, client) as lines:
         entity = {"name": "Anna", "entityType": "person", "observations": []}
@@ -117,7 +117,7 @@ def test_what_changed_before_the_stream_was_opened_is_reported(url, ctx):
         assert message(lines) == UPDATED
 
 
-def test_who_unsubscribed_or_deleted_the_session_is_told_nothing(url, ctx, monkeypatch):
+def test_nothing_is_sent_after_unsubscribing_or_deleting_the_session(url, ctx, monkeypatch):
     monkeypatch.setattr(sse, "ALIVE_SECONDS", 1.5)
     quiet, ended = subscribed(url), subscribed(url)
     with stream(url, quiet) as lines, stream(url, ended) as rest:
@@ -177,7 +177,7 @@ def test_a_dialect_without_anything_live_offers_no_stream(url):
 # -- in the 2026 revision
 
 
-def test_a_listener_is_acknowledged_told_and_released_when_the_daemon_ends(ctx):
+def test_a_listener_is_acknowledged_notified_and_released_when_the_daemon_ends(ctx):
     with contextlib.ExitStack() as daemon:
         where = daemon.enter_context(serving(ctx, dialects=SPOKEN))
         with listen(f"{where}/mcp/anthropic", [GRAPH, "memory://nothing"], id="a-1") as answer:
@@ -193,7 +193,7 @@ def test_a_listener_is_acknowledged_told_and_released_when_the_daemon_ends(ctx):
             assert list(lines) == []
 
 
-def test_a_listener_who_asks_for_nothing_we_have_is_told_so(url):
+def test_a_listener_that_asks_for_nothing_we_have_is_refused(url):
     with listen(url, []) as answer:
         lines = (line for line in answer.iter_lines() if line)
         assert message(lines)["params"] == marked(7, notifications={})
@@ -254,7 +254,7 @@ def test_the_sdks_client_listens_in_the_2026_revision(url, tmp_path, where):
 # -- over lines
 
 
-def test_over_lines_a_listener_is_told_until_it_cancels(tmp_path):
+def test_over_lines_a_listener_is_notified_until_it_cancels(tmp_path):
     with Process(tmp_path, "-m", "mnemic", "mcp", "--dialect", "anthropic") as server:
         asked = {"_meta": ENVELOPE, "notifications": {"resourceSubscriptions": [GRAPH]}}
         for id in (1, 2):
@@ -303,7 +303,7 @@ def locked(ctx) -> Iterator[str]:
         yield f"{where}/mcp/anthropic"
 
 
-def test_a_token_is_told_of_its_own_namespaces_alone(locked, ctx, monkeypatch):
+def test_a_token_is_notified_of_its_own_namespaces_alone(locked, ctx, monkeypatch):
     monkeypatch.setattr(sse, "ALIVE_SECONDS", 1.5)
     secret = access.create_token(
         ctx, access.TokenRequest(name="guest", namespaces=("work",), can_write=False)

@@ -208,7 +208,7 @@ def test_nothing_but_json_rpc_is_ever_on_standard_output(toy):
     assert all(word in error for word in (b"printed", b"written", b"raw", b"child"))
 
 
-def test_a_crash_is_logged_and_not_told(toy):
+def test_a_crash_is_logged_and_not_shown(toy):
     result = toy.ask("tools/call", {"name": "crash"})["result"]
     assert result == {"content": [{"type": "text", "text": "internal error"}], "isError": True}
     _, error = toy.process.communicate()

@@ -55,14 +55,14 @@ def test_a_store_that_cannot_be_asked_has_nothing_to_tell_and_that_is_logged_onc
     assert [record.getMessage() for record in caplog.records] == ["subscriptions: The database is busy"] * 2
 
 
-def test_what_was_before_is_not_told(store, watched, told):
+def test_earlier_changes_are_not_sent(store, watched, told):
     put(store, a_draft("one"))
     watched.add("a://one")
     watched.look()
     assert told == []
 
 
-def test_each_address_is_told_until_it_is_removed(store, watched, told):
+def test_each_address_is_notified_until_it_is_removed(store, watched, told):
     for address in ("b://two", "a://one", "a://one"):
         watched.add(address)
     put(store, a_draft("one"))
@@ -75,7 +75,7 @@ def test_each_address_is_told_until_it_is_removed(store, watched, told):
     assert told[2:] == ["b://two"]
 
 
-def test_what_changed_while_nothing_was_subscribed_is_not_told(store, watched, told):
+def test_changes_while_nothing_was_subscribed_are_not_sent(store, watched, told):
     watched.add("a://one")
     watched.remove("a://one")
     put(store, a_draft("one"))
@@ -84,7 +84,7 @@ def test_what_changed_while_nothing_was_subscribed_is_not_told(store, watched, t
     assert told == []
 
 
-def test_what_another_opens_and_changes_is_told_without_being_asked(store, fresh, monkeypatch):
+def test_changes_by_another_process_are_sent_without_being_asked(store, fresh, monkeypatch):
     monkeypatch.setattr(subscriptions, "PATIENCE_SECONDS", 0.01)
     told: SimpleQueue[str] = SimpleQueue()
     made = Subscriptions(store, lambda message: told.put(message["params"]["uri"]))

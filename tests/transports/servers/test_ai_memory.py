@@ -21,7 +21,7 @@ def server(tmp_path):
         yield process
 
 
-def test_a_client_hears_who_it_is_and_speaks_of_memories(server):
+def test_the_handshake_names_the_server_and_speaks_of_memories(server):
     assert server.hello["serverInfo"]["name"] == "ai-memory"
     assert server.hello["protocolVersion"] == "2024-11-05"
     assert set(server.hello["capabilities"]) == {"prompts", "tools"}

@@ -108,7 +108,7 @@ def test_the_command_line_calls_it(cli):
     assert cli("call", "all", "nope", "{}").code != 0
 
 
-def test_a_client_can_be_told_to_speak_it(cli):
+def test_a_client_can_be_configured_to_use_it(cli):
     assert cli.json("install", "cursor", "--dialect", "all")["changed"] is True
     entry = json.loads((cli.home / ".cursor" / "mcp.json").read_text())["mcpServers"]["mnemic"]
     assert entry["args"][:3] == ["mcp", "--dialect", "all"]

@@ -122,7 +122,7 @@ def test_a_change_by_another_process_is_reported(subscribed, tmp_path):
     assert json.loads(told)["entities"] == [ANNA]
 
 
-def test_what_changes_nothing_is_not_told(subscribed):
+def test_a_call_that_changes_nothing_notifies_nobody(subscribed):
     create(subscribed, ANNA)
     while says(subscribed, 2):
         pass
@@ -132,7 +132,7 @@ def test_what_changes_nothing_is_not_told(subscribed):
     assert says(subscribed, 2) is None
 
 
-def test_nothing_is_told_after_unsubscribing(subscribed):
+def test_nothing_is_sent_after_unsubscribing(subscribed):
     assert subscribed.ask("resources/unsubscribe", GRAPH)["result"] == {}
     assert [said.get("id") for said in create(subscribed, ANNA)] == [5]
     assert says(subscribed, 2) is None
