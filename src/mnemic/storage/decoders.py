@@ -1,4 +1,4 @@
-"""Rows of all engines as values of the model."""
+"""Rows of all engines as values of the model, and tokens as rows."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from mnemic.model.access import Grant, Quota, Token
 from mnemic.model.enums import State, Tier
 from mnemic.model.graph import Edge
 from mnemic.model.memory import FIELDS, Memory, Statement
@@ -73,3 +74,25 @@ def session_of(row: Row) -> Session:
     """A row of SESSION_FIELDS as a Session."""
     values = dict(zip(SESSION_FIELDS, row, strict=True))
     return Session(**{**values, "metadata": DECODERS["metadata"](values["metadata"])})
+
+
+def token_of(row: Row) -> Token:
+    """A row of `token` without its hash."""
+    name, spaces, can_write, memories, size, requests, created_at, expires_at, used_at = row
+    namespaces = None if spaces is None else tuple(orjson.loads(spaces))
+    return Token(
+        name=name,
+        grant=Grant(namespaces, bool(can_write), Quota(memories, size, requests)),
+        created_at=created_at,
+        expires_at=expires_at,
+        used_at=used_at,
+    )
+
+
+def token_values(token: Token, token_hash: bytes) -> tuple[object, ...]:
+    """A row of `token`."""
+    grant, quota = token.grant, token.grant.quota
+    spaces = None if grant.namespaces is None else orjson.dumps(grant.namespaces).decode()
+    bounds = (quota.memories, quota.bytes, quota.requests_per_minute)
+    times = (token.created_at, token.expires_at, token.used_at)
+    return token.name, token_hash, spaces, grant.can_write, *bounds, *times

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter, deque
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from operator import xor
+from itertools import groupby, islice
+from operator import itemgetter, xor
 from zlib import crc32
 
 from mnemic.storage.tokenizer import WORD_BYTES, words
 
 MARKS = 3
+COMPARED_WITH = 5
+"""Memories before it, sharing a mark, that each memory is paired with: a mark may be that of thousands."""
 LONG, ENOUGH_LONG = 6, 6
 """A word of LONG bytes says more than a shorter one; a text with ENOUGH_LONG of them is known by these alone."""
 
@@ -42,3 +47,33 @@ def digest(text: str) -> int:
     form = text.lower() if str.isascii(text) else unicodedata.normalize("NFKC", text).casefold()
     plain = " ".join(form.split())
     return int.from_bytes(hashlib.blake2b(plain.encode(), digest_size=8).digest(), signed=True)
+
+
+def sharing_most(found: Sequence[tuple[int, int]], count: int, limit: int) -> list[int]:
+    """The memories that share most marks with a text of *count* marks; *found* holds a mark and a memory each.
+
+    Of each mark at most *limit* memories were found, the newest. A mark that so many share is weak: it never counts
+    alone if the text has others.
+    """
+    often = Counter(mark for mark, _ in found)
+    shared = Counter(memory_id for _, memory_id in found)
+    telling = {memory_id for mark, memory_id in found if often[mark] < limit or count < MARKS}
+    likely = (memory_id for memory_id, marks in shared.most_common() if marks > 1 or memory_id in telling)
+    return list(islice(likely, limit))
+
+
+def pairs_sharing(marked: Iterable[tuple[int, object, int]], limit: int) -> list[tuple[int, int]]:
+    """Up to *limit* pairs of memories of one namespace that share a mark, the smaller number first.
+
+    *marked* holds a mark, a namespace and a memory each, by mark.
+    """
+    found: dict[tuple[int, int], None] = {}
+    for _, sharing in groupby(marked, key=itemgetter(0)):
+        before: dict[object, deque[int]] = {}
+        for _, namespace, number in sharing:
+            earlier = before.setdefault(namespace, deque(maxlen=COMPARED_WITH))
+            found |= {(min(one, number), max(one, number)): None for one in earlier}
+            earlier.append(number)
+        if len(found) >= limit:
+            break
+    return list(islice(found, limit))

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
-
-import orjson
 
 from mnemic.model.enums import State
 from mnemic.model.filter import Filter
 from mnemic.model.memory import Memory
-from mnemic.storage.change_fields import JOURNALED, NO_FIELDS
+from mnemic.storage.journal_check import edge_faults, first_phrase, memory_faults, replayed
 from mnemic.storage.postgres import edges, memories, words
 from mnemic.storage.postgres.connection import Executor
 from mnemic.storage.postgres.rows import row, rows, value
-from mnemic.storage.tokenizer import normalized
 
 UNINDEXED = """
 SELECT count(*) FROM memory m WHERE m.state = 'living' AND NOT EXISTS (
@@ -88,61 +84,15 @@ def _words(db: Executor) -> Iterator[str]:
 
 
 def _is_found(db: Executor, memory: Memory) -> bool:
-    tokens = words.tokens(_first_phrase(memory))
+    tokens = words.tokens(first_phrase(memory))
     return not tokens or row(db, FOUND, (tokens, memory.id)) is not None
-
-
-def _first_phrase(memory: Memory) -> str:
-    """The first token of the body, or of the title if there is none, as indexed."""
-    return next(iter(normalized(memory.content or memory.title).split()), "")
 
 
 def _journal(db: Executor) -> Iterator[str]:
     """The journal, replayed, must give the rows there are."""
-    replayed = _replayed(db, "memory")
-    seen = 0
-    for memory in memories.walk(db, Filter(states=frozenset(State))):
-        logged = replayed.get(memory.id)
-        seen += logged is not None
-        if logged is None:
-            yield f"memory {memory.id} is not in the journal"
-        elif [s.id for s in memory.statements] != logged.get("statements", []) or not _agrees(memory, logged):
-            yield f"memory {memory.id} differs from what the journal says of it"
-    if seen != len(replayed):
-        yield f"{len(replayed) - seen} memories of the journal are missing"
+    logged = replayed(rows(db, JOURNAL, ("memory",)))
+    return memory_faults(memories.walk(db, Filter(states=frozenset(State))), logged)
 
 
 def _edges(db: Executor) -> Iterator[str]:
-    replayed = _replayed(db, "edge")
-    for number, *values in rows(db, EDGES):
-        logged = replayed.pop(number, {})
-        if any(logged.get(name) != value for name, value in zip(edges.COLUMNS[1:], values, strict=True)):
-            yield f"link {number} differs from what the journal says of it"
-    if replayed:
-        yield f"{len(replayed)} links of the journal are missing"
-
-
-def _replayed(db: Executor, subject: str) -> dict[int, dict[str, Any]]:
-    """Each thing of this kind as the journal leaves it; what was purged is not there."""
-    replayed: dict[int, dict[str, Any]] = {}
-    for number, after in rows(db, JOURNAL, (subject,)):
-        if after is None:
-            replayed.pop(number, None)
-        else:
-            replayed.setdefault(number, {}).update(orjson.loads(after))
-    return replayed
-
-
-def _agrees(memory: Memory, logged: dict[str, Any]) -> bool:
-    """Whether each field has its last journaled value; without one, the value at creation."""
-    expected = {name: logged.get(name, FROM_BIRTH[name]) for name in JOURNALED}
-    return expected == _plain({name: getattr(memory, name) for name in JOURNALED})
-
-
-def _plain(fields: dict[str, Any]) -> dict[str, Any]:
-    """*fields* as the journal has them."""
-    plain: dict[str, Any] = orjson.loads(orjson.dumps(fields, default=dict))
-    return plain
-
-
-FROM_BIRTH = _plain({name: NO_FIELDS[name] for name in JOURNALED})
+    return edge_faults(rows(db, EDGES), replayed(rows(db, JOURNAL, ("edge",))))

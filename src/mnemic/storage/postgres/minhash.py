@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
 from dataclasses import replace
-from itertools import groupby, islice
-from operator import itemgetter
 
 from mnemic.model.filter import Filter
 from mnemic.model.memory import Memory
@@ -33,8 +30,6 @@ JOIN memory m ON m.namespace_id = k.namespace_id AND m.id = k.memory_id
 WHERE {conditions}
 ORDER BY k.number, k.memory_id
 """
-COMPARED_WITH = 5
-"""Memories before it, sharing a mark, that each memory is paired with: a mark may be that of thousands."""
 
 
 def of(memory: Memory, namespace_id: int) -> list[tuple[int, int, int]]:
@@ -56,7 +51,7 @@ def take_out(db: Executor, memory: Memory, namespace_id: int) -> None:
 def alike(db: Executor, body: str, wanted: Filter, limit: int, space: int | None) -> list[int]:
     """The memories that share most marks with *body*; if *wanted* names one namespace, that is *space*.
 
-    A signature that many share is weak: only its newest holders count, and never alone if the text has others.
+    Of each mark only its newest holders count.
     """
     ours = list(fingerprint.marks(body))
     if not ours:
@@ -67,26 +62,10 @@ def alike(db: Executor, body: str, wanted: Filter, limit: int, space: int | None
     values |= {f"mark{place}": mark for place, mark in enumerate(ours)}
     sql = SHARING.format(conditions=conditions, marks=marks, limit=int(limit), place=place)
     found = rows(db, sql, values)
-    if not found:
-        return []
-    often = Counter(mark for mark, _ in found)
-    shared = Counter(memory_id for _, memory_id in found)
-    telling = {memory_id for mark, memory_id in found if often[mark] < limit or len(ours) < fingerprint.MARKS}
-    likely = (memory_id for memory_id, count in shared.most_common() if count > 1 or memory_id in telling)
-    return list(islice(likely, limit))
+    return fingerprint.sharing_most(found, len(ours), limit)
 
 
 def pairs(db: Executor, wanted: Filter, limit: int) -> list[tuple[int, int]]:
     """Up to *limit* pairs of memories of one namespace that share a mark, the smaller number first."""
     conditions, values = where(wanted)
-    found: dict[tuple[int, int], None] = {}
-    marked = rows(db, IN_ORDER.format(conditions=conditions), values)
-    for _, sharing in groupby(marked, key=itemgetter(0)):
-        before: dict[int, deque[int]] = {}
-        for _, namespace, number in sharing:
-            earlier = before.setdefault(namespace, deque(maxlen=COMPARED_WITH))
-            found |= {(min(one, number), max(one, number)): None for one in earlier}
-            earlier.append(number)
-        if len(found) >= limit:
-            break
-    return list(islice(found, limit))
+    return fingerprint.pairs_sharing(rows(db, IN_ORDER.format(conditions=conditions), values), limit)

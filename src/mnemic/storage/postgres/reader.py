@@ -34,6 +34,7 @@ from mnemic.storage.base import (
     Companionship,
     Pending,
 )
+from mnemic.storage.decoders import token_of
 from mnemic.storage.postgres import (
     claims,
     cooccurrence,
@@ -305,8 +306,8 @@ class PostgresReader(SearchReader):
     def tokens(self, token_hash: bytes | None = None) -> list[Token]:
         """The access tokens by name, or the one with this hash."""
         if token_hash is None:
-            return [tokens.decode(one) for one in rows(self._db, tokens.ALL)]
-        return [tokens.decode(one) for one in rows(self._db, tokens.BY_HASH, (token_hash,))]
+            return [token_of(one) for one in rows(self._db, tokens.ALL)]
+        return [token_of(one) for one in rows(self._db, tokens.BY_HASH, (token_hash,))]
 
 
 def _reversed(term: str) -> str:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
 from collections.abc import Iterable
 from functools import cache
-from itertools import groupby, islice, zip_longest
-from operator import itemgetter
+from itertools import zip_longest
 
 import apsw
 
@@ -35,8 +33,6 @@ SELECT k.number, m.namespace, k.memory_id FROM mark k CROSS JOIN memory m ON m.i
 WHERE {conditions}
 ORDER BY k.number
 """
-COMPARED_WITH = 5
-"""Memories before it, sharing a mark, that each memory is paired with: a mark may be that of thousands."""
 NAMES = tuple(f"mark{place}" for place in range(fingerprint.MARKS))
 
 
@@ -64,20 +60,14 @@ def take_out(connection: apsw.Connection, memory: Memory) -> None:
 def alike(connection: apsw.Connection, body: str, wanted: Filter, limit: int) -> list[int]:
     """The memories that share most marks with *body*.
 
-    A signature that many share is weak: only its newest holders count, and never alone if the text has others.
+    Of each mark only its newest holders count.
     """
     conditions, values = where(wanted)
     ours = fingerprint.marks(body)
     # A text of few words has fewer marks: the others are NULL, and found nowhere.
     values |= {**dict(zip_longest(NAMES, ours)), "limit": limit}
     found = rows(connection, _sharing(conditions), values)
-    if not found:
-        return []
-    often = Counter(mark for mark, _ in found)
-    shared = Counter(memory_id for _, memory_id in found)
-    telling = {memory_id for mark, memory_id in found if often[mark] < limit or len(ours) < fingerprint.MARKS}
-    likely = (memory_id for memory_id, count in shared.most_common() if count > 1 or memory_id in telling)
-    return list(islice(likely, limit))
+    return fingerprint.sharing_most(found, len(ours), limit)
 
 
 @cache  # a text made anew is hashed anew, to find the statement that was prepared for it
@@ -89,14 +79,5 @@ def _sharing(conditions: str) -> str:
 def pairs(connection: apsw.Connection, wanted: Filter, limit: int) -> list[tuple[int, int]]:
     """Up to *limit* pairs of memories of one namespace that share a mark, the smaller number first."""
     conditions, values = where(wanted)
-    found: dict[tuple[int, int], None] = {}
     marked = connection.execute(IN_ORDER.format(conditions=conditions), values)
-    for _, sharing in groupby(marked, key=itemgetter(0)):
-        before: dict[int, deque[int]] = {}
-        for _, namespace, number in sharing:
-            earlier = before.setdefault(namespace, deque(maxlen=COMPARED_WITH))
-            found |= {(min(one, number), max(one, number)): None for one in earlier}
-            earlier.append(number)
-        if len(found) >= limit:
-            break
-    return list(islice(found, limit))
+    return fingerprint.pairs_sharing(marked, limit)

@@ -33,6 +33,7 @@ from mnemic.storage.base import (
     Companionship,
     Pending,
 )
+from mnemic.storage.decoders import token_of
 from mnemic.storage.sqlite import (
     claims,
     cooccurrence,
@@ -346,7 +347,7 @@ class SqliteReader(SearchReader):
     def tokens(self, token_hash: bytes | None = None) -> list[Token]:
         """The access tokens, by name; or the one with this hash."""
         asked = (tokens.ALL, ()) if token_hash is None else (tokens.BY_HASH, (token_hash,))
-        return [tokens.decode(one) for one in rows(self._db, *asked)]
+        return [token_of(one) for one in rows(self._db, *asked)]
 
 
 def _sorting(order: Order, is_reversed: bool) -> str:

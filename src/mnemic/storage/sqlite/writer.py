@@ -38,6 +38,7 @@ from mnemic.storage.change_fields import (
     kept_and_added,
     of_session,
 )
+from mnemic.storage.decoders import token_values
 from mnemic.storage.engine_errors import busy
 from mnemic.storage.queries import unused_session_name
 from mnemic.storage.sqlite import (
@@ -632,7 +633,7 @@ class SqliteWriter(SqliteReader):
 
     def put_token(self, token: Token, token_hash: bytes) -> None:
         """Keep a token under its name, in place of an earlier one of that name. Not part of the journal."""
-        self._db.execute(tokens.UPSERT, tokens.encode(token, token_hash))
+        self._db.execute(tokens.UPSERT, token_values(token, token_hash))
 
     def delete_token(self, name: str) -> bool:
         """Delete the token called *name*; False if there is none."""
