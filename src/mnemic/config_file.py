@@ -81,7 +81,7 @@ def put_list(key: str, added: Sequence[str], keeps: Callable[[str], bool]) -> li
 
 
 def place(toml: Any, text: str, key: str) -> tuple[str, ...]:
-    """Where *key* stands in the file: at the top, unless its table has it."""
+    """The place of *key* in the file: at the top, unless its table has it."""
     lives = toml.read(text).get(TTL)
     return (TTL, key) if isinstance(lives, dict) and key in lives else (key,)
 

@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 def _taken(cls: Callable[..., T], source: object, /, **given: object) -> T:
-    """A *cls* of what is *given* and of the fields of the same names in *source*, each in the form *cls* has it in."""
+    """A *cls* with the values *given*, and for its other fields those of the same names in *source*."""
     known = ((name, form) for name, form in _forms(cls) if name not in given)
     return cls(**given, **{name: _formed(getattr(source, name), form) for name, form in known})
 

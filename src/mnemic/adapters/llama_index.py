@@ -1,4 +1,4 @@
-"""A LlamaIndex memory block: what leaves the short-term memory is stored, what is relevant to the chat is recalled."""
+"""A LlamaIndex memory block: stores what leaves the short-term memory, recalls what is relevant to the chat."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Analytics: how the store grows, what is recalled, what is asked in vain, and which memories are of use."""
+"""Analytics: how the store grows, recalls, questions without an answer, and the memories used most and least."""
 
 from __future__ import annotations
 

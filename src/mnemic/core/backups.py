@@ -1,4 +1,4 @@
-"""Backups of the database in one folder: made, listed, and gone back to while the store is in use."""
+"""Backups of the database in one folder: make, list and restore them while others use the store."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ def remember(ctx: Context, notes: Sequence[Note], *, force: bool = False) -> Rem
 
 
 def _look_up(reader: Reader, ctx: Context, notes: Sequence[Note], *, force: bool) -> None:
-    """What is asked about *notes* before the first of them is stored."""
+    """The look-ups for *notes* before the first of them is stored."""
     if len(notes) > 1:
         _unheard(reader, [note.text for note in notes])
     else:

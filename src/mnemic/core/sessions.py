@@ -199,7 +199,7 @@ def _unfinished(reader: Reader, ctx: Context) -> Session | None:
 
 
 def end_open(ctx: Context, number: int | None = None, summary: str | None = None) -> Ended:
-    """End the session that `enter` finds, and write what came of it as an episode. NotFound if none is open."""
+    """End the session that `enter` finds, and write its outcome as an episode. NotFound if none is open."""
     session = enter(ctx, number)
     if session is None:
         raise NotFound("No session is open; start one")
@@ -238,7 +238,7 @@ def change_within(
 def end(
     ctx: Context, number: int | None = None, *, summary: str | None = None, episode: bool = True
 ) -> Ended:
-    """End a session, this caller's own unless another is named, and write what came of it as an episode.
+    """End a session, this caller's own unless another is named, and write its outcome as an episode.
 
     Everything the session holds becomes part of the episode, corrected memories too. A session that has ended before
     keeps its episode, which takes in what has come since, unless there is something else to say of it. NotFound if

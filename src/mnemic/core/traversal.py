@@ -1,4 +1,4 @@
-"""Walks along links, breadth first: what is near a memory, and the shortest path between two.
+"""Breadth-first search along links: neighbours of a memory, and the shortest path between two.
 
 Each step reads the links of a whole frontier at once and the memories are read once at the end, so the cost depends on
 the result, not on the size of the store.

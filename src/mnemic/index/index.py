@@ -198,7 +198,7 @@ class Index:
         return matrix.unmapped > max(UNMAPPED, int(UNMAPPED_SHARE * matrix.living))
 
     def _is_overdue(self, matrix: Matrix) -> bool:
-        """Whether so many rows are missing that even a short command should write the file."""
+        """Whether enough rows are missing that even a short command should write the file."""
         return self._is_unsaved(matrix) and matrix.unmapped > OVERDUE * UNMAPPED_SHARE * matrix.living
 
     def load_matrix(self, source: Source, model: Model, position: Extent) -> Matrix:

@@ -85,7 +85,7 @@ def read_words(vocabulary: Vocabulary, text: str) -> QueryWords:
 
 @dataclass(frozen=True, slots=True)
 class NativeRanking:
-    """Meaning and words blended, weighed by confidence, seen together with what was said around it and when.
+    """The native ranking: meaning and words blended, weighed by confidence, session neighbours and recency.
 
     A rule or a preference gains, since it bears on more than its words show. A memory that belongs to a session gains
     from the better of the ones right before and after it, from the best of its session, and from how much of what is

@@ -216,14 +216,14 @@ class Reader(Protocol):
     def journal(
         self, wanted: ChangeFilter = ANY_CHANGE, *, limit: int | None = None, newest_first: bool = False
     ) -> Iterator[Change]:
-        """The changes that pass, in order of position, with statements given as texts: all that can be seen.
+        """The visible changes that pass, in order of position, with statements as texts.
 
-        A change that is still being committed may come to stand before some of these. A follower of the journal
+        A change that is still being committed may get a position before some of these. A follower of the journal
         asks for `changes`.
         """
 
     def changes(self, after: Position, *, limit: int | None = None) -> Iterator[Change]:
-        """The first *limit* settled changes after *after*, in order: none will ever come to stand between them.
+        """The first *limit* settled changes after *after*, in order: none will ever get a position between them.
 
         A follower that goes on from the last one misses nothing.
         """
@@ -244,7 +244,7 @@ class Reader(Protocol):
     def backlog(self, wanted: Filter = ..., *, looked_at: int | None = None) -> int:
         """How many statements of memories that pass wait for their vectors.
 
-        With *looked_at*, of a longer queue only the newest so many are looked at; all others count as if they passed.
+        With *looked_at*, only that many of the newest are looked at; all others count as if they passed.
         """
 
     def versions(self, subject: Subject, numbers: Sequence[int]) -> dict[int, Version]:
@@ -315,16 +315,16 @@ class Writer(Reader, Protocol):
         """Count one use of each, as often as it is named; how many each has had by now. Not part of the journal."""
 
     def count_together(self, memory_ids: Sequence[int], now: Moment, times: int = 1) -> None:
-        """Count so many times more, for every pair of these, that they were answered together. Not part of the journal.
+        """Count *times* more joint answers for every pair of these. Not part of the journal.
 
-        Those that have been purged are passed over.
+        Purged memories are skipped.
         """
 
     def log_recalls(self, entries: Sequence[RecallEntry], *, since: Moment) -> None:
         """Add *entries* to the recall log, and drop entries older than *since*. Not part of the journal."""
 
     def tombstone(self, subject: Subject, number: int) -> None:
-        """Write into the journal that something with this number was here and is gone."""
+        """Write into the journal that the thing with this number was purged."""
 
     def purge(self, memory_ids: Sequence[int]) -> int:
         """Delete these memories for good, and their text from the journal; a tombstone stays."""
@@ -344,7 +344,7 @@ class Writer(Reader, Protocol):
     def import_memory(self, memory: Memory, *, is_checked: bool = False) -> Memory:
         """Insert an imported memory with its uid, times, state and counters.
 
-        Its number too, if that is free and lies no more than a million beyond all others. One that cannot be taken in
+        Its number too, if that is free and lies no more than a million beyond all others. One that cannot be imported
         leaves nothing behind. If it *is_checked*, each field of its type and uid and title free, that costs less.
         """
 
@@ -419,7 +419,7 @@ class Store(Protocol):
         """The position of the newest settled change; BEGINNING if there is none."""
 
     def wait(self, after: Position, seconds: float) -> Position:
-        """Wait for a settled change after *after*, at most so long or until the store is closed; the newest position.
+        """Wait for a settled change after *after*, at most *seconds* or until the store is closed; the newest position.
 
         Changes of other processes count too; they may be noticed a moment later.
         """

@@ -1,4 +1,4 @@
-"""The fields that the journal tells of a change, the same on all engines."""
+"""The fields that a journal entry holds, the same on all engines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The refusals that every engine answers with, and how its readers come to raise ours instead of the driver's."""
+"""Errors that every engine raises, and the decorator by which readers raise ours instead of the driver's."""
 
 from __future__ import annotations
 

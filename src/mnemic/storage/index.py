@@ -54,7 +54,7 @@ class Columns(Protocol):
         """What attributes add to the score of the memories in these slots."""
 
     def note_uses(self, uses: Mapping[int, int]) -> None:
-        """Take over how often memories were used, which the journal does not tell."""
+        """Update how often memories were used, which the journal does not record."""
 
     def passing(self, source: Source, wanted: Filter) -> Flags:
         """Which slots hold memories that pass *wanted*."""
@@ -108,7 +108,7 @@ class Matrix(Protocol):
     """The vectors by one model."""
 
     def add(self, rows: Iterable[PassageRow]) -> None:
-        """Take in more vectors."""
+        """Add vectors."""
 
     def has_any(self, namespace_ids: Sequence[int] | None) -> bool:
         """Whether it has a vector in these namespaces, or in any."""

@@ -30,7 +30,7 @@ def replayed(changes: Iterable[Sequence[Any]]) -> dict[int, Fields]:
 
 
 def memory_faults(memories: Iterable[Memory], logged: Mapping[int, Fields]) -> Iterator[str]:
-    """What is wrong with all *memories* of a store, by the journal *replayed*."""
+    """The faults of all *memories* of a store against the *replayed* journal."""
     seen = 0
     for memory in memories:
         fields = logged.get(memory.id)
@@ -52,7 +52,7 @@ def _agrees(memory: Memory, fields: Fields) -> bool:
 
 
 def edge_faults(edges: Iterable[Sequence[Any]], logged: Mapping[int, Fields]) -> Iterator[str]:
-    """What is wrong with all *edges* of a store, as rows of EDGE_FIELDS, by the journal *replayed*."""
+    """The faults of all *edges* of a store, as rows of EDGE_FIELDS, against the *replayed* journal."""
     missing = dict(logged)
     for number, *values in edges:
         fields = missing.pop(number, {})

@@ -260,7 +260,7 @@ class PastSearch:
 
 
 class PastFrequencies:
-    """In how many memories a rare word stood, counted again after each change of the present."""
+    """Document frequencies of rare words, counted again after each change of the present."""
 
     def __init__(self, newest: Callable[[], Position]):
         self._newest = newest

@@ -50,7 +50,7 @@ class Source(Protocol):
     """An engine's answers from one moment, through one connection."""
 
     def begin(self) -> Extent:
-        """Fix the moment: everything read until `end` is as of what is returned."""
+        """Fix the moment: everything read until `end` is as of the extent returned."""
 
     def end(self) -> None:
         """Let the moment go."""

@@ -104,7 +104,7 @@ class RowSource(Protocol):
 
 
 class RowTarget(Protocol):
-    """A database that a copy is put into. Nobody takes it for a whole store before `finish`."""
+    """A database that a copy is put into. No program opens it as a store before `finish`."""
 
     def count(self, table: Table) -> int:
         """How many rows the table has."""

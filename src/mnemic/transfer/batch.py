@@ -110,7 +110,7 @@ class Batch:
         """Deal with an end of a link that is not here: nothing, or Invalid."""
 
     def _added(self, record: MemoryRecord | LinkRecord | SessionRecord, number: int) -> None:
-        """What is to be done once *record* is here under this number."""
+        """Called once *record* is stored under this number."""
 
     # -- sessions
 

@@ -160,7 +160,7 @@ def _digest_of(memory: Memory) -> int | None:
 
 
 class _Merged(NamedTuple):
-    """The pieces that are here now, and what could not be taken in."""
+    """The pieces that are stored now, and those that could not be."""
 
     keys: Collection[Key] = ()
     errors: Sequence[str] = ()

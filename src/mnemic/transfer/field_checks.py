@@ -150,5 +150,5 @@ def checked_change(content: Mapping[str, Any]) -> Change:
 
 
 def fault_of(error: Exception) -> str:
-    """What is wrong with an entry, in words."""
+    """The fault of an entry, in words."""
     return f"{error.args[0]} is missing" if isinstance(error, KeyError) else str(error)

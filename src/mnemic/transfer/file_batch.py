@@ -56,7 +56,7 @@ def _never(known: Memory, coming: Memory) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class FilePolicy:
-    """How the records of a file are taken in."""
+    """How the records of a file are imported."""
 
     revives: bool = False
     """Whether what was deleted here comes back, even if it has not changed in the file since."""

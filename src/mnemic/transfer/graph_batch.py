@@ -67,7 +67,7 @@ def _relation(ctx: Context, triple: Triple) -> LinkRecord:
 
 @dataclass(frozen=True, slots=True)
 class GraphPolicy(FilePolicy):
-    """How the records of a graph file are taken in."""
+    """How the records of a graph file are imported."""
 
     may_dangle: bool = True
     """Whether a relation may lead to a name that no entity bears."""

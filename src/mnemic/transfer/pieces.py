@@ -1,4 +1,4 @@
-"""What another system keeps, read and ready to be taken in: memories, links, names and how often they were used."""
+"""Records of another system, ready to be imported: memories, links, names and how often they were used."""
 
 from __future__ import annotations
 

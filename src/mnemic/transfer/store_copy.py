@@ -68,7 +68,7 @@ class Copied:
 
 
 def plan(source: RowSource, target: RowTarget, origin: str) -> Plan:
-    """What is to be copied from *origin*; Conflict if the target holds something else."""
+    """The tables still to be copied from *origin*; Conflict if the target holds something else."""
     found = target.origin()
     if found not in (None, origin):
         raise Conflict(f"to: is an unfinished copy of {found}. Name an empty database, or finish that copy.")

@@ -59,7 +59,7 @@ class Worker:
         self._woken.set()
 
     def stop(self, seconds: float = 2.0) -> None:
-        """End after the batch in hand, waiting at most so long for it."""
+        """End after the current batch, waiting at most this long for it."""
         self._stopped.set()
         self._upkeep_stopped.set()
         self._woken.set()
@@ -157,7 +157,7 @@ class Settler:
         self._thread.start()
 
     def stop(self, seconds: float = 2.0) -> None:
-        """Write down what waits and end, waiting at most so long for another process that is writing."""
+        """Write the waiting uses and end, waiting at most this long for another process that is writing."""
         self._stopped.set()
         self._uses.are_waiting.set()
         self._thread.join(seconds)

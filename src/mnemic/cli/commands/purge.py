@@ -143,7 +143,7 @@ def _searched(app: App, places: Sequence[Path], text: str) -> tuple[list[str], l
 
 
 def _holds(path: Path, text: str) -> bool:
-    """Whether the bytes of the file hold the text, whatever its case and normal form."""
+    """Whether the bytes of the file hold the text, ignoring case and Unicode form."""
     from mnemic.core.maintenance.erasure import checked, folded
 
     needle = checked(text)

@@ -1,4 +1,4 @@
-"""Erasure of a text, such as a person's name: where it stands in a store, and its purge from there."""
+"""Erasure of a text, such as a person's name: where a store holds it, and its purge."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ class Occurrences:
 
 
 def folded(text: str) -> str:
-    """*text* in the form in which it is looked for: whatever its case and its normal form."""
+    """*text* in the form it is searched in: case and Unicode form are ignored."""
     return unicodedata.normalize("NFC", text).casefold()
 
 
 def checked(text: str) -> str:
-    """*text* as it is looked for; Invalid if it is so short that it stands in anything."""
+    """*text* as it is searched for; Invalid if it is so short that anything holds it."""
     needle = folded(text.strip())
     if len(needle) < SHORTEST:
         raise Invalid(f"text: must have at least {SHORTEST} characters", "text")
@@ -67,12 +67,12 @@ def checked(text: str) -> str:
 
 
 def find_text(ctx: Context, text: str) -> Occurrences:
-    """Where *text* stands in the store, in names, texts, tags, metadata, the journal and the recall log."""
+    """Where the store holds *text*: in names, texts, tags, metadata, the journal and the recall log."""
     return _found_in(ctx.read(), checked(text))
 
 
 def stands_elsewhere(ctx: Context, path: Path, text: str) -> bool:
-    """Whether *text* stands in the database at *path*, as `find_text` finds it. StoreUnusable if it is not ours."""
+    """Whether the database at *path* holds *text*, as `find_text` finds it. StoreUnusable if it is not ours."""
     needle = checked(text)
     return bool(ctx.engines.elsewhere(path).asked(lambda reader: _found_in(reader, needle).counts))
 

@@ -402,7 +402,7 @@ class BackupsReply(Shape):
 
 @MNEMIC.command(title="Backups", reads=False)
 def backups(ctx: Context, request: BackupsRequest) -> BackupsReply:
-    """List the backups in the data folder, make one, or go back to one while the store is in use.
+    """List the backups in the data folder, make one, or restore one while others use the store.
 
     Going back undoes all changes made since the backup, as one change that can be undone itself; a backup of the
     present state is made first. What was purged since stays purged: for that, and for a damaged database, end the

@@ -172,7 +172,7 @@ class PastStore(OpenedStore):
         self.present.probe()
 
     def check(self) -> list[str]:
-        """What is wrong with the store: the past is part of it."""
+        """Integrity check of the store: the past is part of it."""
         return self.present.check()
 
     def lack(self) -> str | None:

@@ -29,7 +29,7 @@ SELECT a, b, count, last FROM companion WHERE (a, b) > (%s, %s) ORDER BY a, b LI
 
 
 def note(db: Executor, memory_ids: Sequence[int], now: Moment, times: int) -> None:
-    """Count so many times more that those of these that are still there were answered together."""
+    """Count *times* more joint answers for every pair of these memories that still exist."""
     db.run(NOTE, {"ids": sorted(set(memory_ids)), "now": now, "times": times})
 
 

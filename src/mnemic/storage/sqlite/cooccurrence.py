@@ -30,7 +30,7 @@ SELECT a, b, count, last FROM companion WHERE (a, b) > (?, ?) ORDER BY a, b LIMI
 
 
 def note(connection: apsw.Connection, memory_ids: Sequence[int], now: Moment, times: int) -> None:
-    """Count so many times more that those of these that are still there were answered together."""
+    """Count *times* more joint answers for every pair of these memories that still exist."""
     connection.execute(NOTE, {"ids": as_json(sorted(set(memory_ids))), "now": now, "times": times})
 
 

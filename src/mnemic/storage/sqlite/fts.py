@@ -239,7 +239,7 @@ class Frequencies:
         self._sequence = 0
 
     def total(self, connection: apsw.Connection, scope: Scope) -> int:
-        """How many memories there are, counted again when so much has changed that it may be a twentieth off."""
+        """The number of memories, counted again when it may be off by a twentieth."""
         return self._total_at(connection, journal.last(connection)[0], scope)
 
     def _total_at(self, connection: apsw.Connection, sequence: int, scope: Scope) -> int:

@@ -484,7 +484,7 @@ class SqliteWriter(SqliteReader):
         return dict(rows(self._db, TOUCH, {"uses": uses, "now": now, "day": DAY}))
 
     def count_together(self, memory_ids: Sequence[int], now: Moment, times: int = 1) -> None:
-        """Count so many times more, for every pair of these, that they were answered together."""
+        """Count *times* more joint answers for every pair of these."""
         cooccurrence.note(self._db, memory_ids, now, times)
 
     def log_recalls(self, entries: Sequence[RecallEntry], *, since: Moment) -> None:

@@ -1,4 +1,4 @@
-"""Login cookies of browsers, each of which stands for a token."""
+"""Login cookies of browsers, each tied to a token."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Cookies:
         self._tokens: OrderedDict[str, tuple[bytes, float]] = OrderedDict()
 
     def issue(self, token: bytes) -> str:
-        """A new cookie value that stands for *token*."""
+        """A new cookie value for *token*."""
         value = secrets.token_urlsafe(32)
         self._tokens[value] = token, self._now() + LIFE_SECONDS
         if len(self._tokens) > MOST:
@@ -37,7 +37,7 @@ class Cookies:
         return value
 
     def token(self, method: str, headers: Mapping[str, str]) -> bytes | None:
-        """The token that the cookie of a request stands for, or None.
+        """The token of a request's cookie, or None.
 
         A request that may change something must also carry the name of its client.
         """

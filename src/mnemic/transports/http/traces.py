@@ -50,5 +50,5 @@ class Tracer:
         span.end(end_time=exchange.began_ns + int(exchange.seconds * 1e9))
 
     def close(self) -> None:
-        """Send what is left and stop."""
+        """Send the remaining traces and stop."""
         self._provider.shutdown()
