@@ -22,7 +22,7 @@ from mnemic.model.enums import State, Tier
 from mnemic.model.filter import EdgeFilter, Filter, Order
 from mnemic.model.graph import Edge, EdgeDraft
 from mnemic.model.limits import MAX_PATTERN_WORDS, MAX_QUERY_CHARACTERS, not_itself
-from mnemic.model.memory import ATTRIBUTES, Attributes, Draft, Memory, MemoryPatch
+from mnemic.model.memory import ATTRIBUTES, ATTRIBUTES_OF, Attributes, Draft, Memory, MemoryPatch
 from mnemic.model.patch import UNSET, Unset, if_given
 from mnemic.model.time import DAY, Moment
 from mnemic.search.similarity import near_duplicates
@@ -201,7 +201,7 @@ def draft_of(tx: Writer, ctx: Context, note: Note) -> Draft:
     """The memory that *note* is to become. The session it names begins if there is none."""
     namespace = ctx.home(note.namespace)
     tier = note.tier or tier_for(note.ttl)
-    said = {name: getattr(note, name) for name in ATTRIBUTES} | {
+    said = dict(zip(ATTRIBUTES, ATTRIBUTES_OF(note), strict=True)) | {
         "tags": tuple(dict.fromkeys(note.tags)),
         "metadata": faithful(note.metadata),
         "expires_at": note.expires_at or ctx.lives.expiry(tier, note.ttl, ctx.now()),

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from operator import attrgetter
 from typing import ClassVar, NamedTuple
 
 from mnemic.model import limits
@@ -169,6 +170,7 @@ class Attributes:
 
 
 ATTRIBUTES = tuple(item.name for item in fields(Attributes))
+ATTRIBUTES_OF = attrgetter(*ATTRIBUTES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -55,6 +55,8 @@ def sharing_most(found: Sequence[tuple[int, int]], count: int, limit: int) -> li
     Of each mark at most *limit* memories were found, the newest. A mark that so many share is weak: it never counts
     alone if the text has others.
     """
+    if not found:
+        return []
     often = Counter(mark for mark, _ in found)
     shared = Counter(memory_id for _, memory_id in found)
     telling = {memory_id for mark, memory_id in found if often[mark] < limit or count < MARKS}
