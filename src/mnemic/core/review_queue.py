@@ -1,4 +1,4 @@
-"""The review queue: what wants a decision by a person, and what each decision does.
+"""The review queue: what waits for a decision by a person, and what each decision does.
 
 Every decision is one change, so that one undo takes it back. What was rejected stays away: two memories that are no
 duplicates, or do not contradict each other, are linked to say so.

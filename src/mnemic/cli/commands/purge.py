@@ -28,7 +28,7 @@ MOST_LISTED = 20
 @click.command(cls=Verb)
 @click.argument("text")
 @click.option(
-    "--verify", is_flag=True, help="Change nothing; say where TEXT stands. Exit code 1 if anywhere."
+    "--verify", is_flag=True, help="Change nothing; show where TEXT is found. Exit code 1 if anywhere."
 )
 @click.option("--dry-run", is_flag=True, help="Show what would be purged.")
 @click.option("--yes", is_flag=True, help="Do not ask.")

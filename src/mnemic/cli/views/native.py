@@ -243,7 +243,7 @@ def mapped(reply: GraphReply) -> Iterator[str]:
 
 
 def reviewed(reply: ReviewReply) -> Iterator[str]:
-    """What wants a decision, and how to make it."""
+    """What waits for a decision, and how to decide."""
     if reply.memory is not None:
         yield f"{good('Decided')} {number(reply.memory.id)} {safe(reply.memory.title)}"
         return

@@ -56,7 +56,7 @@ class RecallFiguresShape(Shape):
 
 
 class AnalyticsReply(Shape):
-    """How the store grows, what is recalled and asked in vain, and which memories are of most and least use."""
+    """Growth of the store, recalls, questions without an answer, and the memories used most and least."""
 
     stored_by_day: dict[str, int]
     by_namespace: dict[str, int]
@@ -69,7 +69,7 @@ class AnalyticsReply(Shape):
 
 @MNEMIC.command(cli="analytics", title="Analytics", examples=[Example("", {"since": "7d"})])
 def analytics(ctx: Context, request: AnalyticsRequest) -> AnalyticsReply:
-    """Show how the store grows, what was recalled or asked in vain, and which memories are used most and least."""
+    """Show growth of the store, recalls, questions without an answer, and memories used most and least."""
     ctx = at(ctx, request.as_of)
     found = analyse(ctx, request.namespace, ctx.moment(request.since, "since"))
     return AnalyticsReply(

@@ -1,4 +1,4 @@
-"""What wants a decision by a person: review."""
+"""Review: memories that wait for a decision by a person."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class ReviewRequest(Request):
 
 
 class ReviewItemShape(Shape):
-    """A memory that wants a decision, the others it concerns, and why."""
+    """A memory that waits for a decision, the others it concerns, and why."""
 
     memory: MemoryShape
     others: list[MemoryShape] | None = None
@@ -76,7 +76,7 @@ class ReviewReply(Shape):
     ],
 )
 def review(ctx: Context, request: ReviewRequest) -> ReviewReply:
-    """Show what wants a decision, and accept or reject one.
+    """Show what waits for a decision, and accept or reject it.
 
     Captured, near-duplicate, contradicting, expiring, suspicious or unused memories, and suggested links.
     """
