@@ -66,6 +66,15 @@ def test_the_words_of_a_memory_are_looked_up_in_one_statement(ctx, monkeypatch):
     assert sent.statements.count(POSTINGS) == 1
 
 
+def test_the_index_follows_a_change_in_four_trips(ctx, monkeypatch):
+    kept(ctx, "A heron in the reeds")
+    assert holders(ctx.read(), ["heron"], None) == {"heron": 1}
+    kept(ctx, "Another heron in the reeds")
+    sent = Sent(monkeypatch)
+    assert holders(ctx.read(), ["heron"], None) == {"heron": 2}
+    assert sent.waits == 4  # the moment, the changes, what they left behind, the end
+
+
 def test_statements_stay_prepared_from_one_moment_to_the_next(ctx):
     kept(ctx, "A heron in the reeds")
     for _ in range(8):

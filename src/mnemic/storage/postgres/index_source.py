@@ -73,6 +73,8 @@ LENGTHS = """
 SELECT memory_id, length, namespace_id FROM words
 """
 LENGTHS_OF = LENGTHS + "WHERE memory_id = ANY(%s::bigint[])"
+FEW = 100
+"""Of so many memories that have changed, `held` is asked after `lengths`: in one trip."""
 HELD = """
 SELECT memory_id, tokens, times FROM words WHERE memory_id = ANY(%s::bigint[])
 """
@@ -176,9 +178,12 @@ class PostgresSource:
         """Numbers, words and namespaces of the memories that the words index has."""
         from mnemic.numeric import np
 
-        found = (
-            rows(self._db, LENGTHS) if memory_ids is None else rows(self._db, LENGTHS_OF, (list(memory_ids),))
-        )
+        if memory_ids is None:
+            found = rows(self._db, LENGTHS)
+        else:
+            if isinstance(self._db, Held) and len(memory_ids) <= FEW:
+                self._db.ahead(HELD, (list(memory_ids),))
+            found = rows(self._db, LENGTHS_OF, (list(memory_ids),))
         table = np.array(found, np.int64).reshape(len(found), 3)
         return table[:, 0], table[:, 1], table[:, 2]
 

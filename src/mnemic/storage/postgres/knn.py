@@ -21,15 +21,18 @@ _DISTANCE = "{half} OPERATOR({schema}.<=>) %(vector)s::{schema}.halfvec"
 _PLAIN, _SIZED = "p.half", "(p.half::{schema}.halfvec({dimension}))"
 _CURRENT = """JOIN statement s ON s.namespace_id = {table}.namespace_id AND s.memory_id = {table}.memory_id
   AND s.id = {table}.statement_id AND s.until IS NULL"""
-# What has left, or does not pass, is told as such: so it can be seen whether there is more to look at.
+# What has left, or does not pass, is told as such: so it can be seen whether there is more to look at. Each is looked
+# up by its keys; of a small store the planner would read all memories for it.
 NEAREST = f"""
 WITH near AS MATERIALIZED (
   SELECT p.namespace_id, p.memory_id, p.statement_id, {{distance}} AS distance FROM passage p
   WHERE {{here}} AND p.model_id = %(model)s ORDER BY {{distance}} LIMIT %(wanted)s)
-SELECT near.memory_id, near.statement_id, 1 - near.distance, m.id IS NOT NULL AND s.id IS NOT NULL FROM near
-LEFT {_CURRENT.format(table="near")}
-LEFT JOIN memory m ON m.namespace_id = near.namespace_id AND m.id = near.memory_id
-  AND m.id != ALL(%(left_out)s::bigint[]) AND {{conditions}}
+SELECT near.memory_id, near.statement_id, 1 - near.distance, found.id IS NOT NULL FROM near
+LEFT JOIN LATERAL (
+  SELECT m.id FROM memory m {_CURRENT.format(table="near")}
+  WHERE m.namespace_id = near.namespace_id AND m.id = near.memory_id
+    AND m.id != ALL(%(left_out)s::bigint[]) AND {{conditions}} OFFSET 0
+) found ON TRUE
 ORDER BY near.distance, near.memory_id, near.statement_id
 """
 EVERYWHERE = "p.namespace_id = ANY(%(spaces)s::integer[])"
