@@ -23,7 +23,7 @@ from mnemic.transfer.conversation_files import Broken, Conversation, Found
 from mnemic.transfer.file_batch import FilePolicy
 from mnemic.transfer.importer import Importer
 from mnemic.transfer.pieces import FAMILY
-from mnemic.transfer.records import End, Given, LinkKey, LinkRecord, MemoryRecord, Record
+from mnemic.transfer.records import End, GivenFields, LinkKey, LinkRecord, MemoryRecord, Record
 
 CONVERSATION_ID = "conversation_id"
 """Where a memory's metadata says which conversation it was made of."""
@@ -36,7 +36,7 @@ CONTINUES = "continues"
 TITLE_BYTES = 100
 CONTENT_BYTES = 65_535
 CONFIDENCE = 0.8
-GIVEN = Given(frozenset({"content", "tags", "source", "metadata", "confidence", "tier"}))
+GIVEN = GivenFields(frozenset({"content", "tags", "source", "metadata", "confidence", "tier"}))
 """What an export says of a memory that is known. Its title is the owner's to change."""
 
 

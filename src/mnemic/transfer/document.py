@@ -36,7 +36,7 @@ from mnemic.transfer.records import (
     UNKNOWN,
     End,
     FlawRecord,
-    Given,
+    GivenFields,
     LinkKey,
     LinkRecord,
     MemoryRecord,
@@ -262,7 +262,7 @@ def record_of(
         title=memory.title if memory.title.strip() else title_of(memory.content),
         name=name_key(memory.title) if _is_named(entry, memory, has_name) else None,
     )
-    given = Given(frozenset(name for name, value in entry.items() if value is not None), adds)
+    given = GivenFields(frozenset(name for name, value in entry.items() if value is not None), adds)
     return MemoryRecord(label, _over(ctx, memory), _session_key(ctx, entry, memory.namespace), given=given)
 
 
@@ -304,7 +304,7 @@ def _end(entry: Mapping[str, Any], name: str) -> End | None:
 def link_of(ctx: Context, label: str, link: Mapping[str, Any], source: End, target: End) -> LinkRecord:
     """The link of an entry between these ends, or Invalid."""
     edge = document_entry.edge_of(link, ctx.now())
-    given = Given(frozenset(name for name, value in link.items() if value is not None))
+    given = GivenFields(frozenset(name for name, value in link.items() if value is not None))
     return LinkRecord(label, edge, LinkKey(source, target, edge.type, edge.created_at), given=given)
 
 

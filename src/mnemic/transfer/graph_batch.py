@@ -22,7 +22,7 @@ from mnemic.storage.base import Writer
 from mnemic.storage.queries import ids_titled, memory_numbered
 from mnemic.transfer.batch import Numbers, Sessions
 from mnemic.transfer.file_batch import FileBatch, FilePolicy
-from mnemic.transfer.records import End, Given, LinkKey, LinkRecord, MemoryRecord, Record
+from mnemic.transfer.records import End, GivenFields, LinkKey, LinkRecord, MemoryRecord, Record
 
 
 def graph_records(
@@ -55,14 +55,14 @@ def _entity(ctx: Context, sketch: Sketch, kind: str, may_repeat: bool) -> Memory
         statements=tuple(Statement(0, text) for text in texts),
     )
     names = {"content", "kind"} if sketch.kind else {"content"}
-    return MemoryRecord(sketch.name, memory, given=Given(frozenset(names), adds=True))
+    return MemoryRecord(sketch.name, memory, given=GivenFields(frozenset(names), adds=True))
 
 
 def _relation(ctx: Context, triple: Triple) -> LinkRecord:
     source, target, type = triple
     edge = Edge(id=0, source_id=0, target_id=0, type=type, created_at=ctx.now())
     key = LinkKey(End(name=source), End(name=target), type, edge.created_at)
-    return LinkRecord(f"{source} {type} {target}", edge, key, given=Given(frozenset()))
+    return LinkRecord(f"{source} {type} {target}", edge, key, given=GivenFields(frozenset()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from mnemic.transfer.document import link_of, record_of
 from mnemic.transfer.records import (
     End,
     FlawRecord,
-    Given,
+    GivenFields,
     LinkKey,
     LinkRecord,
     MemoryRecord,
@@ -183,7 +183,7 @@ def _abouts(ctx: Context, pieces: Iterable[Piece], ends: _Ends) -> Iterator[Reco
             if key in ends:
                 edge = Edge(id=0, source_id=0, target_id=0, type=ABOUT, created_at=ctx.now())
                 link = LinkKey(source, ends.end(key), ABOUT, edge.created_at)
-                yield LinkRecord(piece.label, edge, link, given=Given(frozenset()))
+                yield LinkRecord(piece.label, edge, link, given=GivenFields(frozenset()))
         if target := ends.target(piece.target):
             targets.append(TargetRecord(piece.label, source.uid, target))
     yield from targets

@@ -43,7 +43,7 @@ class LinkKey:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GivenFields:
     """What a file says of a memory or link, if that is not everything."""
 
     fields: frozenset[str]
@@ -76,7 +76,7 @@ class MemoryRecord:
     session: SessionKey | None = None
     version: Version | None = None
     aliases: tuple[str, ...] = ()
-    given: Given | None = None
+    given: GivenFields | None = None
 
     @property
     def adds(self) -> bool:
@@ -92,7 +92,7 @@ class LinkRecord:
     edge: Edge
     key: LinkKey
     version: Version | None = None
-    given: Given | None = None
+    given: GivenFields | None = None
 
 
 @dataclass(frozen=True, slots=True)
