@@ -83,12 +83,12 @@ def memory_recall(ctx: Context, request: Recall) -> AiMemoryReply:
 
 def under_standards(ctx: Context, namespace: str | None, entries: list[dict[str, Any]]) -> dict[str, Any]:
     """The entries and their count, after the standards that hold in *namespace*, which stand apart from them."""
-    entries = [memory_entry(memory) for memory in standards_for(ctx, namespace or ctx.namespace)]
-    apart = {entry["id"] for entry in entries}
+    standing = [memory_entry(memory) for memory in standards_for(ctx, namespace or ctx.namespace)]
+    apart = {entry["id"] for entry in standing}
     rest = [entry for entry in entries if entry["id"] not in apart]
     standards: dict[str, Any] = {}
-    if entries:
-        standards = {"standard": entries[0]} if len(entries) == 1 else {"standards": entries}
+    if standing:
+        standards = {"standard": standing[0]} if len(standing) == 1 else {"standards": standing}
     return {**standards, "memories": rest, "count": len(rest)}
 
 
