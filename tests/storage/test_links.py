@@ -11,7 +11,7 @@ from mnemic.model.graph import Direction, EdgeDraft, EdgePatch, Link
 from mnemic.model.shapes import Standing
 from mnemic.model.time import DAY
 from mnemic.storage import queries
-from mnemic.storage.queries import edge_numbered, memory_numbered, passing
+from mnemic.storage.queries import edge_numbered, memory_numbered, passing, unlinked
 
 KNOWN = frozenset({State.LIVING, State.SUPERSEDED})
 
@@ -99,14 +99,14 @@ def test_links_are_counted_between_memories_that_pass(store, graph):
 
 def test_memories_without_links_are_found(store, graph):
     a, b, c, d = graph.values()
-    assert store.read().unlinked(Filter()) == [d]
-    assert store.read().unlinked(Filter(), Direction.OUT) == [c, d]
-    assert store.read().unlinked(Filter(), Direction.IN) == [a, d]
-    assert store.read().unlinked(Filter(), Direction.OUT, ["supports", "other"]) == [a, c, d]
+    assert unlinked(store.read(), Filter()) == [d]
+    assert unlinked(store.read(), Filter(), Direction.OUT) == [c, d]
+    assert unlinked(store.read(), Filter(), Direction.IN) == [a, d]
+    assert unlinked(store.read(), Filter(), Direction.OUT, ("supports", "other")) == [a, c, d]
     change(store, memory_numbered(store.read(), b), state=State.SUPERSEDED)
-    assert store.read().unlinked(Filter()) == [d]
+    assert unlinked(store.read(), Filter()) == [d]
     change(store, memory_numbered(store.read(), b), state=State.FORGOTTEN)
-    assert store.read().unlinked(Filter()) == [a, c, d]
+    assert unlinked(store.read(), Filter()) == [a, c, d]
 
 
 def test_memories_are_reported_by_kind_without_their_text(store):

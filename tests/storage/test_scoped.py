@@ -23,7 +23,7 @@ from mnemic.model.filter import (
     Filter,
     SessionFilter,
 )
-from mnemic.model.graph import Direction, EdgeDraft, EdgePatch, Entity, Link, Relation
+from mnemic.model.graph import EdgeDraft, EdgePatch, Entity, Link, Relation
 from mnemic.model.memory import MemoryPatch
 from mnemic.model.recall_entry import RecallEntry
 from mnemic.model.session import SessionDraft, SessionPatch
@@ -191,7 +191,6 @@ CALLS: dict[str, Callable[[Reader], object]] = {
         *(r.tally(f, "type") for f in (ANY_EDGE, EdgeFilter(ends=SECRETS), EdgeFilter(near=SECRETS))),
         *(r.tally(f, "namespace") for f in (ANY_SESSION, SessionFilter(namespaces=("secret",)))),
     ],
-    "unlinked": each(lambda r, way: r.unlinked(Filter(), way, ["knows"]), *Direction),
     "standards": lambda r: r.standards(),
     "search_substring": each(lambda r, text: r.search_substring(text, ANYTHING), "zebra", "heron", ""),
     "size_bytes": lambda r: r.size_bytes(),
@@ -309,6 +308,7 @@ def test_no_method_reaches_an_engine_unscoped(protocol, scoped):
         lambda tx, theirs: tx.put_token(Token(name="x", grant=Grant(), created_at=START), b"x"),
         lambda tx, theirs: tx.delete_token("all"),
         lambda tx, theirs: tx.put_setting("mirror", "x"),
+        lambda tx, theirs: tx.purge((), recalls=(1,)),
         lambda tx, theirs: tx.put_version(Subject.MEMORY, theirs.id, Version()),
         lambda tx, theirs: tx.put_alias(ALIAS, theirs.id),
         lambda tx, theirs: tx.journal_as(operation="x", actor="x", at=START),

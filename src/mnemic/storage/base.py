@@ -23,7 +23,7 @@ from mnemic.model.filter import (
     RecallFilter,
     SessionFilter,
 )
-from mnemic.model.graph import Direction, Edge, EdgeDraft, EdgePatch
+from mnemic.model.graph import Edge, EdgeDraft, EdgePatch
 from mnemic.model.memory import Draft, Memory, MemoryPatch
 from mnemic.model.recall_entry import RecallEntry
 from mnemic.model.session import Session, SessionDraft, SessionPatch
@@ -150,14 +150,6 @@ class Reader(Protocol):
         For memories *by* is `kind`, `namespace`, `tier`, `state`, `tag`, `session` (by number), `actor` (who stored it)
         or `day` (of its creation, as 2026-01-31), for links `type`, for sessions `namespace`. What has no such
         attribute is not counted.
-        """
-
-    def unlinked(
-        self, wanted: Filter, direction: Direction = ..., types: Sequence[str] | None = None
-    ) -> list[int]:
-        """The memories that pass *wanted* and have no link in this direction, of these types or of any, by number.
-
-        A link that has ended is none, nor is one to a memory that has left (a superseded one has not).
         """
 
     def standards(self) -> list[tuple[str, int | None, str | None]]:
@@ -326,14 +318,14 @@ class Writer(Reader, Protocol):
     def tombstone(self, subject: Subject, number: int) -> None:
         """Write into the journal that the thing with this number was purged."""
 
-    def purge(self, memory_ids: Sequence[int]) -> int:
-        """Delete these memories for good, and their text from the journal; a tombstone stays."""
+    def purge(self, memory_ids: Sequence[int], *, recalls: Sequence[int] = ()) -> int:
+        """Delete these memories for good, and their text from the journal; a tombstone stays. How many there were.
+
+        Entries of the recall log that show them go too, and those with the numbers *recalls*.
+        """
 
     def rewrite_history(self, subject: Subject, number: int, rewrite: Rewrite) -> None:
         """Rewrite what the journal and the past versions of a link or session say, which erases what they said."""
-
-    def drop_recalls(self, numbers: Sequence[int]) -> None:
-        """Drop these entries of the recall log. Not part of the journal."""
 
     def insert_edge(self, draft: EdgeDraft) -> Edge:
         """A new link; both ends must exist. Conflict if the number of *draft* is taken."""

@@ -12,7 +12,7 @@ from mnemic.model.candidates import Ask, Candidate
 from mnemic.model.change import Change
 from mnemic.model.enums import State
 from mnemic.model.filter import ALL_STATES, LIVING_ONLY, AliasFilter, EdgeFilter, Filter, Order, SessionFilter
-from mnemic.model.graph import Edge
+from mnemic.model.graph import Direction, Edge, Link
 from mnemic.model.memory import Memory
 from mnemic.model.session import Session, SessionDraft
 from mnemic.model.shapes import Content, Identity, Number
@@ -24,6 +24,8 @@ from mnemic.storage.base import Reader, Writer
 PAGE = 500
 ANYTHING = Filter(states=ALL_STATES)
 LIVING = Filter()
+STANDING = Filter(states=frozenset({State.LIVING, State.NAMED, State.SUPERSEDED}))
+"""The memories that a link must have at both ends to count."""
 EACH_HAS = {Filter: "state", EdgeFilter: "type", SessionFilter: "namespace"}
 """An attribute that each memory, link or session has one of."""
 
@@ -159,6 +161,24 @@ def edge_between(reader: Reader, source_id: int, target_id: int, type: str) -> E
     """The living link of this type from one memory to another that has not ended, or None."""
     wanted = EdgeFilter(sources=(source_id,), targets=(target_id,), types=(type,), is_current=True)
     return next(iter(reader.edges(wanted)), None)
+
+
+def unlinked(
+    reader: Reader,
+    wanted: Filter,
+    direction: Direction = Direction.BOTH,
+    types: tuple[str, ...] | None = None,
+) -> list[int]:
+    """The memories that pass *wanted* and have no link in this direction, of these types or of any, by number.
+
+    A link that has ended is none, nor is one to a memory that has left (a superseded one has not).
+    """
+    found = reader.select(wanted, order=Order.NUMBER)
+    touching = EdgeFilter(at=tuple(found), direction=direction, types=types, ends=STANDING, is_current=True)
+    links = reader.look(touching, Link)
+    linked = {link.source_id for link in links if direction is not Direction.IN}
+    linked |= {link.target_id for link in links if direction is not Direction.OUT}
+    return [number for number in found if number not in linked]
 
 
 def session_numbered(reader: Reader, number: int) -> Session | None:

@@ -32,7 +32,7 @@ from mnemic.model.filter import (
     RecallFilter,
     SessionFilter,
 )
-from mnemic.model.graph import Direction, Edge, EdgeDraft, EdgePatch, Link
+from mnemic.model.graph import Edge, EdgeDraft, EdgePatch, Link
 from mnemic.model.memory import Draft, Memory, MemoryPatch
 from mnemic.model.patch import UNSET
 from mnemic.model.recall_entry import RecallEntry
@@ -51,8 +51,6 @@ AT_ONCE = 500
 """Changes or pairs checked together."""
 EVERY = 1 << 31
 LIVING = Filter()
-STANDING = frozenset({State.LIVING, State.NAMED, State.SUPERSEDED})
-"""The states in which a memory can be at the end of a link that counts."""
 
 
 def scoped_reader(reader: Reader, scope: Scope, whole: Reader | None = None) -> Reader:
@@ -162,19 +160,6 @@ class ScopedReader:
             case SessionFilter():
                 return self._reader.tally(self._in_scope(wanted), by)
         return self._reader.tally(self._within(wanted), by)
-
-    def unlinked(
-        self, wanted: Filter, direction: Direction = Direction.BOTH, types: Sequence[str] | None = None
-    ) -> list[int]:
-        """The visible memories without a link to a visible one in this direction."""
-        found = self.select(wanted, order=Order.NUMBER)
-        ends = replace(self._everything, states=STANDING)
-        only = tuple(types) if types else None
-        touching = EdgeFilter(at=tuple(found), direction=direction, types=only, ends=ends, is_current=True)
-        edges = self._reader.look(touching, Link)
-        linked = {edge.source_id for edge in edges if direction is not Direction.IN}
-        linked |= {edge.target_id for edge in edges if direction is not Direction.OUT}
-        return [number for number in found if number not in linked]
 
     def standards(self) -> list[tuple[str, int | None, str | None]]:
         """The settings of each visible namespace."""
@@ -463,16 +448,14 @@ class ScopedWriter(ScopedReader):
         """Denied: tombstones come with a whole store."""
         raise self._deny()
 
-    def purge(self, memory_ids: Sequence[int]) -> int:
-        """Purge those of these that are visible."""
+    def purge(self, memory_ids: Sequence[int], *, recalls: Sequence[int] = ()) -> int:
+        """Purge those of these that are visible. Denied for *recalls*: the log is the whole store's."""
+        if recalls:
+            raise self._deny()
         return self._writer.purge(self._seen(memory_ids))
 
     def rewrite_history(self, subject: Subject, number: int, rewrite: Rewrite) -> None:
         """Denied: the history is the whole store's."""
-        raise self._deny()
-
-    def drop_recalls(self, numbers: Sequence[int]) -> None:
-        """Denied: the log is the whole store's."""
         raise self._deny()
 
     def insert_edge(self, draft: EdgeDraft) -> Edge:

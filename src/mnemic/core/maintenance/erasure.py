@@ -110,7 +110,7 @@ def purge_text(ctx: Context, text: str) -> int:
     for rest in batches([*sorted(found.sessions)], BATCH):
         ctx.change("purge", partial(_erase_sessions, rest, needle))
     if found.recalls:
-        ctx.change("purge", lambda tx: tx.drop_recalls(sorted(found.recalls)))
+        ctx.change("purge", lambda tx: tx.purge((), recalls=sorted(found.recalls)))
     return purged
 
 
@@ -119,7 +119,7 @@ def empty_log(ctx: Context) -> None:
 
     The last process to close a store does that too, but a daemon may keep it open.
     """
-    ctx.change("purge", lambda tx: tx.drop_recalls(()))
+    ctx.change("purge", lambda tx: tx.purge(()))
 
 
 def _purge(numbers: Sequence[int], tx: Writer) -> int:

@@ -18,6 +18,7 @@ from mnemic.model.filter import EdgeFilter, Filter
 from mnemic.model.graph import Direction
 from mnemic.model.shapes import Standing
 from mnemic.search.decay import decay
+from mnemic.storage.queries import unlinked
 
 PASS, WARN, FAIL = "pass", "warn", "fail"
 DECISION = "decision"
@@ -71,6 +72,6 @@ def report(ctx: Context, *, unsure_below: float = 0.45, faded_below: float = 0.2
         corrections=links.get(SUPERSEDES, 0),
         unsure=tuple(one.id for one in standings if one.confidence < unsure_below),
         faded=tuple(one.id for one in standings if decay(one, now) < faded_below),
-        alone=tuple(reader.unlinked(living)),
-        unsupported=tuple(reader.unlinked(decisions, Direction.OUT, CAUSAL)),
+        alone=tuple(unlinked(reader, living)),
+        unsupported=tuple(unlinked(reader, decisions, Direction.OUT, CAUSAL)),
     )

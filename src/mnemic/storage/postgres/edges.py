@@ -11,7 +11,7 @@ from mnemic.model.graph import Direction, Edge
 from mnemic.storage.decoders import EDGE_FIELDS, edge_of
 from mnemic.storage.postgres.connection import Executor, Row
 from mnemic.storage.postgres.memories import where
-from mnemic.storage.postgres.rows import column, rows
+from mnemic.storage.postgres.rows import rows
 
 S = TypeVar("S", bound=tuple[Any, ...])
 
@@ -40,15 +40,6 @@ SELECT {columns} FROM edge e {ends} WHERE {conditions} ORDER BY e.id LIMIT %(lim
 WITH_ENDS = "JOIN memory s ON s.id = e.source_id JOIN memory t ON t.id = e.target_id"
 COUNT = """
 SELECT e.type, count(*) FROM edge e {ends} WHERE {conditions} GROUP BY e.type
-"""
-UNLINKED = """
-SELECT m.id FROM memory m WHERE {conditions} AND {lacking} ORDER BY m.id
-"""
-LACKING = """
-NOT EXISTS (
-  SELECT 1 FROM edge e JOIN memory o ON o.id = e.{other}
-  WHERE e.{own} = m.id AND e.state = 'living' AND e.valid_to IS NULL {types}
-    AND o.state IN ('living', 'named', 'superseded'))
 """
 AT = {
     Direction.OUT: "e.source_id = ANY(%(at)s::bigint[])",
@@ -137,20 +128,3 @@ def tally(db: Executor, wanted: EdgeFilter) -> dict[str, int]:
     conditions, values = _conditions(wanted)
     sql = COUNT.format(ends=WITH_ENDS if joined else "", conditions=" AND ".join(conditions))
     return dict(rows(db, sql, values))
-
-
-def unlinked(db: Executor, wanted: Filter, direction: Direction, types: Sequence[str] | None) -> list[int]:
-    """The memories that pass and have no current edge in this direction, of these types or of any."""
-    conditions, values = where(wanted)
-    only = "AND e.type = ANY(%(types)s::text[])" if types else ""
-    lacking = [
-        LACKING.format(own=own, other=other, types=only)
-        for way, own, other in (
-            (Direction.OUT, "source_id", "target_id"),
-            (Direction.IN, "target_id", "source_id"),
-        )
-        if direction in (way, Direction.BOTH)
-    ]
-    if types:
-        values["types"] = list(types)
-    return column(db, UNLINKED.format(conditions=conditions, lacking=" AND ".join(lacking)), values)

@@ -22,7 +22,7 @@ from mnemic.model.filter import (
     RecallFilter,
     SessionFilter,
 )
-from mnemic.model.graph import Direction, Edge
+from mnemic.model.graph import Edge
 from mnemic.model.memory import Memory, name_key
 from mnemic.model.recall_entry import RecallEntry
 from mnemic.model.session import Session
@@ -199,12 +199,6 @@ class PostgresReader(SearchReader):
                 return _summed(SESSION_TALLIES[by](self._db, wanted).items())
         conditions, values = memories.where(wanted)
         return _summed(rows(self._db, TALLIES[by].format(conditions=conditions), values))
-
-    def unlinked(
-        self, wanted: Filter, direction: Direction = Direction.BOTH, types: Sequence[str] | None = None
-    ) -> list[int]:
-        """The memories that pass *wanted* and have no link in this direction, of these types or of any, by number."""
-        return edges.unlinked(self._db, wanted, direction, types)
 
     def standards(self) -> list[tuple[str, int | None, str | None]]:
         """The settings of each namespace that has some: its name, standard memory and parent."""

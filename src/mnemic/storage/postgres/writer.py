@@ -573,8 +573,8 @@ class PostgresWriter(PostgresReader):
         """Add *entries* to the recall log, and drop entries older than *since*. Not part of the journal."""
         recall_log.append(self._db, entries, since)
 
-    def purge(self, memory_ids: Sequence[int]) -> int:
-        """Delete these memories for good, and their text from the journal; a tombstone stays."""
+    def purge(self, memory_ids: Sequence[int], *, recalls: Sequence[int] = ()) -> int:
+        """Delete these memories for good, and their text from the journal; a tombstone stays. How many there were."""
         self._must_hold_all()  # links from anywhere go with them
         purged = 0
         for number in memory_ids:
@@ -584,6 +584,8 @@ class PostgresWriter(PostgresReader):
                 purged += 1
         if purged:
             recall_log.drop_about(self._whole, memory_ids)
+        if recalls:
+            recall_log.drop(self._whole, recalls)
         return purged
 
     def _purge(self, memory: Memory) -> None:
@@ -607,10 +609,6 @@ class PostgresWriter(PostgresReader):
         self._must_hold_all()
         journal.rewrite(self._whole, subject, number, rewrite)
         history.rewrite(self._whole, subject, number, rewrite)
-
-    def drop_recalls(self, numbers: Sequence[int]) -> None:
-        """Drop these entries of the recall log. Not part of the journal."""
-        recall_log.drop(self._db, numbers)
 
     def tombstone(self, subject: Subject, number: int) -> None:
         """Write into the journal that something with this number was here and is gone."""

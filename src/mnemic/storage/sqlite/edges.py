@@ -13,7 +13,7 @@ from mnemic.model.filter import ALL_STATES, LIVING_ONLY, EdgeFilter, Filter
 from mnemic.model.graph import Direction, Edge
 from mnemic.storage.decoders import EDGE_FIELDS, edge_of
 from mnemic.storage.sqlite.memories import as_json, where
-from mnemic.storage.sqlite.rows import Row, column, rows
+from mnemic.storage.sqlite.rows import Row, rows
 
 S = TypeVar("S", bound=tuple[Any, ...])
 
@@ -41,15 +41,6 @@ SELECT e.type, count(*) FROM edge e
 WHERE {conditions}
   AND e.source_id NOT IN (SELECT id FROM failing) AND e.target_id NOT IN (SELECT id FROM failing)
 GROUP BY e.type
-"""
-UNLINKED = """
-SELECT m.id FROM memory m WHERE {conditions} AND {lacking} ORDER BY m.id
-"""
-LACKING = """
-NOT EXISTS (
-  SELECT 1 FROM edge e CROSS JOIN memory o ON o.id = e.{other}
-  WHERE e.{own} = m.id AND e.state = 'living' AND e.valid_to IS NULL {types}
-    AND o.state IN ('living', 'named', 'superseded'))
 """
 AT_ANY = """
 e.id IN (SELECT id FROM edge WHERE source_id IN (SELECT value FROM json_each(:at))
@@ -155,22 +146,3 @@ def tally(connection: apsw.Connection, wanted: EdgeFilter) -> dict[str, int]:
     conditions, values = _conditions(replace(wanted, ends=None), is_joined=False)
     sql = TALLY.format(failing=failing, conditions=" AND ".join(conditions))
     return dict(rows(connection, sql, {**ends, **values}))
-
-
-def unlinked(
-    connection: apsw.Connection, wanted: Filter, direction: Direction, types: Sequence[str] | None
-) -> list[int]:
-    """The memories that pass and have no current edge in this direction, of these types or of any."""
-    conditions, values = where(wanted)
-    only = "AND e.type IN (SELECT value FROM json_each(:types))" if types else ""
-    lacking = [
-        LACKING.format(own=own, other=other, types=only)
-        for way, own, other in (
-            (Direction.OUT, "source_id", "target_id"),
-            (Direction.IN, "target_id", "source_id"),
-        )
-        if direction in (way, Direction.BOTH)
-    ]
-    if types:
-        values["types"] = as_json(list(types))
-    return column(connection, UNLINKED.format(conditions=conditions, lacking=" AND ".join(lacking)), values)

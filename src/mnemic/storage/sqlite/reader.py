@@ -21,7 +21,7 @@ from mnemic.model.filter import (
     RecallFilter,
     SessionFilter,
 )
-from mnemic.model.graph import Direction, Edge
+from mnemic.model.graph import Edge
 from mnemic.model.memory import Memory, name_key
 from mnemic.model.recall_entry import RecallEntry
 from mnemic.model.session import Session
@@ -237,12 +237,6 @@ class SqliteReader(SearchReader):
             groups = columns.groups(at.source, wanted.namespaces, wanted.alive_at or 0)
         place = GROUPED.index(by)
         return [(group[place], group[-1]) for group in groups if group[0] in wanted.states]
-
-    def unlinked(
-        self, wanted: Filter, direction: Direction = Direction.BOTH, types: Sequence[str] | None = None
-    ) -> list[int]:
-        """The memories that pass *wanted* and have no link in this direction, of these types or of any, by number."""
-        return edges.unlinked(self._db, wanted, direction, types)
 
     def standards(self) -> list[tuple[str, int | None, str | None]]:
         """The settings of each namespace that has some: its name, standard memory and parent."""

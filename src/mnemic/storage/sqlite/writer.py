@@ -491,8 +491,8 @@ class SqliteWriter(SqliteReader):
         """Add *entries* to the recall log, and drop entries older than *since*. Not part of the journal."""
         recall_log.append(self._db, entries, since)
 
-    def purge(self, memory_ids: Sequence[int]) -> int:
-        """Delete these memories for good, and their text from the journal; a tombstone stays."""
+    def purge(self, memory_ids: Sequence[int], *, recalls: Sequence[int] = ()) -> int:
+        """Delete these memories for good, and their text from the journal; a tombstone stays. How many there were."""
         purged, has_past = 0, False
         self._is_erasing = True
         self._purged += memory_ids
@@ -517,6 +517,7 @@ class SqliteWriter(SqliteReader):
             if has_past:
                 history.merge(self._db)
             trigram.take_out(self._db, memory_ids)
+        recall_log.drop(self._db, recalls)
         return purged
 
     def rewrite_history(self, subject: Subject, number: int, rewrite: Rewrite) -> None:
@@ -524,11 +525,6 @@ class SqliteWriter(SqliteReader):
         self._is_erasing = True
         journal.rewrite(self._db, subject, number, rewrite)
         history.rewrite(self._db, subject, number, rewrite)
-
-    def drop_recalls(self, numbers: Sequence[int]) -> None:
-        """Drop these entries of the recall log. Not part of the journal."""
-        self._is_erasing = True
-        recall_log.drop(self._db, numbers)
 
     def tombstone(self, subject: Subject, number: int) -> None:
         """Write into the journal that something with this number was here and is gone."""
