@@ -28,7 +28,7 @@ LONG_TURNS = 200
 """Turns of a transcript that was never read before."""
 TOOL_OUTPUT = "x" * 40_000
 """What a tool printed in a turn, which is read over."""
-EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
+EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "SubagentStop", "PreCompact", "SessionEnd")
 
 
 def hooks(bench: Bench) -> Iterator[Figure]:

@@ -33,7 +33,7 @@ FILES = {
     "gemini": ".gemini/settings.json",
     "zed": ".config/zed/settings.json",
     "opencode": ".config/opencode/opencode.json",
-    "cline": ".config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
+    "cline": ".cline/data/settings/cline_mcp_settings.json",
     "roo": ".config/Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json",
     "copilot-cli": ".copilot/mcp-config.json",
     "jetbrains": ".junie/mcp/mcp.json",
@@ -51,6 +51,7 @@ PROJECT_FILES = {
     "zed": ".zed/settings.json",
     "opencode": "opencode.json",
     "roo": ".roo/mcp.json",
+    "copilot-cli": ".github/mcp.json",
     "jetbrains": ".junie/mcp/mcp.json",
     "kiro": ".kiro/settings/mcp.json",
     "continue": ".continue/mcpServers/mnemic.json",
@@ -345,6 +346,10 @@ def test_nothing_changes_before_an_edit_is_made(tmp_path):
         ("claude-desktop", "darwin", {}, "Library/Application Support/Claude/claude_desktop_config.json"),
         ("claude-desktop", "win32", {}, "AppData/Roaming/Claude/claude_desktop_config.json"),
         ("claude-desktop", "linux", {}, ".config/Claude/claude_desktop_config.json"),
+        ("opencode", "darwin", {"XDG_CONFIG_HOME": "/xdg"}, "/xdg/opencode/opencode.json"),
+        ("cline", "win32", {"CLINE_DIR": "/cline"}, "/cline/data/settings/cline_mcp_settings.json"),
+        ("cline", "linux", {"CLINE_DATA_DIR": "/data"}, "/data/settings/cline_mcp_settings.json"),
+        ("cline", "linux", {"CLINE_MCP_SETTINGS_PATH": "/mcp.json"}, "/mcp.json"),
         ("vscode", "darwin", {}, "Library/Application Support/Code/User/mcp.json"),
         ("vscode", "win32", {}, "AppData/Roaming/Code/User/mcp.json"),
         ("claude-code", "linux", {"CLAUDE_CONFIG_DIR": "/c"}, "/c/.claude.json"),
@@ -393,6 +398,9 @@ BLOCKS = {
     "windsurf": ".codeium/windsurf/memories/global_rules.md",
     "opencode": ".config/opencode/AGENTS.md",
     "goose": ".config/goose/.goosehints",
+    "zed": ".config/zed/AGENTS.md",
+    "cline": ".cline/rules/mnemic.md",
+    "jetbrains": ".junie/AGENTS.md",
     "kiro": ".kiro/steering/mnemic.md",
 }
 
@@ -550,6 +558,56 @@ def test_all_clients_that_are_found_are_installed(cli):
     cli("uninstall", "--all")
     assert contents(cli.home) == {".cursor": None, ".kiro": None}
     assert cli("install").code == 2 and cli("install", "kiro", "--all").code == 2
+
+
+def test_all_clients_of_a_project_share_a_file_of_instructions(cli):
+    for folder in (".codex", ".config/zed", ".config/opencode", ".claude", ".lmstudio"):
+        (cli.home / folder).mkdir(parents=True)
+    project = cli.home / "project"
+    project.mkdir()
+    cli.patch.chdir(project)
+    shown = cli("install", "--all", "--scope", "project", "--dry-run").out
+    assert shown.count("+<!-- mnemic:begin") == 2 and contents(project) == {}
+    done = cli("install", "--all", "--scope", "project")
+    assert done.code == 0 and done.out.count("<private>") == 1
+    assert (project / "AGENTS.md").read_text().count("mnemic:begin") == 1
+    for one in ("codex", "zed"):
+        cli("uninstall", one, "--scope", "project")
+        assert "mnemic:begin" in (project / "AGENTS.md").read_text()
+    cli("install", "codex", "--scope", "project")
+    done = cli("uninstall", "--all", "--scope", "project")
+    assert done.code == 0 and done.out.count("Memories stay") == 1
+    assert contents(project) == {}
+
+
+@pytest.mark.parametrize(
+    "client, scope, file",
+    [
+        ("zed", "project", ".rules"),
+        ("zed", "project", "CLAUDE.md"),
+        ("opencode", "project", "CLAUDE.md"),
+        ("opencode", "user", ".claude/CLAUDE.md"),
+        ("jetbrains", "project", ".junie/AGENTS.md"),
+        ("jetbrains", "project", ".junie/guidelines.md"),
+    ],
+)
+def test_no_file_of_instructions_is_hidden_by_ours(cli, client, scope, file):
+    (cli.home / file).parent.mkdir(exist_ok=True)
+    (cli.home / file).write_text("# Mine\n")
+    before = contents(cli.home)
+    cli("install", client, "--scope", scope)
+    assert "mnemic:begin" in (cli.home / file).read_text()
+    assert not list(cli.home.rglob("AGENTS.md")) or file.endswith("AGENTS.md")
+    cli("uninstall", client, "--scope", scope)
+    assert contents(cli.home) == before
+
+
+def test_a_block_is_found_in_the_file_that_was_read_when_it_was_written(cli):
+    (cli.home / "CLAUDE.md").write_text("# Mine\n")
+    cli("install", "opencode", "--scope", "project")
+    (cli.home / "AGENTS.md").write_text("# Newer\n")
+    cli("uninstall", "opencode", "--scope", "project")
+    assert contents(cli.home) == {"CLAUDE.md": b"# Mine\n", "AGENTS.md": b"# Newer\n"}
 
 
 def tree(home: Path) -> dict[str, bytes | None]:

@@ -78,15 +78,25 @@ class InstructionFile:
     """Where a client reads what its agent should always know; the block for Mnemic goes there."""
 
     user_file: Callable[[Machine], Path] | None = None
+    user_order: Callable[[Machine], tuple[Path, ...]] = lambda machine: ()
+    """All files for the user of which the client reads only the first that exists: a new one would hide another."""
     project_file: str | None = None
+    project_order: tuple[str, ...] = ()
+    """The same in a project."""
     preamble: str = ""
     """What a new file must begin with."""
 
     def file(self, machine: Machine, scope: ConfigScope) -> Path | None:
-        """The file for *scope*, or None if the client has none."""
+        """The file that the client reads for *scope*, or the one to be made; None if it reads none."""
+        files = self.files(machine, scope)
+        return next((one for one in files[1:] if one.is_file()), files[0]) if files else None
+
+    def files(self, machine: Machine, scope: ConfigScope) -> tuple[Path, ...]:
+        """The file that is made for *scope* if there is none, and then all, in the order that the client reads them."""
         if scope is ConfigScope.USER:
-            return self.user_file(machine) if self.user_file else None
-        return machine.folder / self.project_file if self.project_file else None
+            return (self.user_file(machine), *self.user_order(machine)) if self.user_file else ()
+        names = (self.project_file, *self.project_order) if self.project_file else ()
+        return tuple(machine.folder / name for name in names)
 
 
 def _command_and_args(command: str, arguments: Sequence[str]) -> dict[str, Any]:
@@ -154,6 +164,26 @@ def _xdg(machine: Machine) -> Path:
     if machine.system == "win32":
         return machine.application_data()
     return Path(machine.environment.get("XDG_CONFIG_HOME") or machine.home / ".config")
+
+
+def _zed_folder(machine: Machine) -> Path:
+    return _xdg(machine) / ("Zed" if machine.system == "win32" else "zed")
+
+
+def _opencode_folder(machine: Machine) -> Path:
+    return Path(machine.environment.get("XDG_CONFIG_HOME") or machine.home / ".config") / "opencode"
+
+
+def _cline_folder(machine: Machine) -> Path:
+    return Path(machine.environment.get("CLINE_DIR") or machine.home / ".cline")
+
+
+def _cline(machine: Machine) -> Path:
+    """One file for the extensions and the command line alike."""
+    if file := machine.environment.get("CLINE_MCP_SETTINGS_PATH"):
+        return Path(file)
+    data = Path(machine.environment.get("CLINE_DATA_DIR") or _cline_folder(machine) / "data")
+    return data / "settings" / "cline_mcp_settings.json"
 
 
 def _extension(machine: Machine, name: str) -> Path:
@@ -274,33 +304,44 @@ CLIENTS: dict[str, Client] = {
         Client(
             name="zed",
             title="Zed",
-            user_file=lambda machine: (
-                _xdg(machine) / ("Zed" if machine.system == "win32" else "zed") / "settings.json"
-            ),
+            user_file=lambda machine: _zed_folder(machine) / "settings.json",
             project_file=".zed/settings.json",
             key="context_servers",
-            instructions=InstructionFile(project_file="AGENTS.md"),
+            instructions=InstructionFile(
+                user_file=lambda machine: _zed_folder(machine) / "AGENTS.md",
+                project_file="AGENTS.md",
+                project_order=(
+                    *(".rules", ".cursorrules", ".windsurfrules", ".clinerules"),
+                    *(".github/copilot-instructions.md", "AGENT.md", "AGENTS.md", "CLAUDE.md", "GEMINI.md"),
+                ),
+            ),
         ),
         Client(
             name="opencode",
             title="opencode",
-            user_file=lambda machine: machine.home / ".config" / "opencode" / "opencode.json",
+            user_file=lambda machine: _opencode_folder(machine) / "opencode.json",
             project_file="opencode.json",
             key="mcp",
             extra={"type": "local", "enabled": True},
             shape=_one_list,
             instructions=InstructionFile(
-                user_file=lambda machine: machine.home / ".config" / "opencode" / "AGENTS.md",
+                user_file=lambda machine: _opencode_folder(machine) / "AGENTS.md",
+                user_order=lambda machine: (
+                    _opencode_folder(machine) / "AGENTS.md",
+                    machine.home / ".claude" / "CLAUDE.md",
+                ),
                 project_file="AGENTS.md",
+                project_order=("AGENTS.md", "CLAUDE.md", "CONTEXT.md"),
             ),
         ),
         Client(
             name="cline",
             title="Cline",
-            user_file=lambda machine: (
-                _extension(machine, "saoudrizwan.claude-dev") / "cline_mcp_settings.json"
+            user_file=_cline,
+            instructions=InstructionFile(
+                user_file=lambda machine: _cline_folder(machine) / "rules" / "mnemic.md"
             ),
-            instructions=InstructionFile(project_file=".clinerules/mnemic.md"),
+            sign=_cline_folder,
         ),
         Client(
             name="roo",
@@ -318,6 +359,7 @@ CLIENTS: dict[str, Client] = {
             title="Copilot CLI",
             aliases=("copilot",),
             user_file=lambda machine: machine.home / ".copilot" / "mcp-config.json",
+            project_file=".github/mcp.json",
             extra={"type": "local", "tools": ["*"]},
             instructions=InstructionFile(
                 user_file=lambda machine: machine.home / ".copilot" / "copilot-instructions.md",
@@ -330,7 +372,11 @@ CLIENTS: dict[str, Client] = {
             aliases=("junie",),
             user_file=lambda machine: machine.home / ".junie" / "mcp" / "mcp.json",
             project_file=".junie/mcp/mcp.json",
-            instructions=InstructionFile(project_file=".junie/guidelines.md"),
+            instructions=InstructionFile(
+                user_file=lambda machine: machine.home / ".junie" / "AGENTS.md",
+                project_file="AGENTS.md",
+                project_order=(".junie/AGENTS.md", "AGENTS.md", ".junie/guidelines.md"),
+            ),
             sign=lambda machine: machine.home / ".junie",
         ),
         Client(
@@ -345,10 +391,7 @@ CLIENTS: dict[str, Client] = {
             syntax=Syntax.YAML,
             extra={"name": "Mnemic", "type": "stdio", "enabled": True, "timeout": 60},
             shape=_cmd_and_args,
-            instructions=InstructionFile(
-                user_file=lambda machine: _xdg(machine) / "goose" / ".goosehints",
-                project_file=".goosehints",
-            ),
+            instructions=InstructionFile(user_file=lambda machine: _xdg(machine) / "goose" / ".goosehints"),
         ),
         Client(
             name="kiro",

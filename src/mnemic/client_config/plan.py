@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -153,19 +153,43 @@ def _is_program(known: Any) -> bool:
 
 
 def plan_uninstall(
-    client: Client, machine: Machine, scope: ConfigScope, name: str, records: Records
+    client: Client,
+    machine: Machine,
+    scope: ConfigScope,
+    name: str,
+    records: Records,
+    leaving: Collection[str] = (),
 ) -> list[Edit]:
-    """The edits that take the server called *name* out of *client*; if it is our last, hooks and block too."""
+    """The edits that take the server called *name* out of *client*; if it is our last, hooks and block too.
+
+    A block stays while another client reads it, unless that is *leaving* as well.
+    """
     file = client.file(machine, scope)
     steps: list[tuple[Path, Removal]] = [(file, _server_removal(client, name))]
     is_last = not _others(client, file, name)
     if is_last and client.hooks is not None:
         steps.append((client.hooks.file(machine, scope), hook_entries.without_entries))
-    if is_last and client.instructions and (block := client.instructions.file(machine, scope)):
+    if is_last and client.instructions:
         preamble = client.instructions.preamble
-        steps.append((block, lambda text, _: instruction_block.without_block(text, preamble)))
+        steps += [
+            (block, lambda text, _: instruction_block.without_block(text, preamble))
+            for block in client.instructions.files(machine, scope)
+            if not block.is_dir() and not _is_read(block, machine, scope, {client.name, *leaving})
+        ]
     files = dict.fromkeys(file for file, _ in steps)
     return [replace(_removal(file, steps, records.of(file)), leaves=is_last) for file in files]
+
+
+def _is_read(block: Path, machine: Machine, scope: ConfigScope, but: Collection[str]) -> bool:
+    """Whether a client that starts us, of those not named in *but*, reads the file of instructions *block*."""
+    return any(
+        other.instructions is not None
+        and other.instructions.file(machine, scope) == block
+        and (scope is ConfigScope.USER or other.project_file is not None)
+        and _others(other, other.file(machine, scope), name="")
+        for other in CLIENTS.values()
+        if other.name not in but
+    )
 
 
 Removal = Callable[[str, str | None], str]

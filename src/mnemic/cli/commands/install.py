@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -94,7 +94,7 @@ def install(
     def plan(one: str) -> Sequence[Edit]:
         return plan_install(CLIENTS[one], this_machine(), where, server, flags)
 
-    carry_out(run, chosen(client, every), plan, dry_run, installs=True)
+    carry_out(run, chosen(client, every, where), plan, dry_run, installs=True)
     return None
 
 
@@ -108,20 +108,22 @@ def install(
 def uninstall(run: Run, client: str | None, scope: str, name: str, every: bool, dry_run: bool) -> None:
     """Remove Mnemic from CLIENT: server, hooks and block. Memories stay."""
     where = ConfigScope(scope)
+    clients = chosen(client, every, where)
 
     def plan(one: str) -> Sequence[Edit]:
-        return plan_uninstall(CLIENTS[one], this_machine(), where, name, records())
+        return plan_uninstall(CLIENTS[one], this_machine(), where, name, records(), leaving=clients)
 
-    carry_out(run, chosen(client, every), plan, dry_run, installs=False)
+    carry_out(run, clients, plan, dry_run, installs=False)
 
 
-def chosen(client: str | None, every: bool) -> list[str]:
-    """The clients that are meant: the one that was named, or all that are found."""
+def chosen(client: str | None, every: bool, scope: ConfigScope) -> list[str]:
+    """The clients that are meant: the one that was named, or all that are found and have files for *scope*."""
     if (client is None) != every:
         raise click.UsageError("Name a client, or give --all; --list shows the clients.")
-    return (
-        [one for one, known in CLIENTS.items() if known.is_found(this_machine())] if every else [str(client)]
-    )
+    if not every:
+        return [str(client)]
+    has_files = {one for one, known in CLIENTS.items() if scope is ConfigScope.USER or known.project_file}
+    return [one for one, known in CLIENTS.items() if one in has_files and known.is_found(this_machine())]
 
 
 def records() -> Records:
@@ -159,30 +161,36 @@ def carry_out(
 ) -> None:
     """Make the edits of each client unless they are only to be shown, and tell what happened.
 
-    A client whose files cannot be edited does not keep the others from theirs.
+    Clients may share a file, so that each is planned after the one before it is done. A client whose files cannot be
+    edited does not keep the others from theirs.
     """
     kept = records()
     plans: dict[str, Sequence[Edit]] = {}
     refused: list[str] = []
     for one in clients:
         try:
-            plans[one] = plan(one)
+            edits = plan(one)
+            if not dry_run:
+                _make(edits, kept, installs)
+            plans[one] = edits
         except MnemicError as error:
             if len(clients) == 1:
                 raise
             refused.append(str(error))
-    for edits in plans.values():
-        # What was made first is removed last: its folders are empty then.
-        for edit in edits if installs else reversed(edits):
-            if edit.is_needed and not dry_run:
-                edit.make(kept)
     facts = [_facts(client, edits, dry_run) for client, edits in plans.items()]
-    shown = [line for client, edits in plans.items() for line in _sentences(client, edits, dry_run, installs)]
+    shown = [*(_shown(plans) if dry_run else _done(plans)), *_notices(plans, installs, dry_run)]
     output.tell(
         run, facts[0] if len(facts) == 1 else {"clients": facts}, *(shown or ["No client was found."])
     )
     if refused:
         raise Conflict("\n".join(refused))
+
+
+def _make(edits: Sequence[Edit], kept: Records, installs: bool) -> None:
+    # What was made first is removed last: its folders are empty then.
+    for edit in edits if installs else reversed(edits):
+        if edit.is_needed:
+            edit.make(kept)
 
 
 def _facts(client: str, edits: Sequence[Edit], dry_run: bool) -> dict[str, object]:
@@ -196,16 +204,38 @@ def _facts(client: str, edits: Sequence[Edit], dry_run: bool) -> dict[str, objec
     }
 
 
-def _sentences(client: str, edits: Sequence[Edit], dry_run: bool, installs: bool) -> list[str]:
-    known, needed = CLIENTS[client], [edit for edit in edits if edit.is_needed]
-    if not needed:
-        return [f"{known.title}: nothing to change in {edits[0].file}."]
-    if dry_run:
-        return [_coloured(line) for edit in needed for line in edit.difference()]
-    done = [f"{known.title}: {'removed' if edit.after is None else 'wrote'} {edit.file}." for edit in needed]
+def _shown(plans: Mapping[str, Sequence[Edit]]) -> list[str]:
+    """The differences that would be made, each once: clients may share a file."""
+    needed = {edit.file: edit for edits in plans.values() for edit in edits if edit.is_needed}
+    lines = [_coloured(line) for edit in needed.values() for line in edit.difference()]
+    return [*lines, *(line for client, edits in plans.items() for line in _unchanged(client, edits))]
+
+
+def _done(plans: Mapping[str, Sequence[Edit]]) -> list[str]:
+    """What was done to the files of each client."""
+    return [line for client, edits in plans.items() for line in _changed(client, edits)]
+
+
+def _changed(client: str, edits: Sequence[Edit]) -> list[str]:
+    title, needed = CLIENTS[client].title, [edit for edit in edits if edit.is_needed]
+    done = [f"{title}: {'removed' if edit.after is None else 'wrote'} {edit.file}." for edit in needed]
+    return done or _unchanged(client, edits)
+
+
+def _unchanged(client: str, edits: Sequence[Edit]) -> list[str]:
+    is_needed = any(edit.is_needed for edit in edits)
+    return [] if is_needed else [f"{CLIENTS[client].title}: nothing to change in {edits[0].file}."]
+
+
+def _notices(plans: Mapping[str, Sequence[Edit]], installs: bool, dry_run: bool) -> list[str]:
+    """What to know of it: what is captured, and how each client takes it up."""
+    changed = [one for one, edits in plans.items() if any(edit.is_needed for edit in edits)]
     if not installs:
-        return [*done, "Memories stay where they are."]
-    return [*done, *(CAPTURE if _has_hooks(known, needed) else ()), known.after]
+        return ["Memories stay where they are."] if changed and not dry_run else []
+    captures = any(_has_hooks(CLIENTS[one], plans[one]) for one in changed)
+    title = "{}: " if len(changed) > 1 else ""
+    after = [title.format(CLIENTS[one].title) + CLIENTS[one].after for one in changed if not dry_run]
+    return [*(CAPTURE if captures else ()), *after]
 
 
 def _has_hooks(client: Client, edits: Sequence[Edit]) -> bool:
