@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
+from dataclasses import fields
 from functools import partial
 
 import pytest
 
 from mnemic.errors import Invalid
 from mnemic.model import limits
-from mnemic.model.graph import EdgeDraft, EdgePatch
-from mnemic.model.memory import Draft, MemoryPatch, body_of
-from mnemic.model.session import SessionDraft, SessionPatch
+from mnemic.model.graph import EDGE_RULES, Edge, EdgeDraft, EdgePatch
+from mnemic.model.memory import MEMORY_RULES, Draft, Memory, MemoryPatch, body_of
+from mnemic.model.session import SESSION_RULES, Session, SessionDraft, SessionPatch
 
 TOO_MUCH = [
     ("priority", 0),
@@ -34,6 +35,18 @@ TOO_MUCH = [
     ("tags", tuple(map(str, range(1_001)))),
     ("expires_at", 2**62),
 ]
+
+
+LIMITED = {"str", "int", "float", "Moment", "tuple[str, ...]"}
+
+
+@pytest.mark.parametrize(
+    "model, rules", [(Memory, MEMORY_RULES), (Edge, EDGE_RULES), (Session, SESSION_RULES)]
+)
+def test_every_text_number_and_time_has_a_limit(model, rules):
+    held = {one.name for one in fields(model) if one.type.removesuffix(" | None") in LIMITED}
+    identifying = {name for name in held if name.endswith("id")}
+    assert held - identifying == rules.keys() - {"texts"}
 
 
 @pytest.mark.parametrize("field, value", TOO_MUCH)

@@ -57,11 +57,23 @@ class Edge:
         return self.valid_to is None
 
 
+EDGE_RULES: Mapping[str, limits.Rule] = {
+    "type": limits.name,
+    "reason": limits.statement,
+    "weight": limits.WEIGHT,
+    "quality": limits.QUALITY,
+    "rating": limits.RATING,
+    "rating_count": limits.COUNT,
+    **dict.fromkeys(("created_at", "updated_at", "valid_from", "valid_to"), limits.MOMENT),
+}
+"""What each field of a link, a draft or a patch may hold."""
+
+
 @dataclass(frozen=True, slots=True)
 class EdgeDraft(limits.Bounded):
     """A link to be. The store adds its number and the time of creation where they are not given."""
 
-    rules: ClassVar = limits.EDGE
+    rules: ClassVar = EDGE_RULES
     source_id: int
     target_id: int
     type: str
@@ -83,7 +95,7 @@ class EdgeDraft(limits.Bounded):
 class EdgePatch(limits.Bounded, Patch):
     """A change to a link."""
 
-    rules: ClassVar = limits.EDGE
+    rules: ClassVar = EDGE_RULES
     source_id: int | Unset = UNSET
     target_id: int | Unset = UNSET
     type: str | Unset = UNSET

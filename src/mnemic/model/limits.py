@@ -1,7 +1,8 @@
 """Sizes and ranges of stored values and requests, for all callers. A dialect may narrow them, never widen them.
 
-The tables `MEMORY`, `EDGE` and `SESSION` say what each field may hold. They are checked where a value is built that is
-to be stored: drafts, patches and imported memories. The schema repeats the ranges as its second line.
+`MEMORY_RULES`, `EDGE_RULES` and `SESSION_RULES`, beside the fields, say what each may hold. They are checked where a
+value is built that is to be stored: drafts, patches and imported memories. The schema repeats the ranges as its second
+line.
 """
 
 from __future__ import annotations
@@ -125,36 +126,6 @@ def query(field: str, value: object) -> None:
     """Invalid if *value* is no text of at most 10,000 characters."""
     if len(text(field, value)) > MAX_QUERY_CHARACTERS:
         raise Invalid(f"{field}: longer than {MAX_QUERY_CHARACTERS:,} characters", field)
-
-
-MEMORY: Mapping[str, Rule] = {
-    **dict.fromkeys(("namespace", "name", "title", "kind", "source"), name),
-    "tags": names,
-    "texts": statements,
-    "summary": statement,
-    "state_reason": statement,
-    "priority": PRIORITY,
-    "confidence": CONFIDENCE,
-    "quality": QUALITY,
-    "rating": RATING,
-    **dict.fromkeys(("rating_count", "access_count", "days_used"), COUNT),
-    **dict.fromkeys(("created_at", "updated_at", "accessed_at", "expires_at"), MOMENT),
-    **dict.fromkeys(("valid_from", "valid_to", "state_at"), MOMENT),
-}
-EDGE: Mapping[str, Rule] = {
-    "type": name,
-    "reason": statement,
-    "weight": WEIGHT,
-    "quality": QUALITY,
-    "rating": RATING,
-    "rating_count": COUNT,
-    **dict.fromkeys(("created_at", "updated_at", "valid_from", "valid_to"), MOMENT),
-}
-SESSION: Mapping[str, Rule] = {
-    **dict.fromkeys(("namespace", "name"), name),
-    **dict.fromkeys(("topic", "summary"), statement),
-    **dict.fromkeys(("started_at", "ended_at"), MOMENT),
-}
 
 
 class Bounded:

@@ -122,9 +122,24 @@ class Memory:
 
     def check(self) -> None:
         """Invalid if an imported memory breaks a limit; stored memories are within them."""
-        limits.check(limits.MEMORY, self)
+        limits.check(MEMORY_RULES, self)
 
 
+MEMORY_RULES: Mapping[str, limits.Rule] = {
+    **dict.fromkeys(("namespace", "name", "title", "kind", "source"), limits.name),
+    "tags": limits.names,
+    "texts": limits.statements,
+    "summary": limits.statement,
+    "state_reason": limits.statement,
+    "priority": limits.PRIORITY,
+    "confidence": limits.CONFIDENCE,
+    "quality": limits.QUALITY,
+    "rating": limits.RATING,
+    **dict.fromkeys(("rating_count", "access_count", "days_used"), limits.COUNT),
+    **dict.fromkeys(("created_at", "updated_at", "accessed_at", "expires_at"), limits.MOMENT),
+    **dict.fromkeys(("valid_from", "valid_to", "state_at"), limits.MOMENT),
+}
+"""What each field of a memory, a draft or a patch may hold."""
 FIELDS = tuple(item.name for item in fields(Memory) if item.name != "statements")
 """The fields of a memory but for its body: columns of the store and entries of the journal."""
 
@@ -192,14 +207,14 @@ class Draft(Attributes):
             object.__setattr__(self, "name", name_key(self.name))
         elif not self.title:
             object.__setattr__(self, "title", title_of("\n".join(self.texts)))
-        limits.check(limits.MEMORY, self)
+        limits.check(MEMORY_RULES, self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryPatch(limits.Bounded, Patch):
     """A change to a memory. Counters of use are stored but not journaled."""
 
-    rules: ClassVar = limits.MEMORY
+    rules: ClassVar = MEMORY_RULES
 
     namespace: str | Unset = UNSET
     name: str | Unset | None = UNSET

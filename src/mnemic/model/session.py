@@ -25,11 +25,19 @@ class Session:
     metadata: Mapping[str, object] = field(default_factory=dict)
 
 
+SESSION_RULES: Mapping[str, limits.Rule] = {
+    **dict.fromkeys(("namespace", "name"), limits.name),
+    **dict.fromkeys(("topic", "summary"), limits.statement),
+    **dict.fromkeys(("started_at", "ended_at"), limits.MOMENT),
+}
+"""What each field of a session, a draft or a patch may hold."""
+
+
 @dataclass(frozen=True, slots=True)
 class SessionDraft(limits.Bounded):
     """A session to be: started now and called after its number where neither is given."""
 
-    rules: ClassVar = limits.SESSION
+    rules: ClassVar = SESSION_RULES
     namespace: str
     _: KW_ONLY
     name: str | None = None
@@ -45,7 +53,7 @@ class SessionDraft(limits.Bounded):
 class SessionPatch(limits.Bounded, Patch):
     """A change to a session."""
 
-    rules: ClassVar = limits.SESSION
+    rules: ClassVar = SESSION_RULES
     namespace: str | Unset = UNSET
     name: str | Unset = UNSET
     started_at: Moment | Unset = UNSET

@@ -17,8 +17,10 @@ USE = ("accessed_at", "access_count", "days_used")
 JOURNALED = tuple(name for name in FIELDS if name not in ("id", *USE))
 ALL_FIELDS = attrgetter(*FIELDS)
 JOURNALED_FIELDS = attrgetter(*JOURNALED)
-INDEXED = frozenset({"title", "summary", "tags", "namespace", "state"})
-"""With the body, what the words index holds."""
+INDEXED = frozenset({"title", "summary", "tags", "namespace", "state", "statements"})
+"""The fields whose change makes a new row of words; the old one moves into the index of the past."""
+HEADING = frozenset({"title", "summary", "kind"})
+"""The fields that the vectors of a body are made under."""
 EMPTY = Memory(id=0, uid="", namespace="", title="", created_at=0, updated_at=0)
 NO_FIELDS = dict(zip(FIELDS, ALL_FIELDS(EMPTY), strict=True))
 DRAFTED = tuple(one.name for one in fields(Draft) if one.name not in ("texts", "created_at"))

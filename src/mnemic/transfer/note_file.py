@@ -16,7 +16,7 @@ from mnemic.client_config import instruction_block
 from mnemic.errors import Invalid
 from mnemic.model import limits
 from mnemic.model.enums import Tier
-from mnemic.model.memory import Memory, body_of
+from mnemic.model.memory import MEMORY_RULES, Memory, body_of
 from mnemic.model.time import Moment, iso, parse_moment
 from mnemic.transfer import front_matter, markdown_note
 from mnemic.transfer.markdown import PATH
@@ -170,7 +170,7 @@ def _number(name: str, told: Any) -> float:
         value = int(told) if name == "priority" else float(told)
     except (TypeError, ValueError):
         raise Invalid(f"{name}: must be a number, not {str(told)[:40]!r}", name) from None
-    limits.MEMORY[name](name, value)
+    MEMORY_RULES[name](name, value)
     return value
 
 

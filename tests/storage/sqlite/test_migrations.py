@@ -51,6 +51,17 @@ def tables(connection):
     return {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
 
 
+def columns(connection, table):
+    return {name for _, name, *_ in connection.execute(f"PRAGMA table_info({table})")}
+
+
+def columns_of_format(version, table):
+    with closing(apsw.Connection(":memory:")) as old:
+        for script in MIGRATIONS[:version]:
+            old.execute(script).fetchall()
+        return columns(old, table)
+
+
 def test_a_file_is_updated_after_a_backup(path, connection):
     migrate(connection, path, (*MIGRATIONS, MOOD, "DROP TABLE extra"))
     assert version_of(connection) == NOW + 2
@@ -120,7 +131,6 @@ ALTER TABLE memory DROP CONSTRAINT memory_priority; ALTER TABLE memory DROP CONS
 ALTER TABLE memory DROP CONSTRAINT memory_quality; ALTER TABLE memory DROP CONSTRAINT memory_rating;
 ALTER TABLE edge DROP CONSTRAINT edge_weight; ALTER TABLE edge DROP CONSTRAINT edge_quality;
 ALTER TABLE edge DROP CONSTRAINT edge_rating;
-ALTER TABLE memory DROP COLUMN name; ALTER TABLE memory DROP COLUMN since;
 ALTER TABLE edge DROP COLUMN since; ALTER TABLE session DROP COLUMN since;
 ALTER TABLE token DROP COLUMN expires_at; ALTER TABLE token DROP COLUMN used_at;
 ALTER TABLE token DROP COLUMN max_memories; ALTER TABLE token DROP COLUMN max_bytes;
@@ -149,6 +159,8 @@ def test_the_history_of_an_older_file_is_filled_from_its_journal(tmp_path):
     with closing(apsw.Connection(str(path))) as old:
         kept = [old.execute(sql).fetchall() for sql in HISTORY]
         old.execute(WITHOUT_HISTORY_AND_NAMES)
+        for later in columns(old, "memory") - columns_of_format(5, "memory"):
+            old.execute(f"ALTER TABLE memory DROP COLUMN {later}")
         old.pragma("user_version", 5)
     assert all(kept), "there is something to compare"
     open_sqlite(path).close()
@@ -250,9 +262,10 @@ def test_names_of_the_past_are_those_that_titles_had(tmp_path):
     numbered = OldMemory(f"{DERIVED} (2)", (LONG + " Or Tuesdays.",))
     write_old_store(path, 6, OldMemory("Anna", ("likes tea",), "create_entities"), numbered)
     with closing(apsw.Connection(str(path))) as old:
-        columns = ", ".join(name for name in memories.COLUMNS if name != "name")
+        known = columns(old, "memory_past")
+        kept = ", ".join(name for name in memories.COLUMNS if name in known)
         old.execute(
-            f"INSERT INTO memory_past (since, until, {columns}) SELECT 1, 3, {columns} FROM memory;"
+            f"INSERT INTO memory_past (since, until, {kept}) SELECT 1, 3, {kept} FROM memory;"
             "UPDATE memory SET since = 3; UPDATE memory SET title = 'Anne' WHERE id = 1"
         )
     store = open_sqlite(path)

@@ -366,8 +366,7 @@ def particulars(memory: MemoryShape) -> Iterator[tuple[str, str]]:
     if memory.summary:
         yield "summary", " ".join(excerpt(memory.summary, 2, 200))
     yield "tier", f"{memory.tier}, priority {memory.priority}, confidence {memory.confidence:g}"
-    if memory.source:
-        yield "source", safe(memory.source)
+    yield from plain_texts(memory)
     if memory.occurred_at:
         yield "occurred", stamp(memory.occurred_at, wall_clock())
     yield "created", stamp(memory.created_at, wall_clock())
@@ -381,6 +380,14 @@ def particulars(memory: MemoryShape) -> Iterator[tuple[str, str]]:
         yield "state", safe(": ".join(part for part in (str(memory.state), memory.state_reason) if part))
     if memory.metadata:
         yield "metadata", safe(str(dict(memory.metadata)))
+
+
+def plain_texts(memory: MemoryShape) -> Iterator[tuple[str, str]]:
+    """The fields that are a text or nothing, and are shown as they are."""
+    for label, field in type(memory).model_fields.items():
+        is_plain = field.annotation == str | None and label not in ("summary", "state_reason")
+        if is_plain and (said := getattr(memory, label)):
+            yield label, safe(said)
 
 
 def link_from(memory_id: int, link: OpenedLinkShape) -> str:

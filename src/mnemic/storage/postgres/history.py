@@ -14,12 +14,11 @@ from mnemic.model.change import Subject
 from mnemic.model.enums import State
 from mnemic.model.memory import Memory
 from mnemic.storage.base import Rewrite
+from mnemic.storage.change_fields import INDEXED
 from mnemic.storage.postgres import edges, memories, sessions
 from mnemic.storage.postgres.connection import Executor
 from mnemic.storage.postgres.rows import rows, value
 
-INDEXED = frozenset({"title", "summary", "tags", "namespace", "state", "statements"})
-"""The fields whose change moves a memory's old words into the index of the past."""
 COLUMNS: Mapping[Subject, str] = {
     Subject.MEMORY: ", ".join(memories.STORED),
     Subject.EDGE: ", ".join(("namespace_id", *edges.COLUMNS)),

@@ -29,6 +29,7 @@ from mnemic.storage.change_fields import (
     DRAFTED_FIELDS,
     EDGE_DRAFTED,
     EDGE_DRAFTED_FIELDS,
+    HEADING,
     INDEXED,
     NO_FIELDS,
     USE,
@@ -475,11 +476,11 @@ class PostgresWriter(PostgresReader):
         if "tags" in after:
             self._db.run(DROP_TAGS, (space, memory.id))
             self._add_tags(space, memory.id, changed.tags)
-        if {"title", "summary", "kind", "statements"} & after.keys():
+        if "statements" in after or HEADING & after.keys():
             self._renew_whole(changed, space)
-        if {"title", "summary", "kind"} & after.keys():
+        if HEADING & after.keys():
             self._db.run(UNEMBED, (space, memory.id))
-        if "statements" in after or INDEXED & after.keys():
+        if INDEXED & after.keys():
             self._index(changed, space)
         if "statements" in after or "state" in after:
             self._mark_anew(memory, changed, space)

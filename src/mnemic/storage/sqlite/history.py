@@ -17,6 +17,7 @@ from mnemic.model.change import Subject
 from mnemic.model.enums import State
 from mnemic.model.memory import Memory, Statement
 from mnemic.storage.base import Rewrite
+from mnemic.storage.change_fields import INDEXED
 from mnemic.storage.decoders import memory_of
 from mnemic.storage.sqlite import edges, fts, memories, sessions
 from mnemic.storage.sqlite.memories import as_json
@@ -24,8 +25,6 @@ from mnemic.storage.sqlite.rows import Row, column, row, rows, value
 
 log = logging.getLogger(__name__)
 
-INDEXED = frozenset({"title", "summary", "tags", "namespace", "state", "statements"})
-"""The fields whose change moves a memory's old words into the index of the past."""
 COLUMNS: Mapping[Subject, tuple[str, ...]] = {
     Subject.MEMORY: memories.COLUMNS,
     Subject.EDGE: edges.COLUMNS,

@@ -30,6 +30,7 @@ from mnemic.storage.change_fields import (
     DRAFTED_FIELDS,
     EDGE_DRAFTED,
     EDGE_DRAFTED_FIELDS,
+    HEADING,
     INDEXED,
     NO_FIELDS,
     USE,
@@ -389,11 +390,11 @@ class SqliteWriter(SqliteReader):
         if "tags" in after:
             self._db.execute(DROP_TAGS, (memory.id,))
             self._put_tags(memory.id, changed.tags)
-        if {"title", "summary", "kind", "statements"} & after.keys():
+        if "statements" in after or HEADING & after.keys():
             self._renew_whole(changed)
-        if {"title", "summary", "kind"} & after.keys():
+        if HEADING & after.keys():
             self._db.execute(UNEMBED, (memory.id,))
-        if "statements" in after or INDEXED & after.keys():
+        if INDEXED & after.keys():
             self._index(changed)
         if "statements" in after or "state" in after:
             self._mark_anew(memory, changed)
