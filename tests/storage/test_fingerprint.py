@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.storage import fingerprint, tokenizer
-from mnemic.storage.sqlite.fts import one_edit, one_edit_away
+from mnemic.storage.edit_distance import one_edit, one_edit_away
 
 
 @pytest.mark.parametrize(

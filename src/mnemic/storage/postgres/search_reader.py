@@ -19,6 +19,7 @@ from mnemic.model.filter import Filter
 from mnemic.storage import index_answers
 from mnemic.storage.base import Nearness, Traits
 from mnemic.storage.candidate_reader import CandidateReader
+from mnemic.storage.indexed_words import forms
 from mnemic.storage.postgres import bm25, memories, spelling, words
 from mnemic.storage.postgres.bm25 import Bm25, Choice, Passing
 from mnemic.storage.postgres.connection import Executor, Held, in_our_words, our_errors
@@ -26,7 +27,6 @@ from mnemic.storage.postgres.index_source import PostgresSource
 from mnemic.storage.postgres.row_security import EVERYWHERE
 from mnemic.storage.postgres.rows import column, rows, value
 from mnemic.storage.scale import best_of, scaled
-from mnemic.storage.sqlite import fts
 
 if TYPE_CHECKING:
     from mnemic.model.vectors import Embedding, Reading
@@ -206,7 +206,7 @@ class SearchReader(CandidateReader):
     def _groups(self, terms: Sequence[str]) -> list[Group]:
         """The forms of each term; stems are left out as long as no text has any."""
         has_stems = any(getattr(term, "stems", ()) for term in terms) and words.holds_stems(self._db)
-        return [fts.forms(term, has_stems=has_stems) for term in terms]
+        return [forms(term, has_stems=has_stems) for term in terms]
 
     def _frequencies(self, at: Snapshot, groups: Sequence[Group], scope: Scope) -> dict[Group, int]:
         if scope == ():

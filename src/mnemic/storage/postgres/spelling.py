@@ -6,10 +6,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from mnemic.storage import tokenizer
+from mnemic.storage.edit_distance import (
+    LONGEST,
+    LOOKED_AT,
+    SHORTEST,
+    is_written,
+    one_edit,
+    one_edit_away,
+    plain,
+)
 from mnemic.storage.postgres import memories, words
 from mnemic.storage.postgres.connection import Executor
 from mnemic.storage.postgres.rows import column
-from mnemic.storage.sqlite.fts import LONGEST, LOOKED_AT, SHORTEST, one_edit, one_edit_away, plain
 from mnemic.storage.tokenizer import NAMESPACE_MARK, STEM_MARK
 
 if TYPE_CHECKING:
@@ -88,5 +96,4 @@ def _is_written(db: Executor, spelling: str, word: str, spaces: dict[str, list[i
     """Whether the first memories with the stem of *spelling* have a word one letter away from *word*."""
     tokens = words.tokens(tokenizer.normalized(spelling))
     holding = memories.many(db, column(db, HOLDING, {"tokens": tokens, **spaces}))
-    bodies = (" ".join((one.title, one.summary or "", *one.tags, one.content)) for one in holding)
-    return any(one_edit(word, other) for body in bodies for other in tokenizer.words(plain(body)))
+    return is_written(word, holding)

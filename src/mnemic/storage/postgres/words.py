@@ -11,13 +11,13 @@ import orjson
 
 from mnemic.model.memory import Memory
 from mnemic.storage import stems
+from mnemic.storage.indexed_words import BODY, PARTS, STEMS, SUMMARY, TAGS, TITLE, indexed_words
 from mnemic.storage.postgres.connection import Executor, Held
 from mnemic.storage.postgres.rows import row
 from mnemic.storage.source import Phrase
-from mnemic.storage.sqlite import fts
 from mnemic.storage.tokenizer import STEM_MARK
 
-FIELDS = (fts.BODY, fts.TITLE, fts.SUMMARY, fts.TAGS, fts.PARTS, fts.STEMS)
+FIELDS = (BODY, TITLE, SUMMARY, TAGS, PARTS, STEMS)
 """The weight of a token in each field, in the order in which `places` has them."""
 COLUMNS = ("namespace_id", "memory_id", "length", "tokens", "times", "places")
 """The columns of a row: where it belongs, and its Words."""
@@ -63,8 +63,8 @@ class Words(NamedTuple):
 
 def of(memory: Memory) -> Words:
     """The words of *memory*."""
-    _, title, summary, tags, body, parts, roots, _ = fts.row_of(memory, 0)
-    fields = [tokens(text) if text else [] for text in (body, title, summary, tags, parts, roots)]
+    title, summary, tags, body, parts, stems = indexed_words(memory)
+    fields = [tokens(text) if text else [] for text in (body, title, summary, tags, parts, stems)]
     numbers = {token: place for place, token in enumerate(dict.fromkeys(chain.from_iterable(fields)), 1)}
     times = [0.0] * len(numbers)
     places: list[int] = []

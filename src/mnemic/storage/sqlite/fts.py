@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import apsw
 
 from mnemic.model.filter import Filter
-from mnemic.model.memory import Memory, is_beginning
-from mnemic.storage import tokenizer
+from mnemic.model.memory import Memory
+from mnemic.storage.edit_distance import (
+    LONGEST,
+    LOOKED_AT,
+    SHORTEST,
+    is_written,
+    one_edit,
+    one_edit_away,
+    plain,
+)
+from mnemic.storage.indexed_words import BODY, PARTS, STEMS, SUMMARY, TAGS, TITLE, indexed_words
 from mnemic.storage.source import Group, Scope
 from mnemic.storage.sqlite import journal, memories
 from mnemic.storage.sqlite.memories import as_json, left_out, where
 from mnemic.storage.sqlite.rows import column, row, rows, value
 from mnemic.storage.sqlite.schema import TOKENIZER
-from mnemic.storage.tokenizer import NAMESPACE_MARK, STEM_MARK, Word, identifier_parts, normalized
+from mnemic.storage.tokenizer import NAMESPACE_MARK, STEM_MARK, normalized
 
-TITLE, SUMMARY, TAGS, BODY, PARTS, STEMS = 3.0, 2.0, 1.5, 1.0, 0.5, 1.0
 RANK = f"bm25(words, {TITLE}, {SUMMARY}, {TAGS}, {BODY}, {PARTS}, {STEMS}, 0.0)"
 
 ADD = """
@@ -88,34 +95,14 @@ Holders = Callable[[Iterable[Group], Scope], dict[Group, int]]
 """How many memories of a scope hold each of some words, but for those that stand nearly everywhere."""
 FEW = 16
 """Of so many words it is worth knowing who holds them: a question has them, and asks that next."""
-SHORTEST, LONGEST = 4, 40
-"""Of a shorter word too many are one letter away; a longer one is no word that someone mistyped."""
 ALIKE = 3
 """The words that share so many letters with a misspelt one are walked, the others looked up one by one."""
-LOOKED_AT = 5
 _LAST = "\U0010ffff"
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def row_of(memory: Memory, namespace_id: int) -> tuple[Any, ...]:
     """*memory* as a row of the index."""
-    body = memory.content
-    # A title made from the body would count its words again, with the weight of words someone chose.
-    title = "" if is_beginning(memory.title, body) else memory.title
-    parts = identifier_parts(f"{title}\n{body}" if title else body)
-    # Each statement in its own language. What is beside the body is too short to tell, and mostly of the same.
-    texts = [statement.text for statement in memory.statements] or [title]
-    stems = " ".join(filter(None, map(tokenizer.stems, texts)))
-    return (
-        memory.id,
-        normalized(title),
-        normalized(memory.summary or ""),
-        normalized(" ".join(memory.tags)),
-        normalized(body),
-        parts,
-        stems,
-        _token(namespace_id),
-    )
+    return (memory.id, *indexed_words(memory), _token(namespace_id))
 
 
 def rebuild(connection: apsw.Connection) -> None:
@@ -127,12 +114,6 @@ def rebuild(connection: apsw.Connection) -> None:
 
 def _token(namespace_id: int) -> str:
     return f"{NAMESPACE_MARK}{namespace_id}"
-
-
-def forms(term: str, *, has_stems: bool) -> Group:
-    """How *term* may stand in an index that has stems, or has none."""
-    plain = normalized(term)
-    return (plain, *term.stems) if has_stems and isinstance(term, Word) else (plain,)
 
 
 def holds_stems(connection: apsw.Connection) -> bool:
@@ -386,40 +367,4 @@ def _is_written(connection: apsw.Connection, spelling: str, word: str, scope: Sc
     """Whether the first memories with the stem of *spelling* have a word one letter away from *word*."""
     expression = match_expression([(spelling,)], scope, every=True)
     holding = memories.many(connection, column(connection, HOLDING, (expression, LOOKED_AT)))
-    bodies = (" ".join((one.title, one.summary or "", *one.tags, one.content)) for one in holding)
-    return any(one_edit(word, other) for body in bodies for other in tokenizer.words(plain(body)))
-
-
-def plain(body: str) -> str:
-    """*body* in lower case and without its accents, as the index compares."""
-    if body.isascii():
-        return body.lower()
-    parts = unicodedata.normalize("NFD", body.lower())
-    return unicodedata.normalize("NFC", "".join(part for part in parts if not unicodedata.combining(part)))
-
-
-def one_edit_away(word: str) -> set[str]:
-    """Every word that one insertion, deletion, replacement or swap of neighbours makes of *word*."""
-    cuts = [(word[:place], word[place:]) for place in range(len(word) + 1)]
-    letters = _LETTERS if word.isalpha() else _LETTERS + "0123456789"
-    inserted = {head + letter + tail for head, tail in cuts for letter in letters}
-    replaced = {head + letter + tail[1:] for head, tail in cuts if tail for letter in letters}
-    deleted = {head + tail[1:] for head, tail in cuts if tail}
-    swapped = {head + tail[1] + tail[0] + tail[2:] for head, tail in cuts if len(tail) > 1}
-    return (inserted | replaced | deleted | swapped) - {word}
-
-
-def one_edit(left: str, right: str) -> bool:
-    """True if one insertion, deletion, replacement or swap of neighbours turns *left* into *right*."""
-    if left == right or abs(len(left) - len(right)) > 1:
-        return False
-    start = 0
-    while start < min(len(left), len(right)) and left[start] == right[start]:
-        start += 1
-    rest_left, rest_right = left[start:], right[start:]
-    if len(left) > len(right):
-        return rest_left[1:] == rest_right
-    if len(left) < len(right):
-        return rest_left == rest_right[1:]
-    swapped = rest_left[1::-1] == rest_right[:2] and rest_left[2:] == rest_right[2:]
-    return rest_left[1:] == rest_right[1:] or swapped
+    return is_written(word, holding)

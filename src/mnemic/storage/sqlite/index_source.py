@@ -14,9 +14,9 @@ from mnemic.model.change import USE, Position
 from mnemic.model.enums import State
 from mnemic.model.filter import Filter
 from mnemic.model.memory import Memory
+from mnemic.storage.indexed_words import BODY, PARTS, STEMS, SUMMARY, TAGS, TITLE, indexed_words
 from mnemic.storage.source import ChangedMemory, Extent, PassageRow, Phrase
 from mnemic.storage.sqlite import fts, memories
-from mnemic.storage.sqlite.fts import BODY, PARTS, STEMS, SUMMARY, TAGS, TITLE
 from mnemic.storage.sqlite.memories import CREATION, as_json
 from mnemic.storage.sqlite.rows import column, row, rows, value
 from mnemic.storage.tokenizer import NAMESPACE_MARK
@@ -237,7 +237,7 @@ class SqliteSource:
         return {number: {} for number in memory_ids} | {memory.id: self._held(memory) for memory in living}
 
     def _held(self, memory: Memory) -> dict[str, float]:
-        _, title, summary, tags, body, parts, stems, _ = fts.row_of(memory, 0)
+        title, summary, tags, body, parts, stems = indexed_words(memory)
         texts = (body, title, summary, tags, parts, stems)
         held: dict[str, float] = {}
         for text, weight in zip(texts, FIELDS.values(), strict=True):

@@ -15,6 +15,7 @@ from mnemic.model.filter import LIVING_ONLY, Filter
 from mnemic.storage import index_answers
 from mnemic.storage.base import Nearness, Traits
 from mnemic.storage.candidate_reader import CandidateReader
+from mnemic.storage.indexed_words import forms
 from mnemic.storage.sqlite import fts, memories
 from mnemic.storage.sqlite.connection import in_our_words, our_errors
 from mnemic.storage.sqlite.index_source import SqliteSource
@@ -142,7 +143,7 @@ class SearchReader(CandidateReader):
     def _groups(self, terms: Sequence[str]) -> list[Group]:
         """The forms of each term; stems are left out as long as no text has any."""
         has_stems = any(getattr(term, "stems", ()) for term in terms) and self._store.has_stems(self._db)
-        return [fts.forms(term, has_stems=has_stems) for term in terms]
+        return [forms(term, has_stems=has_stems) for term in terms]
 
     def _searched_by_word(self, scope: Scope, wanted: Filter, *, every: bool) -> Scope:
         """These namespaces, if they should be searched for by their own word in FTS5.
