@@ -112,12 +112,22 @@ def test_a_turn_that_is_all_private_leaves_nothing_but_its_position(project):
 
 def test_closing_writes_an_episode_of_the_turns_since_the_last(project):
     capture(project, "c:1", [Turn(f"Fix the parser. {RULE}", "The parser is fixed.", 1)], closes=True)
-    assert everything(project, "episode")[0].content == (
-        f"Asked: Fix the parser.\nStated: {RULE}\nEnded with: The parser is fixed."
-    )
+    assert everything(project, "episode")[0].content == "Asked: Fix the parser.\nEnded with: The parser is fixed."
     capture(project, "c:1", [Turn("Now the lexer", "Done with the lexer.", 2)], closes=True)
     episodes = everything(project, "episode")
     assert len(episodes) == 2 and "parser" not in max(episodes, key=lambda one: one.id).content
+
+
+def test_a_brief_tells_a_statement_once_and_a_rejected_one_no_more(project):
+    capture(project, "c:1", [Turn(f"Fix the parser. {RULE}", "The parser is fixed.", 1)], closes=True)
+
+    def told(name: str) -> str:
+        sections = prompt_context.opening(project, name, 500, cost)
+        return "\n".join(memory.content for section in sections for memory in section.memories)
+
+    assert told("c:2").count(RULE) == 1
+    memories.forget(project, [review.waiting(project)[0].id])
+    assert "parser is fixed" in told("c:3") and RULE not in told("c:4")
 
 
 def test_closing_twice_writes_one_episode(project):

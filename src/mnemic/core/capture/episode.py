@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mnemic.core import sessions
-from mnemic.core.capture import client_session, review
+from mnemic.core.capture import client_session
 from mnemic.core.context import Context
 from mnemic.core.memories import Revision, revise
 from mnemic.errors import MnemicError
@@ -39,7 +39,7 @@ def close(ctx: Context, number: int) -> Memory | None:
     turns = _turns(ctx, number)
     if not turns:
         return None
-    ended = sessions.end(ctx, number, summary=_summary(ctx, turns))
+    ended = sessions.end(ctx, number, summary=_summary(turns))
     return _improved(ctx, ended.episode, turns) if ended.episode else None
 
 
@@ -72,24 +72,17 @@ def _turns(ctx: Context, number: int) -> list[Memory]:
     return since[::-1]
 
 
-def _summary(ctx: Context, turns: Sequence[Memory]) -> str:
-    """What was asked, what was stated, and how it ended, in the words that were used."""
+def _summary(turns: Sequence[Memory]) -> str:
+    """What was asked and how it ended, in the words that were used. What was stated is kept as memories of its own."""
     messages = [sessions.turn_of(turn) or {} for turn in turns]
     topics = [
         title_of(str(one["user_message"])).rstrip(".?! ") for one in messages if one.get("user_message")
     ]
     more = f" (and {len(topics) - MOST_ASKED} more)" if len(topics) > MOST_ASKED else ""
     parts = [f"Asked: {'; '.join(topics[:MOST_ASKED])}{more}."]
-    if stated := _stated(ctx, turns):
-        parts.append(f"Stated: {' '.join(stated)}")
     if end := str(messages[-1].get("agent_response", "")).strip():
         parts.append(f"Ended with: {_closing(end)}")
     return cut("\n".join(parts), LONGEST_EPISODE_BYTES)
-
-
-def _stated(ctx: Context, turns: Sequence[Memory]) -> list[str]:
-    since = turns[0].created_at
-    return [one.content for one in reversed(review.waiting(ctx)) if one.created_at >= since]
 
 
 def _closing(text: str) -> str:
