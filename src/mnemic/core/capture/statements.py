@@ -26,7 +26,7 @@ _DENSE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _PREFACE = re.compile(
     r"^(?:(?:ok(?:ay)?|oh|hm+|ah|yes|well|also|hey|ja|gut|bon|vale|はい|好的?)[,.!，、 ]+"
     r"|(?:(?:once )?(?:again|more)|important|reminder|wichtig|noch ?mals?|noch einmal|encore une fois|otra vez)[,:!] *"
-    r"|(?:as )?i (?:already |just )?(?:told you|said)(?: (?:before|already|twice))?(?: that|[:,]) *)+",
+    r"|(?:as )?i (?:already |just )?(?:told you|said)(?: (?:before|already|twice))?(?: that| to|[:,]) *)+",
     re.IGNORECASE,
 )
 _REFERS_BACK = re.compile(r"\b(?:it|them|they|(?:an?|the) \w+ one|one|instead)\b", re.IGNORECASE)
