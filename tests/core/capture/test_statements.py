@@ -91,6 +91,8 @@ PASSING = [
     "No, it is still failing.",
     "No, the test is not run.",
     "Actually it is fine.",
+    "Let's go with this!",
+    "I always struggle with the regex here.",
     "No, I'm not interested in these.",
     "No, this is the only place.",
     "I will never understand this code.",
