@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import time
@@ -233,6 +234,8 @@ def test_nothing_is_captured_while_it_is_paused(cli, repositories):
     assert "paused" in cli("capture", "pause", "--for", "2h").out
     work(cli, folder, [(RULE, "Yes.")])
     assert cli.json("list", "-n", "*")["memories"] == []
+    told = cli("capture", "pause", "--for", "2h").out
+    assert re.fullmatch(r"Capture is paused until \d{4}-\d\d-\d\d \d\d:\d\d \w+\.\n", told), told
     assert cli("capture", "resume").out == "Capture is on.\n"
     assert cli.json("capture", "status") == {"on": True, "paused": False, "exclude": []}
     work(cli, folder, [(RULE, "Yes.")], session="s2")

@@ -93,9 +93,14 @@ def show_times_in(zone: tzinfo) -> None:
     _ZONE.set(zone)
 
 
+def minute(moment: Moment) -> str:
+    """A moment as a date with its hour and minute."""
+    return f"{datetime_of(moment, _ZONE.get()):%Y-%m-%d %H:%M %Z}"
+
+
 def stamp(moment: Moment, now: Moment) -> str:
     """A moment as a date and an age."""
-    return f"{datetime_of(moment, _ZONE.get()):%Y-%m-%d %H:%M %Z} {faint(age(moment, now))}"
+    return f"{minute(moment)} {faint(age(moment, now))}"
 
 
 def bar(share: float, cells: int = 10) -> str:

@@ -6,7 +6,8 @@ import click
 
 from mnemic.console import output
 from mnemic.console.run import Run, VerbGroup, pass_run
-from mnemic.model.time import iso
+from mnemic.console.terminal import minute
+from mnemic.model.time import Moment
 
 
 @click.group(cls=VerbGroup)
@@ -50,7 +51,7 @@ def status(run: Run) -> None:
     _tell(run, until)
 
 
-def _tell(run: Run, until: int | None) -> None:
+def _tell(run: Run, until: Moment | None) -> None:
     from mnemic.core.capture.pause import ALWAYS
 
     settings = run.settings()
@@ -63,7 +64,7 @@ def _tell(run: Run, until: int | None) -> None:
     output.tell(run, facts, _sentence(settings.capture, until, ALWAYS))
 
 
-def _sentence(is_on: bool, until: int | None, always: int) -> str:
+def _sentence(is_on: bool, until: Moment | None, always: Moment) -> str:
     if not is_on:
         return "Capture is off by setting (capture = false)."
     if until is None:
@@ -71,5 +72,5 @@ def _sentence(is_on: bool, until: int | None, always: int) -> str:
     return (
         "Capture is paused until `mnemic capture resume`."
         if until == always
-        else f"Capture is paused until {iso(until)}."
+        else f"Capture is paused until {minute(until)}."
     )
