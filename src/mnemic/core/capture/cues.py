@@ -45,7 +45,8 @@ UNSAID = re.compile(
     r"|\bhave(?:n'?t| not) (?:yet )?(?:decided|agreed)\b"
     r"|\b(?:if|whether|unless|until|before) we(?:'ve| have)? (?:decide|agree)"
     r"|\bwarum\b|\bwieso\b|\bpourquoi\b|\bpor qué\b|\bwie immer\b|\bcomme toujours\b|\bcomo siempre\b"
-    r"|^(?:why|how|what|when|where|which|who|should|shall|would|could|can|do(?! not\b)|does|did|is|are|was|were|have|has|will) "
+    r"|^(?:why|how|what|when|where|which|who|should|shall|would|could|can|do(?! not\b)|does|did|is|are"
+    r"|was|were|have|has|will) "
     r"|\bdecided to (?:stop|leave|quit|call it|take a break)\b",
     re.IGNORECASE,
 )
