@@ -112,7 +112,10 @@ def test_a_turn_that_is_all_private_leaves_nothing_but_its_position(project):
 
 def test_closing_writes_an_episode_of_the_turns_since_the_last(project):
     capture(project, "c:1", [Turn(f"Fix the parser. {RULE}", "The parser is fixed.", 1)], closes=True)
-    assert everything(project, "episode")[0].content == "Asked: Fix the parser.\nEnded with: The parser is fixed."
+    assert (
+        everything(project, "episode")[0].content
+        == "Asked: Fix the parser.\nEnded with: The parser is fixed."
+    )
     capture(project, "c:1", [Turn("Now the lexer", "Done with the lexer.", 2)], closes=True)
     episodes = everything(project, "episode")
     assert len(episodes) == 2 and "parser" not in max(episodes, key=lambda one: one.id).content
