@@ -41,7 +41,7 @@ from mnemic.search.relevance import (
     UNKNOWN_NAME,
     WITH_VECTORS,
     WORDS_ONLY,
-    Model,
+    RelevanceModel,
     Signals,
 )
 from mnemic.search.search import find_hits
@@ -199,7 +199,7 @@ def _vector(embedder: Embedder, text: str) -> Embedding:
     return embedding(embedder, text, [model.name for model in embedder.models])
 
 
-def fitted(rows: Sequence[Asked], *, with_vectors: bool) -> Model:
+def fitted(rows: Sequence[Asked], *, with_vectors: bool) -> RelevanceModel:
     """The logistic regression over the hits of *rows*, all weights of the expected sign."""
     table = [
         (one.file, signals, is_right)
@@ -222,7 +222,7 @@ def fitted(rows: Sequence[Asked], *, with_vectors: bool) -> Model:
     whole = np.zeros(len(signs))
     whole[used] = found[1:]
     weighed = Signals(*(round(float(one), 2) for one in whole + by_hand))
-    return Model(round(float(found[0]), 2), weighed)
+    return RelevanceModel(round(float(found[0]), 2), weighed)
 
 
 def _weights(kinds: Sequence[tuple[str, bool]]) -> Array:
@@ -246,7 +246,7 @@ def _logistic(values: Array, labels: Array, weights: Array, given: Array) -> Arr
     return found
 
 
-def report(name: str, rows: Sequence[Asked], model: Model, floor: float) -> None:
+def report(name: str, rows: Sequence[Asked], model: RelevanceModel, floor: float) -> None:
     """Empty answers of each group at *floor*, and how well the first hit's relevance tells the groups apart."""
     print(f"{name}: floor {floor}")
     for file in sorted({one.file for one in rows}):
@@ -260,11 +260,11 @@ def report(name: str, rows: Sequence[Asked], model: Model, floor: float) -> None
             print(f"    {group}: {len(unknown)}, empty {empty:.3f}, AUC {area:.3f}")
 
 
-def _first(one: Asked, model: Model) -> float:
+def _first(one: Asked, model: RelevanceModel) -> float:
     return model.relevance(one.signals[0]) if one.signals else -1.0
 
 
-def _empty(rows: Sequence[Asked], model: Model, floor: float) -> float:
+def _empty(rows: Sequence[Asked], model: RelevanceModel, floor: float) -> float:
     empty = [all(model.relevance(signals) < floor for signals in one.signals) for one in rows]
     return sum(empty) / max(1, len(empty))
 

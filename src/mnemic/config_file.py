@@ -16,7 +16,7 @@ TTL = "ttl"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ConfigEntry:
     """A setting, its value (of a secret only whether it is set) and where that comes from."""
 
     key: str
@@ -32,14 +32,14 @@ def path() -> Path:
     return config_files(os.environ)[0]
 
 
-def entries() -> Iterator[Entry]:
+def entries() -> Iterator[ConfigEntry]:
     """Every setting as variables, files and defaults have it."""
     held = load({}, os.environ)
     for item in fields(Settings):
         name = item.name
         value = held.database if name == "db" else getattr(held, name)
         is_secret = name in SECRETS
-        yield Entry(
+        yield ConfigEntry(
             name,
             _shown(value, is_secret),
             source(name, {}),

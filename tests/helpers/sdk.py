@@ -18,7 +18,7 @@ from pydantic import BaseModel
 
 from mnemic.core.context import Context
 from mnemic.dialects.framework import Dialect
-from mnemic.transports.http.auth import Policy
+from mnemic.transports.http.auth import AuthPolicy
 from mnemic.transports.http.daemon import http_app
 from mnemic.transports.mcp.methods import (
     MODERN_VERSIONS,
@@ -87,7 +87,7 @@ async def our_http(
     dialect: Dialect, ctx: Context, offered: Offer | None = None
 ) -> AsyncIterator[httpx2.AsyncClient]:
     """A client of our daemon, in process."""
-    async with _client(http_app(ctx, Policy("127.0.0.1"), {dialect.name: dialect}, offered)) as client:
+    async with _client(http_app(ctx, AuthPolicy("127.0.0.1"), {dialect.name: dialect}, offered)) as client:
         yield client
 
 

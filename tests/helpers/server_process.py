@@ -15,7 +15,7 @@ from typing import Any
 
 from mnemic.core.context import Context
 from mnemic.dialects.framework import Dialect
-from mnemic.transports.http.auth import Policy
+from mnemic.transports.http.auth import AuthPolicy
 from mnemic.transports.http.daemon import DaemonServer, address, bound, http_app
 
 SCRIPT: list[tuple[str, dict[str, Any]]] = [
@@ -90,12 +90,12 @@ BAD_JSON: list[tuple[str, bytes]] = [
 
 @contextlib.contextmanager
 def serving(
-    ctx: Context, policy: Policy | None = None, dialects: Mapping[str, Dialect] | None = None
+    ctx: Context, policy: AuthPolicy | None = None, dialects: Mapping[str, Dialect] | None = None
 ) -> Iterator[str]:
     """The daemon over *ctx* on a free port; its address."""
     listener = bound("127.0.0.1", 0)
     where = address(listener)
-    server = DaemonServer(http_app(ctx, policy or Policy("127.0.0.1"), dialects))
+    server = DaemonServer(http_app(ctx, policy or AuthPolicy("127.0.0.1"), dialects))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     try:

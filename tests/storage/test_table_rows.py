@@ -25,7 +25,7 @@ from mnemic.model.filter import AliasFilter, Filter
 from mnemic.model.time import HOUR, iso
 from mnemic.settings import Settings
 from mnemic.storage.tables import TABLES
-from mnemic.transfer.sync import Course, OtherStore, sync
+from mnemic.transfer.sync import Course, LocalPeer, sync
 
 ENGINES = os.environ.get("ENGINE", "sqlite,postgres").split(",")
 CHILD = Path(__file__).with_name("child.py")
@@ -41,7 +41,7 @@ def to(request, engine, tmp_path, fresh):
 def secret(ctx, clock, twin):
     """The secret of a token of a store that is full and has met another."""
     found = fill(ctx, clock)
-    sync(ctx, OtherStore(twin), Course.MERGE)
+    sync(ctx, LocalPeer(twin), Course.MERGE)
     return found
 
 
@@ -124,13 +124,13 @@ def test_a_copy_goes_on_where_the_store_stands(ctx, clock, secret, to, opened):
 def test_a_copy_is_a_store_of_its_own_to_those_it_syncs_with(ctx, clock, secret, twin, to, opened):
     copied(ctx.store, to)
     copy = context(opened(to), clock, "copy")
-    again = sync(copy, OtherStore(twin), Course.MERGE)
+    again = sync(copy, LocalPeer(twin), Course.MERGE)
     assert [way.imported for way in (again.pulled, again.pushed) if way] == [0, 0]
     clock.advance(hours=1)
     Memories(copy).revise(4, summary="from the copy")
     Memories(ctx).revise(5, summary="from the store")
     for one in (copy, ctx, copy):
-        done = sync(one, OtherStore(twin), Course.MERGE)
+        done = sync(one, LocalPeer(twin), Course.MERGE)
         assert done.pulled and done.pulled.conflicts == []
     for api in (Memories(copy), Memories(ctx)):
         assert [api.open(number).summary for number in (4, 5)] == ["from the copy", "from the store"]

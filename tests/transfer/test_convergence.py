@@ -26,7 +26,7 @@ from mnemic.storage.base import Reader
 from mnemic.storage.queries import alias_numbers, alias_uids, each_edge, each_memory, edge_between
 from mnemic.transfer.document import export_json, import_json
 from mnemic.transfer.session_keys import common_key, session_key
-from mnemic.transfer.sync import Course, OtherStore, sync
+from mnemic.transfer.sync import Course, LocalPeer, sync
 from mnemic.transfer.versions import edge_values, memory_values
 
 NAMES = ("here", "there", "elsewhere")
@@ -89,7 +89,7 @@ class World:
             getattr(self, f"_{act}")(ctx, memory, other, *details)
 
     def sync(self, one: str, other: str, course: Course = Course.MERGE) -> int:
-        done = sync(self.stores[one], OtherStore(self.stores[other]), course)
+        done = sync(self.stores[one], LocalPeer(self.stores[other]), course)
         ways = [way for way in (done.pulled, done.pushed) if way]
         assert [way.errors for way in ways] == [[]] * len(ways)
         return sum(way.changes for way in ways)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnemic.errors import Invalid
-from mnemic.transfer.conversation_files import Broken, Conversation, Form, Message, read
+from mnemic.transfer.conversation_files import Broken, Conversation, ExportForm, Message, read
 from mnemic.transfer.downloaded_export import opened
 
 CLAUDE = {
@@ -63,7 +63,7 @@ def files(**contents):
     return {f"{name}.json": reader(content) for name, content in contents.items()}
 
 
-def claude(content, form=Form.CLAUDE):
+def claude(content, form=ExportForm.CLAUDE):
     return list(read(form, files(conversations=content)))
 
 
@@ -158,13 +158,13 @@ def test_half_characters_are_replaced():
 
 def test_of_a_folder_only_conversations_are_read():
     export = files(conversations=[CLAUDE], users=[{"uuid": "u"}], projects=[{"uuid": "p"}])
-    assert [talk.id for talk in read(Form.CLAUDE, export)] == ["c1"]
+    assert [talk.id for talk in read(ExportForm.CLAUDE, export)] == ["c1"]
     other = files(mine=[CLAUDE], users=[{"uuid": "u"}])
-    assert [talk.id for talk in read(Form.CLAUDE, other)] == ["c1"]
+    assert [talk.id for talk in read(ExportForm.CLAUDE, other)] == ["c1"]
 
 
 def test_an_export_without_files_is_reported():
-    for form in Form:
+    for form in ExportForm:
         assert [str(item) for item in read(form, {})] == ["the export: there is no JSON in it"]
 
 
@@ -189,7 +189,7 @@ json_values = st.recursive(
 )  # fmt: skip
 
 
-@given(st.sampled_from(Form), st.lists(json_values, max_size=4), st.lists(json_values, max_size=2))
+@given(st.sampled_from(ExportForm), st.lists(json_values, max_size=4), st.lists(json_values, max_size=2))
 def test_nothing_makes_it_fail(form, entries, people):
     export = files(**{"general/2025-01-01": entries, "users": people, "conversations": entries})
     for found in read(form, export):
@@ -200,20 +200,20 @@ def test_nothing_makes_it_fail(form, entries, people):
 
 
 def test_the_current_branch_is_followed():
-    assert said(claude([tree(current_node="b1")], Form.CHATGPT)[0])[1:] == [("assistant", "Rinse it.")]
-    assert said(claude([tree(current_node="b2")], Form.CHATGPT)[0])[1:] == [("assistant", "Soak it.")]
+    assert said(claude([tree(current_node="b1")], ExportForm.CHATGPT)[0])[1:] == [("assistant", "Rinse it.")]
+    assert said(claude([tree(current_node="b2")], ExportForm.CHATGPT)[0])[1:] == [("assistant", "Soak it.")]
 
 
 @pytest.mark.parametrize("current", [None, "gone", 5])
 def test_without_one_all_messages_come_by_time(current):
-    [talk] = claude([tree(current_node=current)], Form.CHATGPT)
+    [talk] = claude([tree(current_node=current)], ExportForm.CHATGPT)
     assert [text for _, text in said(talk)] == ["How do I cook rice?", "Rinse it.", "Soak it."]
     assert (talk.id, talk.title, talk.created_at) == ("g1", "Rice", AT + 500_000)
 
 
 def test_a_tree_that_bites_its_tail_ends():
     nodes = {"a": node("a", "b", "user", "Hi", 1.0), "b": node("b", "a", "assistant", "Ho", 2.0)}
-    [talk] = claude([{"mapping": nodes, "current_node": "b"}], Form.CHATGPT)
+    [talk] = claude([{"mapping": nodes, "current_node": "b"}], ExportForm.CHATGPT)
     assert [text for _, text in said(talk)] == ["Hi", "Ho"]
 
 
@@ -224,7 +224,7 @@ def test_what_was_not_shown_is_left_out():
         "b": node("b", "a", "user", {"asset_pointer": "file"}, 2.0),
         "c": node("c", "b", "user", {"text": "spoken"}, 3.0),
     }
-    [talk] = claude([{"mapping": nodes, "current_node": "c"}], Form.CHATGPT)
+    [talk] = claude([{"mapping": nodes, "current_node": "c"}], ExportForm.CHATGPT)
     assert said(talk) == [("user", "spoken")]
 
 
@@ -232,7 +232,7 @@ def test_a_large_export_comes_in_numbered_files():
     export = files(
         **{"conversations-000": [tree()], "conversations-001": [tree(id="g2")], "user": {"id": "u"}}
     )
-    assert [talk.id for talk in read(Form.CHATGPT, export)] == ["g1", "g2"]
+    assert [talk.id for talk in read(ExportForm.CHATGPT, export)] == ["g1", "g2"]
 
 
 # -- Slack
@@ -275,7 +275,7 @@ def test_a_slack_channel_is_a_conversation():
             "channels": [{"name": "incidents", "text": "not a message"}],
         }
     )
-    [talk] = read(Form.SLACK, export)
+    [talk] = read(ExportForm.SLACK, export)
     assert (talk.id, talk.title, talk.created_at) == ("incidents", "#incidents", AT + 100)
     assert said(talk) == [
         ("Ann", "API <down>"),
@@ -287,13 +287,13 @@ def test_a_slack_channel_is_a_conversation():
 
 
 def test_without_users_their_ids_stand():
-    [talk] = read(Form.SLACK, files(**{"workspace/a/2025-03-01": DAY_ONE, "workspace/a/notes": [{}]}))
+    [talk] = read(ExportForm.SLACK, files(**{"workspace/a/2025-03-01": DAY_ONE, "workspace/a/notes": [{}]}))
     assert said(talk) == [("U1", "API <down>"), ("U2", "@U1 looking")]
 
 
 def test_broken_days_are_reported_and_the_others_read():
     export = files(**{"a/2025-03-01": DAY_ONE, "a/2025-03-02": "{", "b/2025-03-01": [5]})
-    found = list(read(Form.SLACK, export))
+    found = list(read(ExportForm.SLACK, export))
     assert [str(item) for item in found if isinstance(item, Broken)] == [
         "a/2025-03-02.json: not JSON",
         "b/2025-03-01.json, entry 1: not a message",
@@ -322,13 +322,13 @@ def test_an_export_is_a_file_a_folder_or_a_zip(tmp_path):
         archive.writestr("data/", b"")
     for path in (folder, folder / "conversations.json", packed):
         with opened(path) as export:
-            assert [talk.id for talk in read(Form.CLAUDE, export)] == ["c1"]
+            assert [talk.id for talk in read(ExportForm.CLAUDE, export)] == ["c1"]
 
 
 def test_the_folder_of_a_channel_is_an_export_too(tmp_path):
     write(tmp_path / "incidents", **{"2025-03-01": DAY_ONE, "2025-03-02": DAY_TWO})
     with opened(tmp_path / "incidents") as export:
-        [talk] = read(Form.SLACK, export)
+        [talk] = read(ExportForm.SLACK, export)
     assert talk.title == "#incidents" and len(talk.messages) == 5
 
 
@@ -340,7 +340,7 @@ def test_a_damaged_zip_is_reported(tmp_path):
     data[60:70] = b"\xff" * 10
     packed.write_bytes(data)
     with opened(packed) as export:
-        [flaw] = read(Form.CLAUDE, export)
+        [flaw] = read(ExportForm.CLAUDE, export)
         with pytest.raises(Invalid):
             export["conversations.json"]()
     assert "cannot be unpacked" in str(flaw)
@@ -368,6 +368,6 @@ def test_attached_files_are_counted():
         [talk] = read(form, {"export.json": lambda: json.dumps(content).encode()})
         return talk.attachments
 
-    assert found(Form.CLAUDE, [claude]) == 3
-    assert found(Form.CHATGPT, [chatgpt]) == 1
-    assert found(Form.SLACK, slack) == 1
+    assert found(ExportForm.CLAUDE, [claude]) == 3
+    assert found(ExportForm.CHATGPT, [chatgpt]) == 1
+    assert found(ExportForm.SLACK, slack) == 1

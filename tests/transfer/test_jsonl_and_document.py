@@ -42,7 +42,7 @@ from mnemic.model.time import HOUR
 from mnemic.storage.queries import each_memory, memory_numbered, session_numbered
 from mnemic.transfer.document import export_json, import_json
 from mnemic.transfer.jsonl import export_lines, import_lines
-from mnemic.transfer.sync import Course, OtherStore, sync
+from mnemic.transfer.sync import Course, LocalPeer, sync
 
 
 @pytest.fixture
@@ -214,7 +214,7 @@ def test_what_is_said_of_a_session_stays(ctx, elsewhere, clock):
 
 
 def sync_push(here, there):
-    sync(here, OtherStore(there), Course.PUSH)
+    sync(here, LocalPeer(there), Course.PUSH)
 
 
 def by_lines(here, there):
@@ -331,7 +331,7 @@ def test_a_link_that_stands_again_stands_elsewhere_too(ctx, elsewhere, fresh, cl
     sync_push(ctx, elsewhere)
     clock.advance(hours=1)
     end_link(ctx, one.id, two.id, "knows")
-    sync(ctx, OtherStore(elsewhere), Course.PULL)
+    sync(ctx, LocalPeer(elsewhere), Course.PULL)
     third = replace(elsewhere, store=fresh("third"))
     for _ in range(2):
         import_lines(third, export_lines(ctx))

@@ -20,7 +20,7 @@ from mnemic.model.graph import Sketch, Triple
 from mnemic.storage.files import put_in_place
 from mnemic.storage.queries import each_memory
 from mnemic.transfer.graph_file import read_lines, write_lines
-from mnemic.transfer.mirror import DOCUMENT, LINES, MOST_COPIES, Form, Mirror
+from mnemic.transfer.mirror import DOCUMENT, LINES, MOST_COPIES, Mirror, MirrorForm
 from mnemic.transports import mirror_loop
 from mnemic.transports.mirror_loop import mirrored
 
@@ -241,7 +241,7 @@ def test_nor_after_a_crash_before_the_file_was_written(ctx, mirror, path):
 def test_nor_if_the_file_could_not_be_written_after_it_was_taken_in(ctx, path):
     write(path, ANNA, BOB)
     with pytest.raises(OSError):
-        Mirror(path, Form(read_lines, fail)).sync(ctx)
+        Mirror(path, MirrorForm(read_lines, fail)).sync(ctx)
     assert names(ctx) == ["Anna", "Bob"]
     delete(ctx, ["Bob"])
     Mirror(path, LINES).sync(ctx)
@@ -253,8 +253,8 @@ def fail(*_):
 
 
 def test_what_could_not_be_imported_is_tried_again_and_not_overwritten(ctx, path):
-    ways = [Form(fail, write_lines), LINES]
-    mirror = Mirror(path, Form(lambda text: ways.pop(0).read(text), write_lines))
+    ways = [MirrorForm(fail, write_lines), LINES]
+    mirror = Mirror(path, MirrorForm(lambda text: ways.pop(0).read(text), write_lines))
     write(path, ANNA)
     with pytest.raises(OSError):
         mirror.sync(ctx)
@@ -619,7 +619,7 @@ def disturbed(disturb):
             once.pop()()
         return content
 
-    return Form(read_lines, written)
+    return MirrorForm(read_lines, written)
 
 
 # -- two of them

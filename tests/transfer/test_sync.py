@@ -34,7 +34,7 @@ from mnemic.model.filter import ALL_STATES, ANY_EDGE, EdgeFilter, Filter
 from mnemic.model.graph import Direction, Sketch, Triple
 from mnemic.storage.queries import each_memory, edge_between, ids_titled, ids_with_uid, memory_numbered
 from mnemic.transfer.document import export_json, import_json
-from mnemic.transfer.sync import Course, OtherStore, sync
+from mnemic.transfer.sync import Course, LocalPeer, sync
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def titles(ctx):
 
 
 def synced(here, there, course=Course.MERGE):
-    done = sync(here, OtherStore(there), course)
+    done = sync(here, LocalPeer(there), course)
     assert [way.errors for way in (done.pulled, done.pushed) if way] in ([[]], [[], []])
     return done
 

@@ -11,7 +11,7 @@ from server_process import serving
 
 from mnemic.core.access import TokenRequest, create_token
 from mnemic.core.memories import Note, remember
-from mnemic.transports.http.auth import Policy
+from mnemic.transports.http.auth import AuthPolicy
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def locked(browser, ctx) -> Iterator[Dashboard]:
     """A dashboard that asks for a token, with memories of two namespaces."""
     for namespace, text in (("acme", "Acme deploys on Fridays"), ("secret", "The merger is in May")):
         remember(ctx, [Note(text=text, namespace=namespace)])
-    with serving(ctx, Policy("127.0.0.1", "open sesame")) as address:
+    with serving(ctx, AuthPolicy("127.0.0.1", "open sesame")) as address:
         context = browser.new_context(viewport={"width": 1280, "height": 900})
         shown = Dashboard(context, address, ctx)
         shown.expected = ("401",)

@@ -61,7 +61,7 @@ class Run:
     def _warn(self, sentence: str) -> None:
         click.echo(f"Warning: {safe(sentence)}", err=True)
 
-    def open(self, *, reads: bool = False, **more: Any) -> Opened:
+    def open(self, *, reads: bool = False, **more: Any) -> OpenStore:
         """The store these settings name, open, for a `with` block.
 
         A command that only *reads* creates no database: one that `--db` names must be there, a missing default
@@ -69,7 +69,7 @@ class Run:
         """
         return self._open(self.settings(**more), reads)
 
-    def open_existing(self) -> Opened:
+    def open_existing(self) -> OpenStore:
         """The store these settings name, open; NotFound if there is none, wherever its name comes from.
 
         For commands whose answer over a new, empty database would be taken for one about the store that was meant.
@@ -79,13 +79,13 @@ class Run:
             raise _not_there(settings.database)
         return self._open(settings, reads=False)
 
-    def open_native(self, *, reads: bool = False, **more: Any) -> Opened:
+    def open_native(self, *, reads: bool = False, **more: Any) -> OpenStore:
         """The same for a native command: in the namespace of the project, unless another is named."""
         return self._open(self.settings(**more).for_project(), reads)
 
-    def _open(self, settings: Settings, reads: bool) -> Opened:
+    def _open(self, settings: Settings, reads: bool) -> OpenStore:
         if self.opened is not None and self.opened.settings == settings:
-            return Opened(self.opened, stays=True)
+            return OpenStore(self.opened, stays=True)
         _collect_garbage()
         scratch = self._scratch(settings) if reads and is_missing(settings.database) else None
         if scratch is not None:
@@ -99,7 +99,7 @@ class Run:
         show_times_in(app.ctx.zone)
         if self.began is None:
             self.began = settings, app.ctx.store.newest()
-        return Opened(app, scratch=scratch)
+        return OpenStore(app, scratch=scratch)
 
     def _app(self, settings: Settings) -> App:
         assert self.opener is not None, "this run was given nothing to open stores with"
@@ -158,7 +158,7 @@ def is_missing(database: str) -> bool:
     return "://" not in database and not Path(database).expanduser().exists()
 
 
-class Opened:
+class OpenStore:
     """An open store for a `with` block."""
 
     def __init__(

@@ -25,7 +25,7 @@ GRACE = 30 * DAY
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class AskedQuestion:
     """A question, how often it was asked, and when last by whom."""
 
     query: str
@@ -56,8 +56,8 @@ class RecallFigures:
     p95: float | None
     by_day: tuple[RecallDay, ...]
     by_actor: Mapping[str, int]
-    unanswered: tuple[Question, ...]
-    frequent: tuple[Question, ...]
+    unanswered: tuple[AskedQuestion, ...]
+    frequent: tuple[AskedQuestion, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,10 +135,10 @@ def _by_day(entries: Sequence[RecallEntry]) -> tuple[RecallDay, ...]:
     )
 
 
-def _questions(entries: Sequence[RecallEntry]) -> tuple[Question, ...]:
+def _questions(entries: Sequence[RecallEntry]) -> tuple[AskedQuestion, ...]:
     """The questions of *entries*, those asked most often first."""
     by_query: dict[str, list[RecallEntry]] = defaultdict(list)
     for entry in entries:
         by_query[" ".join(entry.query.casefold().split())].append(entry)
     often = sorted(by_query.values(), key=lambda some: (-len(some), -some[0].at))[:MOST_QUESTIONS]
-    return tuple(Question(some[0].query, len(some), some[0].at, some[0].actor) for some in often)
+    return tuple(AskedQuestion(some[0].query, len(some), some[0].at, some[0].actor) for some in often)

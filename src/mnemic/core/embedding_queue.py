@@ -53,7 +53,7 @@ def embed_pending(
     waiting = unclaimed(ctx, limit, wanted)
     if characters is not None:
         waiting = _fitting(waiting, characters)
-    queue = _Queue(ctx, ctx.embedder, waits, pause)
+    queue = _QueueRun(ctx, ctx.embedder, waits, pause)
     return sum(queue.embed(waiting[start : start + CLAIMED]) for start in range(0, len(waiting), CLAIMED))
 
 
@@ -63,7 +63,7 @@ def unclaimed(ctx: Context, limit: int, wanted: Filter | None = None) -> list[Pe
 
 
 @dataclass(frozen=True, slots=True)
-class _Queue:
+class _QueueRun:
     """One run through pending statements."""
 
     ctx: Context

@@ -20,7 +20,7 @@ class _Overdue(Exception):
     """Something has expired and is still living."""
 
 
-class _Place(NamedTuple):
+class _OverdueMemory(NamedTuple):
     """Where a memory is."""
 
     id: int
@@ -64,7 +64,7 @@ def expire(ctx: Context) -> int:
     """
     now = ctx.now()
     reader = ctx.store.read()
-    late = reader.look(reader.overdue(now), _Place)
+    late = reader.look(reader.overdue(now), _OverdueMemory)
     if not late:
         return 0
     state = State.ARCHIVED if ctx.lives.archives else State.FORGOTTEN

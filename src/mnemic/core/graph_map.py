@@ -18,7 +18,7 @@ ROUNDS = 8
 """Label propagation ends after so many rounds at the latest."""
 
 
-class Node(NamedTuple):
+class MapNode(NamedTuple):
     """A memory on the map."""
 
     id: int
@@ -31,7 +31,7 @@ class Node(NamedTuple):
 class GraphMap:
     """Memories and the links between them. A cluster is named by a number, the largest has 0."""
 
-    nodes: tuple[Node, ...]
+    nodes: tuple[MapNode, ...]
     links: tuple[Link, ...]
     clusters: Mapping[int, int]
     """The cluster of each memory, by its number."""
@@ -86,7 +86,7 @@ def around(
 def _mapped(
     reader: Reader, numbers: Sequence[int], links: Sequence[Link], types: Mapping[str, int], left_out: int
 ) -> GraphMap:
-    nodes = tuple(reader.look(numbers, Node))
+    nodes = tuple(reader.look(numbers, MapNode))
     return GraphMap(
         nodes=nodes,
         links=tuple(links),

@@ -21,7 +21,7 @@ class Place(NamedTuple):
     recall: int
 
 
-class Named(NamedTuple):
+class NamedMemory(NamedTuple):
     """What a memory is called and where it is."""
 
     id: int
@@ -33,7 +33,7 @@ class Named(NamedTuple):
 class News:
     """What happened after a place, oldest first, and the place after it."""
 
-    changes: tuple[tuple[Change, Named | None], ...]
+    changes: tuple[tuple[Change, NamedMemory | None], ...]
     """Each with the memory it is about, as far as it still exists."""
     recalls: tuple[RecallEntry, ...]
     place: Place
@@ -54,7 +54,7 @@ def news(ctx: Context, after: Place) -> News:
         newest = found[-1].position
     recalls = reader.recalls(RecallFilter(after=after.recall), limit=MOST_NEWS)
     numbers = {change.subject_id for change in changes if change.subject is Subject.MEMORY}
-    names = {one.id: one for one in reader.look(sorted(numbers), Named)} if numbers else {}
+    names = {one.id: one for one in reader.look(sorted(numbers), NamedMemory)} if numbers else {}
     return News(
         tuple((change, _named(names, change)) for change in changes),
         tuple(recalls),
@@ -62,5 +62,5 @@ def news(ctx: Context, after: Place) -> News:
     )
 
 
-def _named(names: dict[int, Named], change: Change) -> Named | None:
+def _named(names: dict[int, NamedMemory], change: Change) -> NamedMemory | None:
     return names.get(change.subject_id) if change.subject is Subject.MEMORY else None

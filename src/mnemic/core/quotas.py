@@ -14,7 +14,7 @@ from mnemic.storage.base import Reader, Writer
 T = TypeVar("T")
 
 
-class Size(NamedTuple):
+class TextSize(NamedTuple):
     """The bytes of a memory's title and text."""
 
     id: int
@@ -50,7 +50,7 @@ def counted(grant: Grant, scope: Scope) -> Scope:
 def _held(reader: Reader, wanted: Filter, with_bytes: bool) -> tuple[int, int]:
     """How many memories, and how many bytes of text, there are."""
     count = sum(reader.tally(wanted, "state").values())
-    return count, sum(one.size_bytes for one in reader.look(wanted, Size)) if with_bytes else 0
+    return count, sum(one.size_bytes for one in reader.look(wanted, TextSize)) if with_bytes else 0
 
 
 def _check(what: str, bound: int | None, before: int, after: int) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from mnemic.core.capture.conversation import Turn
 from mnemic.hooks.base import HookClient, When, usual_event, usual_reply
-from mnemic.hooks.transcript import Message, lines, said, text_of, turns
+from mnemic.hooks.transcript import TranscriptMessage, lines, said, text_of, turns
 from mnemic.transfer.claude_code import READ_ANYWAY, RULES
 
 NOT_SAID = ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage")
@@ -16,7 +16,7 @@ NOT_SAID = ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptO
 INTERRUPTED = "[Request interrupted"
 
 
-def _messages(file: Path, position: int) -> Iterator[Message]:
+def _messages(file: Path, position: int) -> Iterator[TranscriptMessage]:
     for entry, end in lines(file, position, _is_output):
         if any(entry.get(mark) for mark in NOT_SAID):
             continue
@@ -29,14 +29,14 @@ def _is_output(line: bytes) -> bool:
     return b'"tool_result"' in line and b'"text"' not in line
 
 
-def _message(entry: Mapping[str, Any], end: int) -> Message | None:
+def _message(entry: Mapping[str, Any], end: int) -> TranscriptMessage | None:
     held = entry.get("message")
     if entry.get("type") not in ("user", "assistant") or not isinstance(held, dict):
         return None
     text = text_of(held.get("content"))
     is_user = entry["type"] == "user"
     text = said(text) if is_user else text.strip()
-    return Message(is_user, text, end) if text and not text.startswith(INTERRUPTED) else None
+    return TranscriptMessage(is_user, text, end) if text and not text.startswith(INTERRUPTED) else None
 
 
 def read_turns(file: Path, position: int) -> Iterator[Turn]:

@@ -8,14 +8,14 @@ from typing import Any
 
 from mnemic.core.capture.conversation import Turn
 from mnemic.hooks.base import HookClient, When, usual_event, usual_reply
-from mnemic.hooks.transcript import Message, lines, said, text_of, turns
+from mnemic.hooks.transcript import TranscriptMessage, lines, said, text_of, turns
 
 SPOKEN = {"user_message": True, "agent_message": False}
 """Events that say what was said, and whether by the user."""
 INSTRUCTIONS = "# AGENTS.md instructions"
 
 
-def _events(file: Path, position: int) -> Iterator[tuple[bool, Message]]:
+def _events(file: Path, position: int) -> Iterator[tuple[bool, TranscriptMessage]]:
     """What was said, and whether an event says so: some versions write no events but the model's items alone."""
     for entry, end in lines(file, position):
         held = entry.get("payload")
@@ -27,16 +27,18 @@ def _events(file: Path, position: int) -> Iterator[tuple[bool, Message]]:
             yield from _item(held, end)
 
 
-def _item(held: Mapping[str, Any], end: int) -> Iterator[tuple[bool, Message]]:
+def _item(held: Mapping[str, Any], end: int) -> Iterator[tuple[bool, TranscriptMessage]]:
     if held.get("role") in ("user", "assistant"):
         yield from _told(False, held["role"] == "user", text_of(held.get("content")), end)
 
 
-def _told(is_event: bool, is_user: bool, content: object, end: int) -> Iterator[tuple[bool, Message]]:
+def _told(
+    is_event: bool, is_user: bool, content: object, end: int
+) -> Iterator[tuple[bool, TranscriptMessage]]:
     text = text_of(content)
     text = said(text) if is_user else text.strip()
     if text and not text.startswith(INSTRUCTIONS):
-        yield is_event, Message(is_user, text, end)
+        yield is_event, TranscriptMessage(is_user, text, end)
 
 
 def read_turns(file: Path, position: int) -> Iterator[Turn]:

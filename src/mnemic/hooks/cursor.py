@@ -9,7 +9,7 @@ from typing import Any
 
 from mnemic.core.capture.conversation import Turn
 from mnemic.hooks.base import HookClient, HookEvent, When, path_field, text_field
-from mnemic.hooks.transcript import Message, lines, said, text_of, turns
+from mnemic.hooks.transcript import TranscriptMessage, lines, said, text_of, turns
 
 _QUERY = re.compile(r"<user_query>(.*?)</user_query>", re.DOTALL)
 
@@ -26,7 +26,7 @@ def _event(when: When, payload: Mapping[str, Any]) -> HookEvent:
     )
 
 
-def _messages(file: Path, position: int) -> Iterator[Message]:
+def _messages(file: Path, position: int) -> Iterator[TranscriptMessage]:
     for entry, end in lines(file, position):
         held, role = entry.get("message"), entry.get("role")
         if role not in ("user", "assistant") or not isinstance(held, dict):
@@ -34,7 +34,7 @@ def _messages(file: Path, position: int) -> Iterator[Message]:
         text = text_of(held.get("content"))
         text = _typed(text) if role == "user" else text.strip()
         if text:
-            yield Message(role == "user", text, end)
+            yield TranscriptMessage(role == "user", text, end)
 
 
 def _typed(text: str) -> str:

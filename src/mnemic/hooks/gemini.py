@@ -9,7 +9,7 @@ from typing import Any
 
 from mnemic.core.capture.conversation import Turn
 from mnemic.hooks.base import HookClient, HookEvent, When, text_field, usual_event, usual_reply
-from mnemic.hooks.transcript import Message, lines, said, text_of, turns
+from mnemic.hooks.transcript import TranscriptMessage, lines, said, text_of, turns
 
 LARGEST_DOCUMENT = 50_000_000
 
@@ -35,7 +35,7 @@ def _entries(file: Path, position: int) -> Iterable[tuple[Mapping[str, Any], int
     ]
 
 
-def _messages(file: Path, position: int) -> Iterator[Message]:
+def _messages(file: Path, position: int) -> Iterator[TranscriptMessage]:
     for entry, end in _entries(file, position):
         if entry.get("type") not in ("user", "gemini"):
             continue
@@ -43,7 +43,7 @@ def _messages(file: Path, position: int) -> Iterator[Message]:
         text = text_of(entry.get("content"))
         text = said(text) if is_user else text.strip()
         if text:
-            yield Message(is_user, text, end)
+            yield TranscriptMessage(is_user, text, end)
 
 
 def read_turns(file: Path, position: int) -> Iterator[Turn]:

@@ -23,7 +23,7 @@ _NO_CHARACTER = re.compile("[\0\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class TranscriptMessage:
     """What one side said, and where in the transcript it ends."""
 
     is_user: bool
@@ -79,7 +79,7 @@ def said(text: str) -> str:
     return _ADDED.sub("", text).strip()
 
 
-def turns(messages: Iterable[Message]) -> Iterator[Turn]:
+def turns(messages: Iterable[TranscriptMessage]) -> Iterator[Turn]:
     """*messages* as turns: what a person said, and the last thing the agent said to it."""
     turn: Turn | None = None
     for message in messages:

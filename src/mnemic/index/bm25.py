@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
-from mnemic.index.postings import Posting, Postings, Stamp, merged, totals
-from mnemic.index.table import Slots, Table
+from mnemic.index.postings import Posting, Postings, PostingsAge, merged, totals
+from mnemic.index.table import ColumnTable, Slots
 from mnemic.numeric import np
 from mnemic.storage.arrays import Flags, Numbers, Scores, Times, among
 from mnemic.storage.index import K1, B, Ranked
@@ -20,7 +20,7 @@ LONG = 20_000
 class Lengths:
     """How many words each living memory has, and its namespace, as of one position."""
 
-    def __init__(self, table: Table, counts: Scores, totals: Scores, edition: int):
+    def __init__(self, table: ColumnTable, counts: Scores, totals: Scores, edition: int):
         self._table = table
         self._counts = counts
         self._totals = totals
@@ -32,7 +32,7 @@ class Lengths:
         found = source.lengths(None)
 
         def placed(slots: Slots) -> Lengths:
-            table = Table.empty(slots, {"length": (np.int32, 0), "namespace": (np.int32, 0)})
+            table = ColumnTable.empty(slots, {"length": (np.int32, 0), "namespace": (np.int32, 0)})
             return cls(table, np.zeros(1), np.zeros(1), 0)._noted(found, None)
 
         return placed
@@ -55,7 +55,7 @@ class Lengths:
         return Lengths(table, counts, totals, self.edition + 1)
 
     def _summed_up(
-        self, table: Table, numbers: Numbers, counts: Scores, totals: Scores, sign: int
+        self, table: ColumnTable, numbers: Numbers, counts: Scores, totals: Scores, sign: int
     ) -> tuple[Scores, Scores]:
         """The sums by namespace with these memories added, or taken out."""
         slots = table.slots.of(numbers)
@@ -118,7 +118,7 @@ class Lengths:
 class Words:
     """The words of all living memories as of one position. Postings are read when they are first asked for."""
 
-    def __init__(self, position: Extent, lengths: Lengths, postings: Postings, stamp: Stamp):
+    def __init__(self, position: Extent, lengths: Lengths, postings: Postings, stamp: PostingsAge):
         self.position = position
         self._lengths = lengths
         self._postings = postings

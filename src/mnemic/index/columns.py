@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from mnemic.index.table import Array, Slots, Table
+from mnemic.index.table import Array, ColumnTable, Slots
 from mnemic.model.candidates import Weights
 from mnemic.model.enums import State, Tier
 from mnemic.model.filter import ALL_STATES, Filter, Order
@@ -73,7 +73,9 @@ class Columns:
     Counting a use is not journaled, so use counts here may be behind.
     """
 
-    def __init__(self, position: Extent, table: Table, kinds: dict[str, int], namespaces: Mapping[str, int]):
+    def __init__(
+        self, position: Extent, table: ColumnTable, kinds: dict[str, int], namespaces: Mapping[str, int]
+    ):
         self.position = position
         self._table = table
         self._kinds = kinds
@@ -88,7 +90,7 @@ class Columns:
         namespaces = source.namespaces()
 
         def placed(slots: Slots) -> Columns:
-            table = Table.empty(slots, COLUMNS)
+            table = ColumnTable.empty(slots, COLUMNS)
             if batches:
                 names = batches[0].keys()
                 values = {name: np.concatenate([batch[name] for batch in batches]) for name in names}

@@ -55,7 +55,7 @@ class Posting:
         return Posting(slots[order], times[order])
 
 
-class Stamp(NamedTuple):
+class PostingsAge(NamedTuple):
     """Up to where changes are known: since which reset, and how many since then."""
 
     reset: int
@@ -84,7 +84,7 @@ class Postings:
         """Whether all postings were read ahead and not dropped since."""
         return self._is_complete
 
-    def reset(self) -> Stamp:
+    def reset(self) -> PostingsAge:
         """Drop everything that is kept."""
         with self._lock:
             self._resets += 1
@@ -92,18 +92,18 @@ class Postings:
             self._kept.clear()
             self._size = 0
             self._is_complete = False
-            return Stamp(self._resets, 0)
+            return PostingsAge(self._resets, 0)
 
-    def follow(self, changed: Sequence[int], held: Callable[[], list[Held]]) -> Stamp:
+    def follow(self, changed: Sequence[int], held: Callable[[], list[Held]]) -> PostingsAge:
         """Take note of what the memories that have *changed* hold now; drop everything if they are too many."""
         if len(changed) > FEW or len(self._changes) + len(changed) > MANY:
             return self.reset()
         fresh = held()
         with self._lock:
             self._changes += fresh
-            return Stamp(self._resets, len(self._changes))
+            return PostingsAge(self._resets, len(self._changes))
 
-    def get(self, phrase: Phrase, stamp: Stamp) -> Posting | None:
+    def get(self, phrase: Phrase, stamp: PostingsAge) -> Posting | None:
         """The posting of *phrase* as of *stamp*; None if it has to be read, as a phrase that changed has."""
         with self._lock:
             kept, seen = self._kept.get(phrase, (None, 0))
@@ -118,7 +118,7 @@ class Postings:
             self._put(phrase, kept, stamp.changes)
             return kept
 
-    def put(self, phrase: Phrase, fresh: Posting, stamp: Stamp) -> Posting:
+    def put(self, phrase: Phrase, fresh: Posting, stamp: PostingsAge) -> Posting:
         """Keep a posting that was read as of *stamp*, unless a newer one is kept."""
         with self._lock:
             if stamp.reset == self._resets and self._kept.get(phrase, (None, -1))[1] <= stamp.changes:
@@ -126,7 +126,7 @@ class Postings:
                 self._let_go()
         return fresh
 
-    def put_ahead(self, fresh: Mapping[Phrase, Posting], stamp: Stamp) -> bool:
+    def put_ahead(self, fresh: Mapping[Phrase, Posting], stamp: PostingsAge) -> bool:
         """Cache postings ahead of use; False if the cache was cleared since *stamp*."""
         with self._lock:
             if stamp.reset != self._resets or not self._is_complete:

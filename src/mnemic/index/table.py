@@ -61,7 +61,7 @@ class Slots:
         self._places = None
 
 
-class Table:
+class ColumnTable:
     """One version of some columns. `updated` gives the next, which copies only the columns in which old rows differ."""
 
     def __init__(self, slots: Slots, columns: Mapping[str, Array], count: int, defaults: Mapping[str, Any]):
@@ -71,7 +71,7 @@ class Table:
         self._defaults = defaults
 
     @classmethod
-    def empty(cls, slots: Slots, kinds: Mapping[str, tuple[Any, Any]]) -> Table:
+    def empty(cls, slots: Slots, kinds: Mapping[str, tuple[Any, Any]]) -> ColumnTable:
         """A table of these columns, each with its type and the value of rows that are not known."""
         columns = {name: np.zeros(0, kind) for name, (kind, _) in kinds.items()}
         return cls(slots, columns, 0, {name: default for name, (_, default) in kinds.items()})
@@ -79,7 +79,7 @@ class Table:
     def __getitem__(self, name: str) -> Array:
         return self._columns[name][: self.count]
 
-    def updated(self, numbers: Numbers, values: Mapping[str, Any]) -> Table:
+    def updated(self, numbers: Numbers, values: Mapping[str, Any]) -> ColumnTable:
         """The table with these *values* for these memories; columns that are not named stay."""
         self.slots.add(numbers)
         places, count = self.slots.of(numbers), self.slots.count
@@ -89,7 +89,7 @@ class Table:
             if name in values:
                 larger = self._written(larger, column, places, _spread(values[name], column, places))
             columns[name] = larger
-        return Table(self.slots, columns, count, self._defaults)
+        return ColumnTable(self.slots, columns, count, self._defaults)
 
     def _written(self, column: Array, before: Array, places: Numbers, values: Array) -> Array:
         known = places < self.count

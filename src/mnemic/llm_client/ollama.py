@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from mnemic.errors import Invalid, Unavailable
-from mnemic.llm_client.exchange import Exchange
+from mnemic.llm_client.model_server import ModelServer
 
 PORT = 11434
 PROBE_SECONDS = 5.0
@@ -74,7 +74,7 @@ class Ollama:
         answer_seconds: float = ANSWER_SECONDS,
     ):
         self.name = model
-        self._exchange = Exchange("Ollama", normalised(url))
+        self._exchange = ModelServer("Ollama", normalised(url))
         self._probe_seconds = probe_seconds
         self._pull_seconds = pull_seconds
         self._answer_seconds = answer_seconds

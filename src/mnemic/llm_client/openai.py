@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import orjson
 
 from mnemic.errors import Invalid, Unavailable
-from mnemic.llm_client.exchange import Exchange
+from mnemic.llm_client.model_server import ModelServer
 
 PROBE_SECONDS = 5.0
 ANSWER_SECONDS = 60.0
@@ -42,7 +42,7 @@ class OpenAICompatible:
             raise Invalid("llm_url: not an address. Use https://HOST/v1", "llm_url")
         self.name = model
         headers = {"Authorization": f"Bearer {key}"} if key else None
-        self._exchange = Exchange("The model server", url.rstrip("/"), headers)
+        self._exchange = ModelServer("The model server", url.rstrip("/"), headers)
         self._probe_seconds = probe_seconds
         self._answer_seconds = answer_seconds
         self._looking = Lock()

@@ -16,7 +16,7 @@ from mnemic.search.candidates import estimated
 from mnemic.search.dates import Period, looks_back, period
 from mnemic.search.query import Vocabulary, asked_words, exact_terms, query_terms, term_key
 from mnemic.search.query_signals import OPENING, asks_for_several, states_rule
-from mnemic.search.relevance import NO_SIGNALS, Judgement, Question, Signals, judge, read_question
+from mnemic.search.relevance import NO_SIGNALS, Question, RelevanceJudgement, Signals, judge, read_question
 from mnemic.search.similarity import nearest_cosines
 from mnemic.storage.base import Reader
 
@@ -167,7 +167,7 @@ class NativeRanking:
         return heapq.nlargest(count, worth, key=lambda number: (worth[number], number))
 
     def _relevance(
-        self, judged: Mapping[int, Judgement], candidates: Mapping[int, Candidate]
+        self, judged: Mapping[int, RelevanceJudgement], candidates: Mapping[int, Candidate]
     ) -> dict[int, float]:
         """The weight of each relevance, which decides between nearly equal candidates."""
         return {

@@ -75,7 +75,7 @@ class Signals(NamedTuple):
 NO_SIGNALS = Signals()
 
 
-class Model(NamedTuple):
+class RelevanceModel(NamedTuple):
     """A logistic regression over the signals."""
 
     intercept: float
@@ -97,8 +97,10 @@ UNKNOWN_NAME = -2.5
 """Set by hand: what is asked about a name that nobody mentioned is not known; the data says -1.4."""
 NO_ANSWER = -2.0
 """Set by hand, since few hits are about the right subject and lack what is asked of it; the data says -0.9."""
-WITH_VECTORS = Model(0.57, Signals(3.14, REMOTE, 0.0, MISSED, UNKNOWN, UNKNOWN_NAME, NO_ANSWER, IDENTIFIER))
-WORDS_ONLY = Model(-0.02, Signals(0.0, 0.0, 3.09, -2.54, -1.25, UNKNOWN_NAME, -1.99, IDENTIFIER))
+WITH_VECTORS = RelevanceModel(
+    0.57, Signals(3.14, REMOTE, 0.0, MISSED, UNKNOWN, UNKNOWN_NAME, NO_ANSWER, IDENTIFIER)
+)
+WORDS_ONLY = RelevanceModel(-0.02, Signals(0.0, 0.0, 3.09, -2.54, -1.25, UNKNOWN_NAME, -1.99, IDENTIFIER))
 
 
 def expected(memories: int, language: str = ENGLISH) -> float:
@@ -113,7 +115,7 @@ def expected(memories: int, language: str = ENGLISH) -> float:
     return CHANCE_MEAN + CHANCE_DEVIATION * deviations + MARGIN
 
 
-class Term(NamedTuple):
+class QuestionTerm(NamedTuple):
     """A word of the question, how rare it is in scope, and what it is."""
 
     word: str
@@ -130,7 +132,7 @@ class Question:
     """A question as relevance reads it: its words, and what kind of answer it asks for."""
 
     text: str
-    terms: tuple[Term, ...]
+    terms: tuple[QuestionTerm, ...]
     kind: AnswerType | None
     language: str
     is_latin: bool
@@ -152,7 +154,7 @@ class Question:
         return sum(not term.is_known for term in names) / len(names) * min(1.0, 2.0 * unknown)
 
 
-class Judgement(NamedTuple):
+class RelevanceJudgement(NamedTuple):
     """How relevant a hit is, and the signals that say so."""
 
     relevance: float
@@ -192,7 +194,7 @@ def _names(question: str, language: str) -> frozenset[str]:
     return name_words(question, capitals=language != "de")
 
 
-def _weighed(term: Term) -> Term:
+def _weighed(term: QuestionTerm) -> QuestionTerm:
     """*term* with less weight if it is a common English word: a small store cannot tell those from rare ones."""
     return term if term.is_name else term._replace(rarity=term.rarity * information(term.word))
 
@@ -204,9 +206,9 @@ def _term(
     total: int,
     names: frozenset[str],
     identifiers: frozenset[str],
-) -> Term:
+) -> QuestionTerm:
     held = sum(frequency[form] for form in forms)
-    return Term(word, forms, _rarity(held, total), held > 0, word in names, word in identifiers)
+    return QuestionTerm(word, forms, _rarity(held, total), held > 0, word in names, word in identifiers)
 
 
 def judge(
@@ -215,24 +217,24 @@ def judge(
     candidates: Sequence[Candidate],
     shares: Mapping[TermKey, Mapping[int, float]],
     total: int,
-) -> dict[int, Judgement]:
+) -> dict[int, RelevanceJudgement]:
     """How relevant each of *candidates* is to *question*, by number.
 
     *shares* tells which of them hold its words, *total* how many memories are in scope.
     """
     holders = [[shares[term_key(form)] for form in term.forms] for term in question.terms]
     texts = contents(reader, [candidate.memory_id for candidate in candidates])
-    scope = _Scope(expected(total, question.language), expected(total), _extent(total, texts))
+    scope = _ScopeSize(expected(total, question.language), expected(total), _extent(total, texts))
     judged = {}
     for candidate in candidates:
         has = [any(candidate.memory_id in one for one in forms) for forms in holders]
         signals = _signals(question, candidate, has, texts.get(candidate.memory_id, ""), scope)
         model = WORDS_ONLY if candidate.statement_id is None else WITH_VECTORS
-        judged[candidate.memory_id] = Judgement(model.relevance(signals), signals)
+        judged[candidate.memory_id] = RelevanceJudgement(model.relevance(signals), signals)
     return judged
 
 
-class _Scope(NamedTuple):
+class _ScopeSize(NamedTuple):
     """What the size of a scope says: the similarity an answer has, and how telling unknown words are."""
 
     expected: float
@@ -242,7 +244,7 @@ class _Scope(NamedTuple):
 
 
 def _signals(
-    question: Question, candidate: Candidate, has: Sequence[bool], text: str, scope: _Scope
+    question: Question, candidate: Candidate, has: Sequence[bool], text: str, scope: _ScopeSize
 ) -> Signals:
     similarity = max(0.0, candidate.cosine)
     remoteness = max(0.0, scope.expected - similarity)
@@ -276,7 +278,7 @@ def _surely_lacking(question: Question, text: str) -> float:
     return (1.0 if question.language == ENGLISH else HALF_READ) / (1.0 + len(text) / SHORT)
 
 
-def _share(question: Question, terms: Sequence[Term]) -> float:
+def _share(question: Question, terms: Sequence[QuestionTerm]) -> float:
     """How much of the rarity of the question's words lies in *terms*."""
     return sum([term.rarity for term in terms]) / question.rarity if terms else 0.0
 

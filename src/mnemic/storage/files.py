@@ -39,7 +39,7 @@ def sync(path: Path) -> None:
             os.close(handle)
 
 
-class Held:
+class HeldFiles:
     """The databases that this process has open.
 
     On most systems locks belong to the process: closing any descriptor of a file releases all its locks there,
@@ -98,4 +98,4 @@ def _inode(status: os.stat_result) -> Inode:
     return status.st_dev, status.st_ino
 
 
-HELD = Held()
+HELD = HeldFiles()

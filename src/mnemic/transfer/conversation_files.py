@@ -35,7 +35,7 @@ _HAPPENINGS = re.compile(r"(?:channel|group)_.+|bot_(?:add|remove)|reminder_add|
 """Kinds of Slack messages that nobody wrote: who joined, what the channel is called now."""
 
 
-class Form(StrEnum):
+class ExportForm(StrEnum):
     """Where an export comes from."""
 
     CLAUDE = "claude"
@@ -77,10 +77,12 @@ class Broken:
 Found = Conversation | Broken
 
 
-def read(form: Form, files: Files) -> Iterator[Found]:
+def read(form: ExportForm, files: Files) -> Iterator[Found]:
     """The conversations of an export."""
     found = (
-        _slack(files) if form is Form.SLACK else _chats(files, _claude if form is Form.CLAUDE else _chatgpt)
+        _slack(files)
+        if form is ExportForm.SLACK
+        else _chats(files, _claude if form is ExportForm.CLAUDE else _chatgpt)
     )
     if not files:
         yield Broken("the export", "there is no JSON in it")

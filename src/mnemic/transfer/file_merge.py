@@ -14,7 +14,7 @@ from mnemic.model.change import Subject
 from mnemic.model.filter import ChangeFilter
 from mnemic.model.time import Moment
 from mnemic.storage.base import Reader
-from mnemic.transfer.merge import TEXT, Conflict, Values, merged_with_file
+from mnemic.transfer.merge import TEXT, FieldConflict, Values, merged_with_file
 
 IMPORT = "import"
 """The operation that imports are journaled as."""
@@ -34,7 +34,7 @@ class FileMerge:
     """The values that a file changes here, and what both sides had changed."""
 
     changes: Values
-    conflicts: tuple[Conflict, ...]
+    conflicts: tuple[FieldConflict, ...]
     is_whole: bool
     """Whether all that the file says holds afterwards. Otherwise the journal must tell what it said."""
 
@@ -46,7 +46,7 @@ def merge_file(here: Values, there: Values, pasts: Sequence[Past], moment: Momen
     changes, conflicts = merged_with_file(base, there, here, is_later=is_later)
     if clash := _text_clash(base, there, here):
         texts = there if is_later else here
-        conflicts.append(Conflict("text", *(_texts(side) for side in (here, there, texts))))
+        conflicts.append(FieldConflict("text", *(_texts(side) for side in (here, there, texts))))
         changes = {key: value for key, value in changes.items() if not key.startswith(TEXT)}
         if is_later:
             changes |= {key: there.get(key) for key in clash}

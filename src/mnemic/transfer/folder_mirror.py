@@ -31,10 +31,10 @@ from mnemic.storage.cancellation import is_cancelled
 from mnemic.transfer import claude_code
 from mnemic.transfer.folder_reader import FolderReader
 from mnemic.transfer.folder_state import (
+    FilePart,
     FileState,
     MirrorReport,
     MirrorState,
-    Part,
     is_elsewhere,
 )
 from mnemic.transfer.folder_writer import FolderWriter
@@ -128,7 +128,7 @@ class FolderMirror(MirrorState):
         self.project = self.project or (Path(known) if known else None)
         self._is_project_kept = known == self._project_name
         for name, entry in kept.get("files", {}).items():
-            parts = [Part(**part) for part in entry.pop("parts")]
+            parts = [FilePart(**part) for part in entry.pop("parts")]
             self.files[name] = FileState(**entry, parts=parts)
 
     @property

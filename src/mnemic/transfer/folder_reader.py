@@ -24,16 +24,16 @@ from mnemic.transfer.exporter import batched
 from mnemic.transfer.file_names import file_name
 from mnemic.transfer.folder_changes import has_changed, rewound
 from mnemic.transfer.folder_state import (
+    FilePart,
     FileState,
     FolderPass,
-    Part,
     digest,
     is_elsewhere,
     stem_of,
 )
 from mnemic.transfer.markdown import INDEX, SOURCE, is_index, section_identities
 from mnemic.transfer.markdown_note import Section
-from mnemic.transfer.merge import Conflict, merged_with_file
+from mnemic.transfer.merge import FieldConflict, merged_with_file
 from mnemic.transfer.note_file import LINK, TAGS, TEXT, TITLE, NoteFile, Said
 from mnemic.transfer.note_identity import NotePaths
 from mnemic.transfer.note_links import LinkNames, change_links, with_pointers
@@ -51,7 +51,7 @@ class _Read:
     text: str
     note: NoteFile
     state: FileState
-    before: dict[str, Part] = field(default_factory=dict)
+    before: dict[str, FilePart] = field(default_factory=dict)
     """What was known of its memories, by uid."""
 
     @property
@@ -148,23 +148,23 @@ class FolderReader(FolderPass):
         self.shown |= {part.uid: one.name for part in parts}
         self.mirror.unreadable.pop(one.name, None)
 
-    def _matched(self, tx: Reader, one: _Read, left: list[Part]) -> list[tuple[Section, Part | None]]:
+    def _matched(self, tx: Reader, one: _Read, left: list[FilePart]) -> list[tuple[Section, FilePart | None]]:
         """The sections of a file with the memories they were: by heading, else by text, else the only one left."""
         sections = one.note.sections
         if one.note.is_whole:
             same = [part for part in left if one.note.uid in (None, part.uid)]
             return [(section, same[0] if same else None) for section in sections]
         held = {part.uid: note_file.plain(memory.content) for part in left for memory in _known(tx, part.uid)}
-        chosen: dict[int, Part] = {}
+        chosen: dict[int, FilePart] = {}
 
-        def match(is_it: Callable[[Section, Part], bool]) -> None:
+        def match(is_it: Callable[[Section, FilePart], bool]) -> None:
             for place, section in enumerate(sections):
                 part = next((part for part in left if place not in chosen and is_it(section, part)), None)
                 if part:
                     left.remove(part)
                     chosen[place] = part
 
-        def has_heading(section: Section, part: Part) -> bool:
+        def has_heading(section: Section, part: FilePart) -> bool:
             return part.heading == (section.heading or "")
 
         # Several sections may have one heading: of those, each is first the one with its text.
@@ -185,9 +185,11 @@ class FolderReader(FolderPass):
                 chosen[place] = part
         return [(section, chosen.get(place)) for place, section in enumerate(sections)]
 
-    def _take_part(self, tx: Writer, one: _Read, section: Section, part: Part | None, at: str) -> Part:
+    def _take_part(
+        self, tx: Writer, one: _Read, section: Section, part: FilePart | None, at: str
+    ) -> FilePart:
         said = note_file.said_by_file(one.note, section, stem_of(one.name), self.ctx.now())
-        fresh = Part("", section.heading or "", said[TITLE], said[TAGS], _links_said(said, section.text))
+        fresh = FilePart("", section.heading or "", said[TITLE], said[TAGS], _links_said(said, section.text))
         memory = self._memory_of(tx, one, section, part, said[TITLE])
         if memory is None:
             fresh.uid = self._add(tx, one, section, said)
@@ -197,7 +199,7 @@ class FolderReader(FolderPass):
         return fresh
 
     def _memory_of(
-        self, tx: Reader, one: _Read, section: Section, part: Part | None, title: str
+        self, tx: Reader, one: _Read, section: Section, part: FilePart | None, title: str
     ) -> Memory | None:
         """The memory that a section is: the one it was, the one its uid names, one imported from it, or a namesake."""
         given = part.uid if part else one.note.uid
@@ -268,7 +270,9 @@ class FolderReader(FolderPass):
         self.report.changed += 1
         return uid
 
-    def _update(self, tx: Writer, one: _Read, memory: Memory, said: Said, part: Part | None, at: str) -> None:
+    def _update(
+        self, tx: Writer, one: _Read, memory: Memory, said: Said, part: FilePart | None, at: str
+    ) -> None:
         """Change a memory as its file has changed since both agreed; an old file brings none back."""
         if (
             part is None
@@ -297,7 +301,7 @@ class FolderReader(FolderPass):
             titles.update(tx, memory, MemoryPatch(**fields))
             self.report.changed += 1
 
-    def _keep_loser(self, one: _Read, memory: Memory, conflicts: Sequence[Conflict]) -> None:
+    def _keep_loser(self, one: _Read, memory: Memory, conflicts: Sequence[FieldConflict]) -> None:
         """Put the version that lost beside the file, as a copy that is no memory."""
         is_file = any(conflict.kept == conflict.here for conflict in conflicts)
         stem = stem_of(one.name)
@@ -337,7 +341,7 @@ class FolderReader(FolderPass):
 
 
 def _base_said(
-    reader: Reader, memory: Memory, part: Part | None, at: str, keys: Collection[str] | None
+    reader: Reader, memory: Memory, part: FilePart | None, at: str, keys: Collection[str] | None
 ) -> Said | None:
     """What both sides said when they last agreed; None if they never did."""
     base = rewound(reader, memory, at) if part and at else None

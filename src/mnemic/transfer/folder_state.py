@@ -14,7 +14,7 @@ from mnemic.transfer.report import Clash
 
 
 @dataclass(slots=True)
-class Part:
+class FilePart:
     """A memory in a file: its uid, its heading, and what the file last said of its title, tags and links."""
 
     uid: str
@@ -31,7 +31,7 @@ class FileState:
     mtime: int
     size: int
     digest: str
-    parts: list[Part]
+    parts: list[FilePart]
     is_own: bool
     """Whether it is one memory with its uid in the front matter."""
     at: str = ""

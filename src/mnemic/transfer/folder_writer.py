@@ -27,9 +27,9 @@ from mnemic.transfer.exporter import batched
 from mnemic.transfer.file_names import file_name, unused_name
 from mnemic.transfer.folder_changes import changed_ids
 from mnemic.transfer.folder_state import (
+    FilePart,
     FileState,
     FolderPass,
-    Part,
     digest,
     folder_of,
     is_elsewhere,
@@ -139,7 +139,7 @@ class FolderWriter(FolderPass):
         found = reader.get([edge.source_id for edge in edges])
         return next((one.uid for one in found if self._is_shown(one) and one.uid not in places), None)
 
-    def _cut_section(self, name: str, part: Part) -> None:
+    def _cut_section(self, name: str, part: FilePart) -> None:
         """Take the section of a memory that has left out of its file."""
         try:
             note = note_file.parse((self.mirror.path / name).read_bytes().decode("utf-8-sig"))
@@ -168,7 +168,7 @@ class FolderWriter(FolderPass):
             old = places.get(uid)
             if old is None:
                 name = self._new_name(memory, taken)
-                self.files[name] = FileState(0, 0, "", [Part(uid, title=stem_of(name))], is_own=True)
+                self.files[name] = FileState(0, 0, "", [FilePart(uid, title=stem_of(name))], is_own=True)
                 places[uid] = name
             elif self._is_renamed(memory, old):
                 taken[folder_of(old)].discard(stem_of(old).casefold())
@@ -301,7 +301,7 @@ class FolderWriter(FolderPass):
         return (self.mirror.path / name).is_file()
 
 
-def _section_of(note: NoteFile, state: FileState, part: Part) -> Section | None:
+def _section_of(note: NoteFile, state: FileState, part: FilePart) -> Section | None:
     """The section that a memory is in its file: several may have the same heading."""
     same = [one for one in state.parts if one.heading == part.heading]
     sections = [section for section in note.sections if (section.heading or "") == part.heading]

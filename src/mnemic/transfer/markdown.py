@@ -15,7 +15,7 @@ from mnemic.client_config.instruction_block import without_block
 from mnemic.errors import Invalid
 from mnemic.model.time import iso
 from mnemic.transfer import markdown_note
-from mnemic.transfer.markdown_note import Page, Pointer, Section
+from mnemic.transfer.markdown_note import NotePage, Pointer, Section
 from mnemic.transfer.note_identity import NotePaths
 from mnemic.transfer.pieces import Cargo, Piece
 from mnemic.transfer.records import FlawRecord
@@ -39,7 +39,7 @@ INDEX = "MEMORY.md"
 INDEX_LINE = re.compile(r"\s*[-*] \[[^\]]*\]\(([^)]+\.md)\)")
 
 
-def is_index(page: Page) -> bool:
+def is_index(page: NotePage) -> bool:
     """Whether a note only lists others, as the one does in which Claude Code keeps the contents of its folder."""
     lines = [line for section in page.sections for line in section.text.split("\n") if line.strip()]
     return bool(lines) and all(map(INDEX_LINE.match, lines))
@@ -65,7 +65,7 @@ class _File:
     path: Path
     names: Sequence[str]
     namespace: str
-    page: Page
+    page: NotePage
     written_at: str
 
 

@@ -32,7 +32,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class NotePage:
     """A note: the keys of its front matter, its sections, and why the front matter could not be read, if so."""
 
     facts: dict[str, Any] = field(default_factory=dict)
@@ -48,7 +48,7 @@ class Pointer:
     heading: str
 
 
-def read(text: str) -> Page:
+def read(text: str) -> NotePage:
     """The note that *text* is. It has one section unless it has several headings of the first two levels.
 
     Front matter that is not valid YAML stays in the text.
@@ -58,10 +58,10 @@ def read(text: str) -> Page:
     try:
         facts = front_matter.read(head) if head else {}
     except FrontMatterError as error:
-        return Page({}, _parts(text, _led(head, list(_sections(body)))), str(error))
+        return NotePage({}, _parts(text, _led(head, list(_sections(body)))), str(error))
     if facts is None:
-        return Page({}, _parts(text, list(_sections(text))))
-    return Page(facts, _parts(body, list(_sections(body))))
+        return NotePage({}, _parts(text, list(_sections(text))))
+    return NotePage(facts, _parts(body, list(_sections(body))))
 
 
 def _parts(body: str, found: list[Section]) -> tuple[Section, ...]:

@@ -43,7 +43,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict:
+class FieldConflict:
     """A field that both sides changed without knowing of each other; *kept* is the value that both have now."""
 
     field: str
@@ -58,7 +58,7 @@ class Merged:
 
     values: Values
     version: Version
-    conflicts: tuple[Conflict, ...]
+    conflicts: tuple[FieldConflict, ...]
 
 
 def merge(here: Side, there: Side) -> Merged:
@@ -66,7 +66,7 @@ def merge(here: Side, there: Side) -> Merged:
     keys = {*here.values, *there.values, *here.version.stamps, *there.version.stamps} - {BIRTH, ORDER}
     values: dict[str, object] = {}
     stamps: dict[str, Stamp] = {}
-    conflicts: list[Conflict] = []
+    conflicts: list[FieldConflict] = []
     for key in sorted(keys):
         winner = _winner(here, there, key)
         if key in winner.values:
@@ -110,9 +110,9 @@ def _is_concurrent(here: Side, there: Side, key: str) -> bool:
     return not here.knows(theirs) and not there.knows(ours)
 
 
-def _conflict(here: Side, there: Side, key: str, kept: object) -> Conflict:
+def _conflict(here: Side, there: Side, key: str, kept: object) -> FieldConflict:
     versions = here.values.get(key), there.values.get(key), kept
-    return Conflict(key, *(map(_told_state, versions) if key == STATE else versions))
+    return FieldConflict(key, *(map(_told_state, versions) if key == STATE else versions))
 
 
 def _told_state(value: object) -> str:
@@ -123,7 +123,7 @@ def _told_state(value: object) -> str:
     return f"{state} at {iso(at)}" + (f": {reason}" if reason else "")
 
 
-def _text_conflict(here: Side, there: Side, values: Values) -> Iterator[Conflict]:
+def _text_conflict(here: Side, there: Side, values: Values) -> Iterator[FieldConflict]:
     """Both replaced the same statement, or both are one text and these differ. All of the texts are kept."""
     ours, theirs = _statements(here), _statements(there)
     new_here = [key for key in ours.keys() - theirs if not there.knows(here.stamp(key))]
@@ -131,7 +131,7 @@ def _text_conflict(here: Side, there: Side, values: Values) -> Iterator[Conflict
     both_removed = (key for key in _removed(here) & _removed(there) if _is_concurrent(here, there, key))
     if new_here and new_there and (len(ours) == len(theirs) == 1 or any(both_removed)):
         kept = [values[key] for key in sorted(values) if key.startswith(TEXT)]
-        yield Conflict("text", list(ours.values()), list(theirs.values()), kept)
+        yield FieldConflict("text", list(ours.values()), list(theirs.values()), kept)
 
 
 def _statements(side: Side) -> dict[str, object]:
@@ -158,14 +158,14 @@ def _version(here: Version, there: Version, values: Values, stamps: dict[str, St
 
 def merged_with_file(
     base: Values | None, there: Values, here: Values, *, is_later: bool
-) -> tuple[dict[str, object], list[Conflict]]:
+) -> tuple[dict[str, object], list[FieldConflict]]:
     """What a file that has no stamps changes: the values to set here, and what both sides had changed.
 
     *base* is the last state that both shared, None if they never met: then the file changes only what it tells. Of a
     field that both changed, the file wins if it *is_later*. Lists take the changes of both sides, texts those by line.
     """
     changes: dict[str, object] = {}
-    conflicts: list[Conflict] = []
+    conflicts: list[FieldConflict] = []
     for key in sorted({*there, *(base or ())}):
         before, theirs, ours = (base or {}).get(key), there.get(key), here.get(key)
         if theirs in (ours, before):
@@ -176,7 +176,7 @@ def merged_with_file(
         both = _both(before, theirs, ours)
         if both is None:
             both = theirs if is_later else ours
-            conflicts.append(Conflict(key, ours, theirs, both))
+            conflicts.append(FieldConflict(key, ours, theirs, both))
         if both != ours:
             changes[key] = both
     return changes, conflicts

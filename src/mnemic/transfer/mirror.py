@@ -49,7 +49,7 @@ Signature = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class MirrorForm:
     """How a kind of file is read and written."""
 
     read: Callable[[str], Iterator[GraphRecord]]
@@ -58,14 +58,14 @@ class Form:
     """Whether it means something that an observation or a relation stands there twice."""
 
 
-LINES = Form(read_lines, write_lines)
-DOCUMENT = Form(read_document_or_lines, write_document, may_repeat=True)
+LINES = MirrorForm(read_lines, write_lines)
+DOCUMENT = MirrorForm(read_document_or_lines, write_document, may_repeat=True)
 
 
 class Mirror:
     """One file, kept equal to the graph that *ctx* sees."""
 
-    def __init__(self, path: Path, form: Form):
+    def __init__(self, path: Path, form: MirrorForm):
         self.path = Path(os.path.realpath(path))
         self._form = form
         self._seen: Signature | None = None

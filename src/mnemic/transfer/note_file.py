@@ -20,7 +20,7 @@ from mnemic.model.memory import MEMORY_RULES, Memory, body_of
 from mnemic.model.time import Moment, iso, parse_moment
 from mnemic.transfer import front_matter, markdown_note
 from mnemic.transfer.markdown import PATH
-from mnemic.transfer.markdown_note import Page, Section
+from mnemic.transfer.markdown_note import NotePage, Section
 from mnemic.transfer.merge import METADATA
 
 TEXT, TITLE, TAGS, LINK = "text", "title", "tags", "link:"
@@ -52,7 +52,7 @@ class NoteFile:
     block: str
     """The front matter with its dashes, empty if there is none."""
     body: str
-    page: Page
+    page: NotePage
 
     @property
     def uid(self) -> str | None:
@@ -249,9 +249,9 @@ def fields_of(said: Mapping[str, Any], changed: Iterable[str], memory: Memory | 
 # -- writing
 
 
-EMPTY = NoteFile("", "", Page())
+EMPTY = NoteFile("", "", NotePage())
 """A file that is to be made."""
-CLAUDE_CODE = NoteFile("", "", Page({"name": "", "description": "", "type": ""}))
+CLAUDE_CODE = NoteFile("", "", NotePage({"name": "", "description": "", "type": ""}))
 """The same in the memory folder of Claude Code, which calls fields otherwise."""
 
 

@@ -99,7 +99,7 @@ def _known_as(piece: Piece, depth: int) -> Piece | None:
 def records_of(ctx: Context, cargo: Cargo) -> Iterator[Record]:
     """Everything as records; what cannot be read becomes a flaw."""
     yield from cargo.flaws
-    ends = _Ends(ctx, cargo)
+    ends = _CargoEnds(ctx, cargo)
     for piece in cargo.pieces:
         try:
             yield _record(ctx, piece, ends)
@@ -117,7 +117,7 @@ def records_of(ctx: Context, cargo: Cargo) -> Iterator[Record]:
             yield PairRecord(f"pair {one} {other}", ends.end(one), ends.end(other), count, last)
 
 
-class _Ends:
+class _CargoEnds:
     """What keys of a cargo stand for, among the memories that come and those that are known."""
 
     def __init__(self, ctx: Context, cargo: Cargo):
@@ -164,7 +164,7 @@ def _uid(piece: Piece, home: str) -> str:
     return document_entry.uid_of(key) if key else ""
 
 
-def _record(ctx: Context, piece: Piece, ends: _Ends) -> MemoryRecord:
+def _record(ctx: Context, piece: Piece, ends: _CargoEnds) -> MemoryRecord:
     entry = dict(piece.entry)
     if ends.target(piece.target):
         items = entry["metadata"].items()
@@ -174,7 +174,7 @@ def _record(ctx: Context, piece: Piece, ends: _Ends) -> MemoryRecord:
     return record_of(ctx, piece.label, entry, has_name=piece.identity is None, adds=piece.adds)
 
 
-def _abouts(ctx: Context, pieces: Iterable[Piece], ends: _Ends) -> Iterator[Record]:
+def _abouts(ctx: Context, pieces: Iterable[Piece], ends: _CargoEnds) -> Iterator[Record]:
     """The links from thoughts to what they are about, and which of these is their target; either may be missing."""
     targets = []
     for piece in pieces:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 
-from mnemic.transfer.merge import Conflict
+from mnemic.transfer.merge import FieldConflict
 
 TITLES_TOLD = 10
 
@@ -14,7 +14,7 @@ class Clash:
     """A field of one memory or link, by its title, that both sides changed."""
 
     title: str
-    conflict: Conflict
+    conflict: FieldConflict
 
 
 @dataclass(slots=True)

@@ -109,7 +109,7 @@ def _claude_code(ctx: Context, source: ImportSource) -> Report:
     return import_records(ctx, cargo_source(ctx, cargo), source)
 
 
-def _conversations(ctx: Context, source: ImportSource, form: conversation_files.Form) -> Report:
+def _conversations(ctx: Context, source: ImportSource, form: conversation_files.ExportForm) -> Report:
     """Import the conversations of an export whole, long ones in linked pieces; short ones are listed as errors."""
     with downloaded_export.opened(source.path) as files:
         found = list(conversation_files.read(form, files))
@@ -141,7 +141,7 @@ def _short(found: list[conversation_files.Found]) -> Iterator[str]:
 
 
 READERS: Mapping[str, Import] = {
-    **{form.value: partial(_conversations, form=form) for form in conversation_files.Form},
+    **{form.value: partial(_conversations, form=form) for form in conversation_files.ExportForm},
     "markdown": _markdown,
     "claude-code": _claude_code,
 }

@@ -26,7 +26,7 @@ from mnemic.transfer import versions
 from mnemic.transfer.batch import Batch, Numbers, Sessions, stands
 from mnemic.transfer.file_merge import IMPORT
 from mnemic.transfer.merge import METADATA, STATE, TAG, Merged, Side, merge, ordered_texts
-from mnemic.transfer.merge import Conflict as FieldConflict
+from mnemic.transfer.merge import FieldConflict as FieldConflict
 from mnemic.transfer.records import End, LinkRecord, MemoryRecord, Record, SessionKey, SessionRecord
 from mnemic.transfer.report import Clash
 from mnemic.transfer.session_keys import common_key, session_here, session_key

@@ -49,7 +49,7 @@ def sync(ctx: Context, peer: Peer, course: Course, progress: Progress | None = N
 
 
 @dataclass(frozen=True, slots=True)
-class OtherStore:
+class LocalPeer:
     """The peer that is a store of ours in the same process."""
 
     ctx: Context

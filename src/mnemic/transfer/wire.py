@@ -14,7 +14,7 @@ from mnemic.model.memory import Memory
 from mnemic.model.session import Session
 from mnemic.transfer.field_checks import checked_edge, checked_memory, checked_session
 from mnemic.transfer.jsonl import memory_of, version_entry, version_of
-from mnemic.transfer.merge import Conflict
+from mnemic.transfer.merge import FieldConflict
 from mnemic.transfer.records import (
     End,
     FlawRecord,
@@ -143,7 +143,8 @@ def report_of(content: Mapping[str, Any]) -> Report:
     """The report that a JSON object tells."""
     conflicts = [
         Clash(
-            str(one["title"]), Conflict(str(one["field"]), one.get("here"), one.get("there"), one.get("kept"))
+            str(one["title"]),
+            FieldConflict(str(one["field"]), one.get("here"), one.get("there"), one.get("kept")),
         )
         for one in content.get("conflicts", ())
     ]

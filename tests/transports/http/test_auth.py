@@ -16,12 +16,12 @@ from mnemic.core.history import history
 from mnemic.errors import Denied
 from mnemic.model.access import Quota
 from mnemic.model.time import HOUR
-from mnemic.transports.http.auth import Policy, check_start, is_loopback
+from mnemic.transports.http.auth import AuthPolicy, check_start, is_loopback
 from mnemic.transports.http.failed_logins import DELAY_SECONDS
 
-LOCAL = Policy("127.0.0.1")
-LOCKED = Policy("127.0.0.1", "open sesame é")
-ABROAD = Policy("0.0.0.0")
+LOCAL = AuthPolicy("127.0.0.1")
+LOCKED = AuthPolicy("127.0.0.1", "open sesame é")
+ABROAD = AuthPolicy("0.0.0.0")
 
 
 def basic(password: str) -> str:
@@ -133,7 +133,7 @@ def test_and_nothing_else_does(ctx, headers):
 
 
 def test_of_a_header_that_comes_twice_the_first_counts(ctx):
-    with serving(ctx, Policy("127.0.0.1", "secret")) as url:
+    with serving(ctx, AuthPolicy("127.0.0.1", "secret")) as url:
         keys = [("X-API-Key", "secret"), ("X-API-Key", "wrong")]
         assert httpx.get(f"{url}/api/v1/stats", headers=keys).status_code == 200
         assert httpx.get(f"{url}/api/v1/stats", headers=keys[::-1]).status_code == 401
@@ -230,7 +230,7 @@ def test_abroad_a_token_is_needed_and_any_host_will_do(ctx):
 
 def test_the_daemon_does_not_open_to_the_network_without_a_token(ctx):
     check_start(LOCAL, ctx)
-    check_start(Policy("0.0.0.0", "token"), ctx)
+    check_start(AuthPolicy("0.0.0.0", "token"), ctx)
     with pytest.raises(Denied, match="MNEMIC_TOKEN"):
         check_start(ABROAD, ctx)
     create_token(ctx, TokenRequest(name="team", namespaces=None, can_write=True))
@@ -246,7 +246,7 @@ def test_loopback(host, local):
 
 def test_blanks_around_a_header_are_no_part_of_it(ctx):
     """Over a real socket: the parser that reads a request leaves the blanks behind a value."""
-    with serving(ctx, Policy("127.0.0.1", "secret")) as url:
+    with serving(ctx, AuthPolicy("127.0.0.1", "secret")) as url:
         host, _, port = url.removeprefix("http://").partition(":")
         with socket.create_connection((host, int(port)), timeout=10) as wire:
             wire.sendall(

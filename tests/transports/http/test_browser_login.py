@@ -7,10 +7,10 @@ import pytest
 from server_process import serving
 
 from mnemic.core.access import TokenRequest, create_token, revoke_token
-from mnemic.transports.http.auth import Policy
+from mnemic.transports.http.auth import AuthPolicy
 from mnemic.transports.http.cookies import LIFE_SECONDS, MOST, Cookies
 
-LOCKED = Policy("127.0.0.1", "open sesame")
+LOCKED = AuthPolicy("127.0.0.1", "open sesame")
 OURS = {"Mnemic-Client": "dashboard"}
 
 

@@ -13,9 +13,9 @@ from support import kept
 from mnemic.core.access import TokenRequest, create_token
 from mnemic.core.recall import recall
 from mnemic.model.filter import Filter, Query
-from mnemic.transports.http.auth import Policy
+from mnemic.transports.http.auth import AuthPolicy
 
-LOCAL = Policy("127.0.0.1")
+LOCAL = AuthPolicy("127.0.0.1")
 
 
 def events(response: httpx.Response) -> Iterator[tuple[str, dict[str, object]]]:
@@ -66,5 +66,5 @@ def test_a_limited_token_gets_events_of_its_namespaces(ctx):
 
 @pytest.mark.parametrize("headers", [{}, {"Authorization": "Bearer wrong"}])
 def test_it_needs_a_token_where_one_is_needed(ctx, headers):
-    with serving(ctx, Policy("127.0.0.1", "secret")) as url:
+    with serving(ctx, AuthPolicy("127.0.0.1", "secret")) as url:
         assert httpx.get(f"{url}/api/v1/live", headers=headers).status_code == 401

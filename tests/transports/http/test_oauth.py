@@ -13,7 +13,7 @@ from support import kept
 
 from mnemic.errors import Invalid
 from mnemic.settings import Settings
-from mnemic.transports.http.auth import Policy
+from mnemic.transports.http.auth import AuthPolicy
 from mnemic.transports.http.oauth import Issuer, issuer
 
 RESOURCE = "https://memory.example"
@@ -31,7 +31,7 @@ def server():
 def url(ctx, server):
     kept(ctx, "Acme deploys on Fridays", namespace="acme")
     kept(ctx, "Globex deploys on Mondays", namespace="globex")
-    with serving(ctx, Policy("127.0.0.1", issuer=Issuer(server.url, RESOURCE, SPACES))) as where:
+    with serving(ctx, AuthPolicy("127.0.0.1", issuer=Issuer(server.url, RESOURCE, SPACES))) as where:
         yield where
 
 
@@ -97,7 +97,7 @@ def test_text_that_is_no_token_is_refused(url):
 
 
 def test_unreachable_issuer_is_a_passing_fault(ctx, server):
-    policy = Policy("127.0.0.1", issuer=Issuer("http://127.0.0.1:9", RESOURCE, SPACES))
+    policy = AuthPolicy("127.0.0.1", issuer=Issuer("http://127.0.0.1:9", RESOURCE, SPACES))
     with serving(ctx, policy) as url:
         assert call(url, server.token(**GOOD), "stats").status_code == 503
 

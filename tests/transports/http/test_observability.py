@@ -18,10 +18,10 @@ from support import serving as answering
 
 from mnemic.core.access import TokenRequest, create_token
 from mnemic.errors import StoreUnusable
-from mnemic.transports.http.auth import Policy
+from mnemic.transports.http.auth import AuthPolicy
 from mnemic.transports.http.request_log import configure
 
-LOCKED = Policy("127.0.0.1", "open sesame")
+LOCKED = AuthPolicy("127.0.0.1", "open sesame")
 
 
 def test_probes_need_no_token_and_tell_nothing(ctx):

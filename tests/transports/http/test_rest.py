@@ -5,9 +5,9 @@ from __future__ import annotations
 import httpx
 from server_process import serving
 
-from mnemic.transports.http.auth import Policy
+from mnemic.transports.http.auth import AuthPolicy
 
-LOCAL = Policy("127.0.0.1")
+LOCAL = AuthPolicy("127.0.0.1")
 
 
 def post(url: str, name: str, arguments: dict[str, object], **headers: str) -> httpx.Response:

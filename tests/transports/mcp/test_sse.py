@@ -20,7 +20,7 @@ from support import kept
 
 from mnemic.app import dialect
 from mnemic.core import access
-from mnemic.transports.http.auth import Policy
+from mnemic.transports.http.auth import AuthPolicy
 from mnemic.transports.mcp import client_sessions, sse
 from mnemic.transports.mcp.client_sessions import Sessions, new_session
 from mnemic.transports.workers import THREADS
@@ -299,7 +299,7 @@ def test_over_lines_a_session_subscribes_and_unsubscribes(tmp_path):
 @pytest.fixture
 def locked(ctx) -> Iterator[str]:
     """The address of a daemon that wants a token."""
-    with serving(ctx, Policy("127.0.0.1", "the owner's"), SPOKEN) as where:
+    with serving(ctx, AuthPolicy("127.0.0.1", "the owner's"), SPOKEN) as where:
         yield f"{where}/mcp/anthropic"
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mnemic.console import output
-from mnemic.console.run import Opened, Run, Verb, is_missing, pass_run
+from mnemic.console.run import OpenStore, Run, Verb, is_missing, pass_run
 from mnemic.console.terminal import bad, doubtful, good, size
 from mnemic.core import checks
 from mnemic.core.checks import CheckResult, Health, checked
@@ -66,9 +66,9 @@ def findings(run: Run) -> Iterator[CheckResult]:
     yield checked("clients", clients)
 
 
-def checked_app(run: Run) -> Opened | CheckResult:
+def checked_app(run: Run) -> OpenStore | CheckResult:
     """The open store, or why it does not open."""
-    opened: list[Opened] = []
+    opened: list[OpenStore] = []
 
     def work() -> CheckResult:
         opened.append(run.open(reads=True))

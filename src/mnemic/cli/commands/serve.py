@@ -31,14 +31,14 @@ def serve(run: Run, /, **given: Any) -> None:
 
     Listens on this machine only, unless --host says otherwise; any other address needs a token.
     """
-    from mnemic.transports.http.auth import Policy
+    from mnemic.transports.http.auth import AuthPolicy
     from mnemic.transports.http.daemon import run_http
 
     flags = {name: value for name, value in given.items() if value not in (None, ())}
     with run.open(**flags) as app:
 
         def greet(address: str) -> None:
-            policy = Policy(app.settings.host, app.settings.token)
+            policy = AuthPolicy(app.settings.host, app.settings.token)
             output.lines(greeting(address, app.settings.shown_database, policy.needs_token))
             sys.stdout.flush()
 

@@ -67,7 +67,7 @@ def sync(run: Run, remote: str, direction: str, dry_run: bool, token: str | None
 
 @contextmanager
 def _peer(run: Run, remote: str, course: str, token: str | None, dry_run: bool) -> Iterator[Peer]:
-    from mnemic.transfer.sync import OtherStore
+    from mnemic.transfer.sync import LocalPeer
 
     if remote.startswith(WEB):
         from mnemic.cli.remote_daemon import RemoteDaemon
@@ -79,14 +79,14 @@ def _peer(run: Run, remote: str, course: str, token: str | None, dry_run: bool) 
         # What would happen there happens in a copy of what the daemon holds.
         with target_store(run, dry_run=True, db=NOWHERE) as copy:
             daemon.pull(copy)
-            yield OtherStore(copy)
+            yield LocalPeer(copy)
         return
     _must_be_a_place(run, remote)
     if course == "pull" and not Path(remote).expanduser().exists():
         raise NotFound(f"{remote} does not exist: there is nothing to pull")
     # Without a model: whichever it is used with, its vectors are not for us to replace.
     with target_store(run, dry_run, db=remote, embedder="none") as ctx:
-        yield OtherStore(ctx)
+        yield LocalPeer(ctx)
 
 
 def _must_be_a_place(run: Run, remote: str) -> None:

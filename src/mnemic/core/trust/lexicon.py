@@ -140,7 +140,7 @@ def _key(word: str, language: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class WordEntry:
     """What WordNet knows of an English word, for its more frequent senses."""
 
     parts: str
@@ -151,7 +151,7 @@ class Entry:
 
 
 _NOTHING: frozenset[str] = frozenset()
-_UNKNOWN = Entry("", _NOTHING, _NOTHING, _NOTHING, _NOTHING)
+_UNKNOWN = WordEntry("", _NOTHING, _NOTHING, _NOTHING, _NOTHING)
 
 
 @cache
@@ -170,13 +170,13 @@ def _wordnet() -> tuple[dict[str, str], dict[str, str]]:
 
 
 @lru_cache(maxsize=4096)
-def entry(word: str) -> Entry:
+def entry(word: str) -> WordEntry:
     """Entry of an English lemma."""
     line = _wordnet()[0].get(word)
     if line is None:
         return _UNKNOWN
     cells = [*line.split("\t"), "", "", "", "", ""]
-    return Entry(cells[0], *(frozenset(cell.split()) for cell in cells[2:6]))
+    return WordEntry(cells[0], *(frozenset(cell.split()) for cell in cells[2:6]))
 
 
 _SUFFIXES = (

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from mnemic.core.analytics import Question, RecallDay, RecallFigures, analyse
+from mnemic.core.analytics import AskedQuestion, RecallDay, RecallFigures, analyse
 from mnemic.core.context import Context
 from mnemic.dialects.framework import Example, Shape
 from mnemic.dialects.native.as_of import AsOf, at
@@ -101,5 +101,5 @@ def _shown_day(day: RecallDay) -> RecallDayShape:
     return RecallDayShape(day=day.day, recalls=day.recalls, empty=day.empty, tokens=day.tokens, p50=day.p50)
 
 
-def _shown_question(one: Question) -> QuestionShape:
+def _shown_question(one: AskedQuestion) -> QuestionShape:
     return QuestionShape(query=one.query, times=one.times, at=one.at, actor=one.actor)

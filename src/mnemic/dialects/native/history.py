@@ -73,7 +73,7 @@ def _readable(fields: Mapping[str, object] | None) -> dict[str, object] | None:
     }
 
 
-class View(StrEnum):
+class HistoryView(StrEnum):
     """Order and detail of a history."""
 
     CHANGES = "changes"
@@ -97,14 +97,15 @@ class HistoryRequest(Request):
     namespace: Annotated[Namespace | None, unlisted("Only changes there (default: everywhere)")] = None
     limit: Annotated[int, described("Most entries", ge=1, le=1000)] = 20
     view: Annotated[
-        View, described("versions: how a memory was corrected over time; diff: what since..until changed")
-    ] = View.CHANGES
+        HistoryView,
+        described("versions: how a memory was corrected over time; diff: what since..until changed"),
+    ] = HistoryView.CHANGES
 
     @model_validator(mode="after")
     def _enough(self) -> HistoryRequest:
-        if self.view is View.VERSIONS and self.id is None:
+        if self.view is HistoryView.VERSIONS and self.id is None:
             raise ValueError("versions needs `id`")
-        if self.view is View.DIFF and (self.since is None or self.id is not None):
+        if self.view is HistoryView.DIFF and (self.since is None or self.id is not None):
             raise ValueError("diff needs `since` and takes no `id`")
         return self
 
@@ -144,10 +145,10 @@ class HistoryReply(Shape):
 )
 def history(ctx: Context, request: HistoryRequest) -> HistoryReply:
     """See who changed what and when, newest first: of one memory, or everything since a moment."""
-    if request.view is View.VERSIONS:
+    if request.view is HistoryView.VERSIONS:
         versions = beliefs.history(at(ctx, request.until), request.id or 0)
         return HistoryReply(versions=[shown(memory) for memory in versions], count=len(versions))
-    if request.view is View.DIFF:
+    if request.view is HistoryView.DIFF:
         return _diff(ctx, request)
     since, until = ctx.period(request.since, request.until)
     changes = past.history(

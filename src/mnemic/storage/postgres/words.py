@@ -20,7 +20,7 @@ from mnemic.storage.tokenizer import STEM_MARK
 FIELDS = (BODY, TITLE, SUMMARY, TAGS, PARTS, STEMS)
 """The weight of a token in each field, in the order in which `places` has them."""
 COLUMNS = ("namespace_id", "memory_id", "length", "tokens", "times", "places")
-"""The columns of a row: where it belongs, and its Words."""
+"""The columns of a row: where it belongs, and its words."""
 TAKE_OUT = """
 DELETE FROM words WHERE memory_id = %s
 """
@@ -52,7 +52,7 @@ def _short(token: str) -> str:
     return token.encode()[:LONGEST_TOKEN].decode(errors="ignore")
 
 
-class Words(NamedTuple):
+class WordRow(NamedTuple):
     """What the row of a memory holds."""
 
     length: int
@@ -61,7 +61,7 @@ class Words(NamedTuple):
     places: list[int]
 
 
-def of(memory: Memory) -> Words:
+def of(memory: Memory) -> WordRow:
     """The words of *memory*."""
     title, summary, tags, body, parts, stems = indexed_words(memory)
     fields = [tokens(text) if text else [] for text in (body, title, summary, tags, parts, stems)]
@@ -74,7 +74,7 @@ def of(memory: Memory) -> Words:
         places += map(numbers.__getitem__, found)
         places.append(0)
     length = 1 + sum(map(len, fields))  # SQLite counts the word for the namespace
-    return Words(length, list(numbers), times, places)
+    return WordRow(length, list(numbers), times, places)
 
 
 def copy_row(memory: Memory, namespace_id: int) -> tuple[int, int, int, str, str, str]:

@@ -61,7 +61,7 @@ class TooLarge(Invalid):
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class AuthPolicy:
     """Listening address, the administrator's token, and the authorization server whose JWTs count too."""
 
     host: str
@@ -88,7 +88,7 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def check_start(policy: Policy, ctx: Context) -> None:
+def check_start(policy: AuthPolicy, ctx: Context) -> None:
     """Raise Denied if the daemon would be open to the network without a token."""
     if not policy.is_local and not (policy.token or policy.issuer or access.tokens(ctx)):
         raise Denied(
@@ -100,7 +100,7 @@ def check_start(policy: Policy, ctx: Context) -> None:
 class Tokens:
     """The secrets that open a store: the administrator's, and the tokens it holds."""
 
-    def __init__(self, ctx: Context, policy: Policy):
+    def __init__(self, ctx: Context, policy: AuthPolicy):
         self._ctx = ctx
         self._policy = policy
         self._logins = Logins()
@@ -152,7 +152,13 @@ class Guard:
     """ASGI middleware that authenticates a request and puts its caller's context into the scope."""
 
     def __init__(
-        self, app: ASGIApp, ctx: Context, policy: Policy, tokens: Tokens, cookies: Cookies, workers: Workers
+        self,
+        app: ASGIApp,
+        ctx: Context,
+        policy: AuthPolicy,
+        tokens: Tokens,
+        cookies: Cookies,
+        workers: Workers,
     ):
         self._app = app
         self._ctx = ctx
@@ -224,7 +230,7 @@ def _first_of_each(headers: list[tuple[bytes, bytes]]) -> Headers:
     return {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(headers)}
 
 
-def _check_host(headers: Headers, policy: Policy) -> None:
+def _check_host(headers: Headers, policy: AuthPolicy) -> None:
     """Refuse DNS rebinding: a foreign page can point its name at this machine, but cannot forge Host."""
     if policy.is_local and not _is_here(headers.get("host", "")):
         raise Denied("Host: this daemon answers on this machine only, as localhost.")
@@ -279,7 +285,7 @@ def _password(value: str) -> bytes:
         return b""
 
 
-def _challenge(headers: Headers, path: str, policy: Policy) -> str:
+def _challenge(headers: Headers, path: str, policy: AuthPolicy) -> str:
     """The WWW-Authenticate challenge: the way to the authorization server, else a form for browsers or bearer."""
     if policy.issuer is not None:
         return policy.issuer.challenge(path)

@@ -27,7 +27,7 @@ from mnemic.dialects.execution import Internal
 from mnemic.errors import Invalid, MnemicError, NotFound, Unavailable
 from mnemic.transports.background import Settler, Worker
 from mnemic.transports.folder_mirrors import folder_mirrors
-from mnemic.transports.http.auth import Guard, Policy, Tokens, check_start
+from mnemic.transports.http.auth import AuthPolicy, Guard, Tokens, check_start
 from mnemic.transports.http.browser_login import login_routes
 from mnemic.transports.http.connections import Connections, LimitedProtocol, capacity
 from mnemic.transports.http.cookies import Cookies
@@ -61,7 +61,7 @@ BACKLOG = 1024
 
 def run_http(app: App, host: str, port: int, on_ready: Callable[[str], None] | None = None) -> None:
     """Serve *app* until a stop signal; *on_ready* gets the URL once the port is open."""
-    policy = Policy(host, app.settings.token, issuer(app.settings))
+    policy = AuthPolicy(host, app.settings.token, issuer(app.settings))
     check_start(policy, app.ctx)
     worker = Worker(app.ctx)
     ctx = replace(app.ctx, wake=worker.wake, uses=(uses := Uses()), deferred=uses)
@@ -151,7 +151,7 @@ def address(listener: socket.socket) -> str:
 
 def http_app(
     ctx: Context,
-    policy: Policy,
+    policy: AuthPolicy,
     dialects: Mapping[str, Dialect] | None = None,
     offered: Offer | None = None,
     reports: Sequence[Report] = (),

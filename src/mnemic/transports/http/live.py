@@ -22,7 +22,7 @@ from mnemic.transports.mcp.sse import ALIVE, ALIVE_SECONDS, Watch
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
-    from mnemic.core.live import Named
+    from mnemic.core.live import NamedMemory
     from mnemic.model.change import Change
     from mnemic.model.recall_entry import RecallEntry
 
@@ -80,7 +80,7 @@ def _event(name: str, content: dict[str, Any]) -> bytes:
     return b"event: " + name.encode() + b"\r\ndata: " + orjson.dumps(content) + b"\r\n\r\n"
 
 
-def _shown_change(change: Change, named: Named | None) -> dict[str, Any]:
+def _shown_change(change: Change, named: NamedMemory | None) -> dict[str, Any]:
     return {
         "change": change.sequence,
         "at": iso(change.at),

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from mnemic.transports.mcp.methods import clean_name, client_name, shows_apps
-from mnemic.transports.mcp.sse import MAX_STREAMS, Listener
+from mnemic.transports.mcp.sse import MAX_STREAMS, SubscribedClient
 
 MAX_SESSIONS = 4 * MAX_STREAMS
 IDLE_SECONDS = 3600.0
@@ -51,11 +51,11 @@ class Sessions:
     """Sessions with subscriptions or streams; others need no state."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, Listener] = {}
+        self._kept: dict[str, SubscribedClient] = {}
 
-    def of(self, id: str) -> Listener:
+    def of(self, id: str) -> SubscribedClient:
         """The subscriptions of session *id*. Idle sessions are dropped on the way."""
-        listener = self._kept[id] = self._kept.pop(id, Listener())
+        listener = self._kept[id] = self._kept.pop(id, SubscribedClient())
         listener.used_at = time.monotonic()
         self._let_go()
         return listener

@@ -51,7 +51,7 @@ from mnemic.transports.mcp.methods import (
     Result,
     client_name,
 )
-from mnemic.transports.mcp.sse import EventStream, Listener, Watch, event
+from mnemic.transports.mcp.sse import EventStream, SubscribedClient, Watch, event
 from mnemic.transports.mcp.subscriptions import LISTEN, SUBSCRIBE, SUBSCRIBING
 from mnemic.transports.workers import Caller
 
@@ -146,7 +146,7 @@ class Streamable:
             response.headers[headers.SESSION] = new_session(hello.params)
         return response
 
-    def _subscribe(self, listener: Listener, request: RpcRequest, newest: Position) -> Result:
+    def _subscribe(self, listener: SubscribedClient, request: RpcRequest, newest: Position) -> Result:
         address = self._endpoint.live_address(request.params)
         if request.method == SUBSCRIBE:
             listener.subscribe(address, newest)
@@ -174,10 +174,10 @@ class Streamable:
         """The stream that answers `subscriptions/listen`."""
         if not headers.takes_events(http.headers):
             return _needs_events(request.id)
-        listener = Listener(self._endpoint.live_addresses(request.params), await self._watch.look())
+        listener = SubscribedClient(self._endpoint.live_addresses(request.params), await self._watch.look())
         return self._stream(http, listener, request.id)
 
-    def _stream(self, http: HttpRequest, listener: Listener, listen: Id | None = None) -> Response:
+    def _stream(self, http: HttpRequest, listener: SubscribedClient, listen: Id | None = None) -> Response:
         caller: Caller = http.scope[CALLER]
         self._watch.check_room(caller.client)
         return EventStream(self._watch, listener, caller, http.scope[ADMIT], listen)

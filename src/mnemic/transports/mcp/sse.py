@@ -47,7 +47,7 @@ def event(message: dict[str, Any]) -> bytes:
 
 
 @dataclass(slots=True, eq=False)
-class Listener:
+class SubscribedClient:
     """Subscriptions of one client: URIs, last change delivered, and streams."""
 
     addresses: set[str] = field(default_factory=set)
@@ -138,7 +138,9 @@ class Watch:
 class EventStream(StreamingResponse):
     """A response that lasts until the client leaves, loses access, or the stream is ended."""
 
-    def __init__(self, watch: Watch, listener: Listener, caller: Caller, admit: Admit, listen: Listen = None):
+    def __init__(
+        self, watch: Watch, listener: SubscribedClient, caller: Caller, admit: Admit, listen: Listen = None
+    ):
         self._watch = watch
         self._caller = replace(caller, has_left=None)
         self._listener = listener

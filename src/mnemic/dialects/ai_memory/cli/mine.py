@@ -47,7 +47,7 @@ def mine(run: Run, /, path: Path, form: str, namespace: str | None, tier: str, *
 
     home = validation.namespace(namespace or run.flags.get("namespace") or f"{form}-export")
     with downloaded_export.opened(path) as files:
-        found = list(conversation_files.read(conversation_files.Form(form), files))
+        found = list(conversation_files.read(conversation_files.ExportForm(form), files))
     with run.open() as app, progress("Mining") as advance:
         done = conversations.mine(
             app.ctx,

@@ -1,4 +1,4 @@
-"""One request to a model server and its answer, bounded in time and size."""
+"""A model server: one request and its answer, bounded in time and size."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ MAX_BYTES = 4 * 1024 * 1024
 LOOPBACK = ("127.", "localhost", "[::1]")
 
 
-class Exchange:
-    """Connections to one server, opened at the first request. Safe to use from several threads."""
+class ModelServer:
+    """One server, connected to at the first request. Safe to use from several threads."""
 
     def __init__(self, name: str, url: str, headers: Mapping[str, str] | None = None):
         self._url = url
