@@ -96,7 +96,7 @@ def test_every_tool_that_only_reads_is_called_here():
 @pytest.mark.parametrize(("name", "tool"), [(name, tool) for name, tools in READS.items() for tool in tools])
 def test_a_tool_that_only_reads_waits_for_no_writer(ctx, name, tool, somebody_writing, changes, monkeypatch):
     monkeypatch.setattr(
-        "mnemic.core.recall.FRESH_LOOKS", 2
+        "mnemic.core.embedding_queue.FRESH_LOOKS", 2
     )  # else two seconds, for vectors that will not come
     memory = kept(ctx, "the heron stands in the pond", name="Heron")
     kept(ctx, "the pond is pending", name="Pond")
@@ -115,8 +115,8 @@ def test_a_recall_that_meets_the_worker_as_it_writes_vectors_has_them(ctx, fresh
         pool.submit(embed_pending, worker, 8)
         raise Busy("the worker writes the same vectors")
 
-    monkeypatch.setattr("mnemic.core.recall.embed_pending", met)
-    monkeypatch.setattr("mnemic.core.recall.LOOKS", 1_000)  # however busy this machine is
+    monkeypatch.setattr("mnemic.core.embedding_queue.embed_pending", met)
+    monkeypatch.setattr("mnemic.core.embedding_queue.LOOKS", 1_000)  # however busy this machine is
     with ThreadPoolExecutor(1) as pool:
         assert recall(ctx, a_query("heron")).pending == 0
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 from support import AbsentEmbedder, WordEmbedder, a_query, embedding, faults, kept, last_number
 
-from mnemic.core.embedding_queue import embed_pending, read_as
+from mnemic.core.embedding_queue import EMBEDDED_ON_THE_WAY, UNATTENDED, embed_pending, read_as
 from mnemic.core.memories import Note, Revision, find, forget, remember, revise
-from mnemic.core.recall import EMBEDDED_ON_THE_WAY, UNATTENDED, recall
+from mnemic.core.recall import recall
 from mnemic.model.access import Grant
 from mnemic.model.filter import Filter
 from mnemic.storage import queries

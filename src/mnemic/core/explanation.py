@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from mnemic.core.context import Context
+from mnemic.core.embedding_queue import embed_backlog
 from mnemic.core.memories import find
-from mnemic.core.recall import catch_up, vector_of
+from mnemic.core.recall import vector_of
 from mnemic.model.enums import State
 from mnemic.model.filter import Hit, Query
 from mnemic.model.memory import Memory
-from mnemic.search import search
+from mnemic.search import relevance, search
 from mnemic.search.ranking import NATIVE
 from mnemic.storage.queries import passing
 
@@ -40,7 +41,7 @@ def explain(ctx: Context, query: Query, reference: int | str) -> Explanation:
     memory = find(ctx, reference)
     if reason := _excluded(ctx, query, memory):
         return Explanation(memory=memory, is_hit=False, reason=reason)
-    catch_up(ctx, query.filter)
+    embed_backlog(ctx, query.filter)
     reader, vector = ctx.read(), vector_of(ctx, query.text, query.filter)
     hits = search.find_hits(reader, query, vector, NATIVE)
     wide = replace(query, limit=max(LOOKED_THROUGH, query.limit), min_relevance=0.0)
@@ -48,7 +49,7 @@ def explain(ctx: Context, query: Query, reference: int | str) -> Explanation:
     place = next((place for place, hit in enumerate(ranking, 1) if hit.memory.id == memory.id), None)
     alone = replace(wide, filter=replace(query.filter, ids=(memory.id,)))
     found = [ranking[place - 1]] if place else search.find_hits(reader, alone, vector, NATIVE)
-    needed = search.floor(query, max((hit.relevance or 0.0 for hit in ranking), default=0.0))
+    needed = relevance.floor(query, max((hit.relevance or 0.0 for hit in ranking), default=0.0))
     is_hit = memory.id in {hit.memory.id for hit in hits}
     reason = f"found, place {place}" if is_hit else _missed(query, place, found, needed)
     explanation = Explanation(memory=memory, is_hit=is_hit, reason=reason, place=place, needed=needed)

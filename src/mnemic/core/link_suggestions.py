@@ -7,8 +7,8 @@ from math import exp
 from typing import TYPE_CHECKING
 
 from mnemic.core.context import Context
+from mnemic.core.embedding_queue import embed_backlog
 from mnemic.core.memories import is_in_use
-from mnemic.core.recall import catch_up
 from mnemic.model.annotations import HIDDEN
 from mnemic.model.candidates import WORD_DEPTH
 from mnemic.model.filter import EdgeFilter, Filter
@@ -81,7 +81,7 @@ def suggest(
     An unknown memory has none. Without a model, or before the memory has its vector, the words find the candidates.
     """
     wanted = Filter(namespaces=namespaces, without=HIDDEN, alive_at=ctx.now())
-    catch_up(ctx, wanted, is_fresh_needed=True)
+    embed_backlog(ctx, wanted, is_fresh_needed=True)
     reader = ctx.read()
     source = memory_numbered(reader, memory_id)
     if source is None or not is_in_use(ctx, source):

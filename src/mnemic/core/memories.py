@@ -46,9 +46,10 @@ COMPARED_AT_ONCE = 10
 """Largest batch whose near-duplicates are reported; of a larger one they would not be read."""
 PREFIXES_LOOKED_AT = 100
 BEYOND = 2**63
-EVERY = 1 << 31
-LEFT = frozenset({State.FORGOTTEN, State.ARCHIVED, State.SUPERSEDED})
 """No memory has so large a number."""
+EVERY = 1 << 31
+"""A limit that leaves nothing out."""
+LEFT = frozenset({State.FORGOTTEN, State.ARCHIVED, State.SUPERSEDED})
 NEVER: Moment = 0
 """As the `expires_at` of a revision: the memory is to have no end."""
 

@@ -7,12 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from mnemic.core.context import GLOBAL, Context
-from mnemic.core.embedding_queue import embed_pending
+from mnemic.core.embedding_queue import embed_backlog
 from mnemic.core.retention import touch, with_uses
 from mnemic.core.session_context import with_surroundings
-from mnemic.core.usage import PASSED_OVER
 from mnemic.embedding.base import embedding
-from mnemic.errors import Busy, Unavailable
+from mnemic.errors import Unavailable
 from mnemic.model.filter import Filter, Hit, Query
 from mnemic.model.recall_entry import LONGEST_QUERY, MOST_HITS, RecallEntry
 from mnemic.model.text import estimated_tokens
@@ -20,27 +19,7 @@ from mnemic.model.vectors import Embedding
 from mnemic.search.ranking import NATIVE, Profile
 from mnemic.search.relevance import unknown_names
 from mnemic.search.search import find_hits
-from mnemic.storage.base import BACKLOG_LOOKED_AT
 
-EMBEDDED_ON_THE_WAY = 8
-"""Pending statements embedded during a recall; more are left to the background worker."""
-CHARACTERS_ON_THE_WAY = 600
-"""Longest they may be together: thirty thousand characters take about a second, these 20 ms."""
-LOOKS, LOOK_SECONDS = 5, 0.004
-"""Interval and number of checks for vectors from a concurrent writer: 20 ms in total."""
-FRESH = 32
-"""The same for dialects whose systems embed on write: new memories must be found by meaning."""
-FRESH_CHARACTERS, FRESH_LOOKS = 8_000, 500
-"""Their characters together (a quarter of a second), and the checks for vectors that another thread or process is
-computing: two seconds, since it may be loading the model."""
-UNATTENDED = 32
-"""The same without a background worker, as in a command."""
-ANALYSED = 2_048
-"""The same where only vectors can answer, as for topic analysis."""
-CHARACTERS_EACH = 1_000
-"""Longest they may be on average."""
-MOST_CHARACTERS = 256_000
-"""Longest they may be together."""
 HYBRID, KEYWORD = "hybrid", "keyword"
 
 
@@ -83,7 +62,7 @@ def recall(
     A hit of a session brings the *around* turns on either side of it, as far as the budget allows: hits come first.
     """
     began = time.perf_counter()
-    pending = catch_up(ctx, query.filter, is_fresh_needed=profile is not NATIVE)
+    pending = embed_backlog(ctx, query.filter, is_fresh_needed=profile is not NATIVE)
     vector = vector_of(ctx, query.text, query.filter)
     hits = tuple(ordered(ctx, query, vector, profile))
     hits = hits if choose is None else tuple(choose(hits))
@@ -126,54 +105,6 @@ def ordered(ctx: Context, query: Query, vector: Embedding | None, profile: Profi
         return hits
     stand = with_uses(ctx, [hit.memory for hit in hits])
     return [replace(hit, memory=memory) for hit, memory in zip(hits, stand, strict=True)]
-
-
-def catch_up(
-    ctx: Context, wanted: Filter, at_most: int | None = None, *, is_fresh_needed: bool = False
-) -> int:
-    """Embed the backlog among *wanted* if it is small; how many statements are still pending.
-
-    Takes 20 ms unless *at_most* is given, there is no background worker, or new memories must be found by meaning
-    (*is_fresh_needed*); then it waits up to two seconds for vectors that others are computing.
-    """
-    if ctx.embedder is None:
-        return 0
-    waiting = ctx.read().backlog(wanted, looked_at=BACKLOG_LOOKED_AT)
-    if not waiting:
-        return 0
-    ctx.wake()
-    are_needed = is_fresh_needed or at_most is not None
-    most, characters = (FRESH, FRESH_CHARACTERS) if is_fresh_needed else _bounds(ctx, at_most)
-    if waiting > most:
-        return waiting
-    try:
-        left = max(0, waiting - embed_pending(ctx, most, wanted, characters=characters, waits=False))
-        # What is left has been claimed by the worker or another process, or is too long.
-        return _left_by_others(ctx, wanted, FRESH_LOOKS) if left and are_needed else left
-    except Busy:
-        return _left_by_others(ctx, wanted, FRESH_LOOKS if are_needed else LOOKS)
-    except (Unavailable, *PASSED_OVER):  # no model, no room, or a look at the past, which takes no vectors
-        return waiting
-
-
-def _left_by_others(ctx: Context, wanted: Filter, looks: int) -> int:
-    """Pending statements a moment later: the worker or another process may be embedding them."""
-    waiting = 0
-    with ctx.activity.waiting():
-        for _ in range(looks):
-            ctx.wake()  # a worker that found everything claimed a moment ago looks again
-            time.sleep(LOOK_SECONDS)
-            if not (waiting := ctx.read().backlog(wanted, looked_at=BACKLOG_LOOKED_AT)):
-                break
-    return waiting
-
-
-def _bounds(ctx: Context, at_most: int | None) -> tuple[int, int]:
-    """How many statements are embedded before an answer, and how many characters they may have together."""
-    if at_most is None and ctx.has_worker:
-        return EMBEDDED_ON_THE_WAY, CHARACTERS_ON_THE_WAY
-    most = at_most or UNATTENDED
-    return most, min(most * CHARACTERS_EACH, MOST_CHARACTERS)
 
 
 def vector_of(ctx: Context, text: str, wanted: Filter) -> Embedding | None:

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 
 from mnemic.core.annotations import TARGET
 from mnemic.core.context import Context
+from mnemic.core.embedding_queue import embed_backlog
 from mnemic.core.expiry import change_after_expiry
 from mnemic.core.memories import faithful, is_in_use
-from mnemic.core.recall import catch_up, needed_vector
+from mnemic.core.recall import needed_vector
 from mnemic.errors import Invalid
 from mnemic.model.annotations import REFLECTION
 from mnemic.model.filter import Filter, Hit, Query
@@ -123,7 +124,7 @@ def search(
 ) -> list[Hit]:
     """The reflections nearest to *text* by meaning and by words, recent ones first. Unavailable without a model."""
     wanted = Filter(namespaces=ctx.scope(), kinds=(KIND,), alive_at=ctx.now())
-    catch_up(ctx, wanted, is_fresh_needed=True)
+    embed_backlog(ctx, wanted, is_fresh_needed=True)
     vector = needed_vector(ctx, Query(text=text, filter=wanted, now=ctx.now()))
     filters = {"author": author, "mood": mood, "target_type": target_type}
     depth = DEPTH * limit

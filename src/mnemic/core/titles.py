@@ -1,6 +1,7 @@
 """Names and titles: who bears a name, what happens when it is taken, and placeholders that links point to.
 
-A name is what somebody chose; one living memory of a namespace bears it. A title is only shown.
+A name is what somebody chose; one living memory of a namespace bears it. A title is only shown; `title_of` in
+`model/memory.py` makes one of the first sentence of a text.
 """
 
 from __future__ import annotations

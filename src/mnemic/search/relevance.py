@@ -154,6 +154,16 @@ class Question:
         return sum(not term.is_known for term in names) / len(names) * min(1.0, 2.0 * unknown)
 
 
+def floor(query: Query, best: float) -> float:
+    """The relevance a hit of *query* needs if the most relevant one has *best*.
+
+    An answer whose best hit lies below the floor is empty; else what lies far behind the best is left out.
+    """
+    if query.min_relevance is not None:
+        return query.min_relevance
+    return GAP * best if best >= FLOOR else FLOOR
+
+
 class RelevanceJudgement(NamedTuple):
     """How relevant a hit is, and the signals that say so."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mnemic.model.filter import Hit, Query
 from mnemic.model.memory import Memory, is_beginning
 from mnemic.search.ranking import Profile, Scored
-from mnemic.search.relevance import FLOOR, GAP
+from mnemic.search.relevance import floor
 from mnemic.storage.base import Reader
 
 if TYPE_CHECKING:
@@ -36,16 +36,6 @@ def find_hits(reader: Reader, query: Query, vector: Embedding | None, profile: P
         )
         for one, memory in first
     ]
-
-
-def floor(query: Query, best: float) -> float:
-    """The relevance a hit of *query* needs if the most relevant one has *best*.
-
-    An answer whose best hit lies below the floor is empty; else what lies far behind the best is left out.
-    """
-    if query.min_relevance is not None:
-        return query.min_relevance
-    return GAP * best if best >= FLOOR else FLOOR
 
 
 def _passed(query: Query, scored: Sequence[Scored]) -> list[Scored]:

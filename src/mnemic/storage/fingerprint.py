@@ -1,4 +1,4 @@
-"""Fingerprints of texts: digests that equal texts share, marks that nearly equal ones share."""
+"""Fingerprints of texts: digests for equal texts, MinHash signatures (marks) for near-duplicates."""
 
 from __future__ import annotations
 

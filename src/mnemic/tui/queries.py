@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from mnemic.core import memories
 from mnemic.core.context import Context
-from mnemic.core.recall import catch_up, ordered, vector_of
+from mnemic.core.embedding_queue import embed_backlog
+from mnemic.core.recall import ordered, vector_of
 from mnemic.model.filter import Filter, Hit, Order, Query
 from mnemic.model.graph import Edge
 from mnemic.model.limits import MAX_QUERY_CHARACTERS
@@ -39,7 +40,7 @@ def search(ctx: Context, text: str) -> list[Row]:
     if not asked:
         reader = ctx.read()
         return [Row(one) for one in reader.get(reader.select(wanted, limit=MOST_ROWS, order=Order.NEWEST))]
-    catch_up(ctx, wanted)
+    embed_backlog(ctx, wanted)
     query = Query(text=asked, filter=wanted, limit=MOST_ROWS, now=ctx.now())
     return [Row(hit.memory, hit) for hit in ordered(ctx, query, vector_of(ctx, asked, wanted), NATIVE)]
 

@@ -16,9 +16,9 @@ from psycopg.conninfo import conninfo_to_dict
 from support import START, Uids, WordEmbedder, embedding
 
 from mnemic.app import engines
-from mnemic.core import checks
-from mnemic.core.checks import Health
+from mnemic.core import health_checks
 from mnemic.core.context import Context
+from mnemic.core.health_checks import Health
 from mnemic.dialects.ai_memory.score import weighing
 from mnemic.index.index import open_index
 from mnemic.model.access import EVERYTHING
@@ -345,7 +345,7 @@ def test_server_without_pgvector_is_searched_by_words_and_says_what_it_lacks():
     try:
         with closing(opened(address, 0)) as store:
             put_all(store, 60)
-            finding = checks.database(Context(store=store, engines=engines(), embedder=None))
+            finding = health_checks.database(Context(store=store, engines=engines(), embedder=None))
             assert finding.health is Health.NOTE
             assert "CREATE EXTENSION vector" in finding.detail
             question = "Which deployment of the payment service failed?"

@@ -19,7 +19,7 @@ from mnemic.errors import Busy, Invalid, MnemicError, StoreUnusable
 from mnemic.model.filter import Filter
 from mnemic.storage import queries
 from mnemic.storage.queries import count, each_memory, memory_numbered
-from mnemic.storage.sqlite import connection as connecting
+from mnemic.storage.sqlite import write_lock
 
 
 def files(folder: Path) -> dict[str, str]:
@@ -315,7 +315,7 @@ def test_a_folder_that_may_not_be_written_is_reported(path):
 
 
 def test_who_waits_too_long_is_reported_and_nothing_is_written(path, monkeypatch):
-    monkeypatch.setattr(connecting, "PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(write_lock, "PATIENCE_SECONDS", 0.05)
     store = open_sqlite(path)
     other = apsw.Connection(str(path))
     other.execute("BEGIN IMMEDIATE")

@@ -17,8 +17,8 @@ import click
 from mnemic.console import output
 from mnemic.console.run import OpenStore, Run, Verb, is_missing, pass_run
 from mnemic.console.terminal import bad, doubtful, good, size
-from mnemic.core import checks
-from mnemic.core.checks import CheckResult, Health, checked
+from mnemic.core import health_checks
+from mnemic.core.health_checks import CheckResult, Health, checked
 
 if TYPE_CHECKING:
     from mnemic.app import App
@@ -81,9 +81,9 @@ def checked_app(run: Run) -> OpenStore | CheckResult:
 def store_findings(run: Run, app: App) -> Iterator[CheckResult]:
     """The checks that need the store."""
     yield checked("database", lambda: database(run, app))
-    yield checked("journal", lambda: checks.journal(app.ctx))
-    yield checked("model", lambda: checks.model(app.ctx))
-    yield checked("vectors", lambda: checks.vectors(app.ctx))
+    yield checked("journal", lambda: health_checks.journal(app.ctx))
+    yield checked("model", lambda: health_checks.model(app.ctx))
+    yield checked("vectors", lambda: health_checks.vectors(app.ctx))
     yield checked("disk", lambda: disk(run.settings().database))
 
 
@@ -121,7 +121,7 @@ def database(run: Run, app: App) -> CheckResult:
     settings = run.settings()
     if is_missing(settings.database):
         return _unmade(settings.shown_database, Path(settings.database).expanduser().absolute())
-    found = checks.database(app.ctx)
+    found = health_checks.database(app.ctx)
     return replace(found, detail=f"{settings.shown_database}: {found.detail}")
 
 

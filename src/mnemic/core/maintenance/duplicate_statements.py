@@ -10,10 +10,10 @@ from string import punctuation
 from typing import TYPE_CHECKING
 
 from mnemic.core.context import Context
+from mnemic.core.embedding_queue import ANALYSED, embed_backlog
 from mnemic.core.expiry import change_after_expiry
 from mnemic.core.maintenance.split import meanings
 from mnemic.core.memories import locate, must_live
-from mnemic.core.recall import ANALYSED, catch_up
 from mnemic.errors import Conflict, Unavailable
 from mnemic.model.filter import Filter
 from mnemic.model.memory import Memory, MemoryPatch, Statement
@@ -167,7 +167,7 @@ def flagged(ctx: Context, wanted: Filter, outlines: Sequence[Outline]) -> list[F
     grown = [one.id for one in outlines if one.has_grown]
     if not grown:
         return []
-    catch_up(ctx, wanted, ANALYSED)
+    embed_backlog(ctx, wanted, ANALYSED)
     reader = ctx.read()
     vectors, origins = reader.vectors(grown), _origins(reader, grown)
     suspects = [one for memory in reader.get(grown) for one in _suspects(memory, vectors, origins)]

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from mnemic.core import titles
 from mnemic.core.context import Context
+from mnemic.core.embedding_queue import ANALYSED, embed_backlog
 from mnemic.core.expiry import change_after_expiry
 from mnemic.core.graph import link_once
 from mnemic.core.maintenance.topics import Topics, topics_of
 from mnemic.core.memories import locate, must_live
-from mnemic.core.recall import ANALYSED, catch_up
 from mnemic.errors import Invalid, Unavailable
 from mnemic.model.filter import Filter
 from mnemic.model.memory import Draft, Memory, MemoryPatch, heading
@@ -121,7 +121,7 @@ def analyses(
     full = [one for one in outlines if one.statements > thresholds.of(one.kind)]
     if not full:
         return []
-    catch_up(ctx, wanted, ANALYSED)
+    embed_backlog(ctx, wanted, ANALYSED)
     reader = ctx.read()
     full.sort(key=lambda one: -one.statements / thresholds.of(one.kind))
     found = reader.get([one.id for one in full])

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from mnemic.core.context import Context
+from mnemic.core.embedding_queue import embed_backlog
 from mnemic.core.memories import SUPERSEDES, is_in_use
-from mnemic.core.recall import catch_up, vector_of
+from mnemic.core.recall import vector_of
 from mnemic.core.sessions import NEXT, PART_OF
 from mnemic.core.trust.beliefs import CONTRADICTS
 from mnemic.core.trust.comparison import Entailment
@@ -253,7 +254,7 @@ def _candidates(ctx: Context, reader: Reader, claim: str, namespace: str | None)
     now = ctx.now()
     wanted = Filter(namespaces=ctx.scope(namespace), alive_at=now)
     query = Query(text=claim, filter=wanted, limit=CANDIDATES, min_relevance=NOISE, now=now)
-    catch_up(ctx, query.filter)
+    embed_backlog(ctx, query.filter)
     return [hit.memory for hit in search.find_hits(reader, query, vector_of(ctx, claim, wanted), NATIVE)]
 
 

@@ -7,7 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from mnemic.core.context import Context
-from mnemic.core.recall import catch_up, vector_of
+from mnemic.core.embedding_queue import embed_backlog
+from mnemic.core.recall import vector_of
 from mnemic.errors import Invalid, Unavailable
 from mnemic.model.filter import Filter, Query
 from mnemic.model.memory import Memory
@@ -36,7 +37,7 @@ class Match:
 
 def resembling(ctx: Context, text: str, wanted: Filter, limit: int) -> list[Match]:
     """The memories among *wanted* that resemble *text* most, by meaning and words, best first."""
-    catch_up(ctx, wanted, is_fresh_needed=True)
+    embed_backlog(ctx, wanted, is_fresh_needed=True)
     query = Query(text=text, filter=wanted, limit=limit, now=ctx.now())
     return _matches(ctx.read(), query, vector_of(ctx, text, wanted))
 
@@ -90,7 +91,7 @@ def nearest(ctx: Context, vector: Sequence[float], wanted: Filter, limit: int) -
         raise Invalid(f"query_vec has {len(vector)} numbers; vectors here have {sizes}", "query_vec")
     if not any(vector):
         raise Invalid("query_vec is all zeros, which is near to nothing", "query_vec")
-    catch_up(ctx, wanted, is_fresh_needed=True)
+    embed_backlog(ctx, wanted, is_fresh_needed=True)
     reader = ctx.read()
     # Made small before it is made short: the largest doubles are infinite as floats.
     direction = np.asarray(vector) / np.abs(vector).max()

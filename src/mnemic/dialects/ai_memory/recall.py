@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from mnemic.core.context import Context
-from mnemic.core.recall import HYBRID, KEYWORD, Recollection, catch_up, ordered, vector_of
+from mnemic.core.embedding_queue import embed_backlog
+from mnemic.core.recall import HYBRID, KEYWORD, Recollection, ordered, vector_of
 from mnemic.core.retention import touch
 from mnemic.dialects.ai_memory import score
 from mnemic.model.enums import Features
@@ -18,7 +19,7 @@ def tiered(ctx: Context, query: Query) -> Recollection:
 
     Counts as a use of every hit.
     """
-    pending = catch_up(ctx, query.filter, is_fresh_needed=True)
+    pending = embed_backlog(ctx, query.filter, is_fresh_needed=True)
     vector = vector_of(ctx, query.text, query.filter)
     if vector is None:
         found = Recollection(tuple(ordered(ctx, query, None, score.RECALLED)), KEYWORD)

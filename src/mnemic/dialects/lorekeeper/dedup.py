@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING
 
 from mnemic.core import titles
 from mnemic.core.context import Context
-from mnemic.core.embedding_queue import read_as
+from mnemic.core.embedding_queue import embed_backlog, read_as
 from mnemic.core.expiry import change_after_expiry
 from mnemic.core.memories import Note, draft_of, in_use, is_in_use
-from mnemic.core.recall import catch_up
 from mnemic.dialects.lorekeeper.rare_words import rare_words
 from mnemic.errors import Conflict, Unavailable
 from mnemic.model.annotations import HIDDEN
@@ -154,7 +153,7 @@ def weigh(ctx: Context, notes: Sequence[Note], gate: Gate, likely: Likely | None
     """Compare *notes* with the store: near memories that may be duplicates or *likely* links."""
     wanted = gate.wanted(ctx)
     if notes:
-        catch_up(ctx, wanted, is_fresh_needed=True)
+        embed_backlog(ctx, wanted, is_fresh_needed=True)
     reader = ctx.read()
     # What the words could add at most is known before they are read.
     least = min((gate.threshold - KEYWORD) / SEMANTIC, likely.threshold if likely else 1.0)

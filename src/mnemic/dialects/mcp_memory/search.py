@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from mnemic.core.context import Context
-from mnemic.core.recall import catch_up, needed_vector
+from mnemic.core.embedding_queue import embed_backlog
+from mnemic.core.recall import needed_vector
 from mnemic.core.retention import touch
 from mnemic.dialects.mcp_memory.score import LIMBIC, Strategy, strategy_for
 from mnemic.model.filter import Hit, Query
@@ -29,7 +30,7 @@ def search(ctx: Context, query: Query, weigh: Callable[[Memory], float] | None =
     Its terms are importance, temporal_factor, cooc_boost, distance and, when words took part, rrf. *weigh* may
     lower the score of what came out. Unavailable without a model.
     """
-    pending = catch_up(ctx, query.filter, is_fresh_needed=True)
+    pending = embed_backlog(ctx, query.filter, is_fresh_needed=True)
     hits = find_hits(ctx.read(), query, needed_vector(ctx, query), LIMBIC)
     if weigh:
         weighed = (replace(hit, score=hit.score * weigh(hit.memory)) for hit in hits)

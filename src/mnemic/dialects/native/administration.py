@@ -448,7 +448,7 @@ class ChecksReply(Shape):
 @MNEMIC.command(title="Checks")
 def checks(ctx: Context, request: ChecksRequest) -> ChecksReply:
     """Check the database, its journal, the embedding models and the vectors."""
-    from mnemic.core.checks import store_checks
+    from mnemic.core.health_checks import store_checks
 
     must_administer(ctx)
     return ChecksReply(

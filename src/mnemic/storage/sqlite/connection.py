@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import functools
 import os
-import random
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
@@ -20,11 +18,10 @@ from mnemic.storage.cancellation import is_cancelled
 from mnemic.storage.engine_errors import busy, cancelled, closed, each_method
 from mnemic.storage.files import HELD, make_folder
 from mnemic.storage.sqlite.schema import APPLICATION_ID, MIGRATIONS
+from mnemic.storage.sqlite.write_lock import patient
 
 T = TypeVar("T")
 
-PATIENCE_SECONDS = 60.0
-STEP_SECONDS = (0.0005, 0.0015)
 CANCEL_STEPS = 100_000
 """After so many steps of a statement, about a millisecond, SQLite asks whether its caller is still there."""
 MEND = (
@@ -131,25 +128,6 @@ def _cancellable(method: Callable[..., Any]) -> Callable[..., Any]:
 def _translated_walk(reader: Any, answers: Iterator[Any]) -> Iterator[Any]:
     with our_errors(reader._store.location):
         yield from answers
-
-
-def patient(clock: Callable[[], float] = time.monotonic) -> Callable[[int], bool]:
-    """A busy handler that waits in short random steps, so that waiting processes do not move in lockstep.
-
-    The steps do not grow: the longest waiter would poll least often and be overtaken by all others.
-    """
-    started = 0.0
-
-    def wait(attempt: int) -> bool:
-        nonlocal started
-        if attempt == 0:
-            started = clock()
-        elif clock() - started > PATIENCE_SECONDS:
-            return False
-        time.sleep(random.uniform(*STEP_SECONDS))
-        return True
-
-    return wait
 
 
 def connect(path: Path | None, *, durable: bool, cache: int = READING_CACHE) -> apsw.Connection:

@@ -1,4 +1,4 @@
-"""Rows of `mark`: a few numbers of each living memory, by which those that say nearly the same are found."""
+"""Rows of `mark`: the MinHash signatures of living memories (`storage/fingerprint.py`), for near-duplicate look-up."""
 
 from __future__ import annotations
 

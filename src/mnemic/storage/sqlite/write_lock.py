@@ -9,7 +9,10 @@ without.
 from __future__ import annotations
 
 import os
+import random
 import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 try:
@@ -20,6 +23,10 @@ except ImportError:  # no such lock on this system
 SUFFIX = "-turn"
 QUEUE_SECONDS = 10.0
 """A process that keeps the lock for longer is stopped or stuck; SQLite's patience begins then."""
+PATIENCE_SECONDS = 60.0
+"""How long a statement waits for a lock of SQLite's before Busy."""
+STEP_SECONDS = (0.0005, 0.0015)
+"""How often it tries."""
 
 
 class Turns:
@@ -112,3 +119,22 @@ class _Wait:
                     fcntl.flock(self._file, fcntl.LOCK_UN)
         except OSError:
             return
+
+
+def patient(clock: Callable[[], float] = time.monotonic) -> Callable[[int], bool]:
+    """A busy handler that waits in short random steps, so that waiting processes do not move in lockstep.
+
+    The steps do not grow: the longest waiter would poll least often and be overtaken by all others.
+    """
+    started = 0.0
+
+    def wait(attempt: int) -> bool:
+        nonlocal started
+        if attempt == 0:
+            started = clock()
+        elif clock() - started > PATIENCE_SECONDS:
+            return False
+        time.sleep(random.uniform(*STEP_SECONDS))
+        return True
+
+    return wait

@@ -57,10 +57,11 @@ from mnemic.storage.sqlite import (
     trigram,
     versions,
 )
-from mnemic.storage.sqlite.connection import in_our_words, patient, translated
+from mnemic.storage.sqlite.connection import in_our_words, translated
 from mnemic.storage.sqlite.memories import as_json
 from mnemic.storage.sqlite.reader import SqliteReader
 from mnemic.storage.sqlite.rows import row, rows, value
+from mnemic.storage.sqlite.write_lock import patient
 
 if TYPE_CHECKING:
     from mnemic.storage.sqlite.database import OpenedStore
