@@ -67,23 +67,25 @@ def share(counts: Counter[tuple[str, str]], label: str, status: str) -> float:
 
 @pytest.mark.only_on("sqlite")  # a verdict follows from the texts, which both engines give alike
 @pytest.mark.parametrize(
-    "name, size, verified",
+    "name, size, verified, found",
     [
-        ("claims_tuned.txt", 170, 0.6),
-        ("claims_unseen.txt", 125, 0.6),
-        ("claims_paraphrased.txt", 343, 0.6),
-        ("claims_naive.txt", 155, 0.6),
-        ("claims_naive_again.txt", 85, 0.5),
-        ("claims_fresh.txt", 183, 0.44),
-        ("claims_fresh_again.txt", 66, 0.5),
+        ("claims_tuned.txt", 170, 0.6, 0.7),
+        ("claims_unseen.txt", 125, 0.6, 0.7),
+        ("claims_paraphrased.txt", 343, 0.6, 0.7),
+        ("claims_naive.txt", 155, 0.6, 0.7),
+        ("claims_naive_again.txt", 85, 0.5, 0.7),
+        ("claims_fresh.txt", 183, 0.44, 0.7),
+        ("claims_fresh_again.txt", 66, 0.5, 0.7),
+        ("claims_blind.txt", 206, 0.43, 0.75),
+        ("claims_blind_again.txt", 126, 0.45, 0.65),
     ],
 )
-def test_a_falsehood_is_hardly_ever_verified_and_most_are_found(ctx, name, size, verified):
+def test_a_falsehood_is_hardly_ever_verified_and_most_are_found(ctx, name, size, verified, found):
     counts = outcomes(ctx, name)
     assert counts.total() == size
     others = {one: count for one, count in counts.items() if one[0] != "verified"}
     false = sum(count for one, count in others.items() if one[1] == "verified") / sum(others.values())
     assert false <= 0.02
-    assert share(counts, "contradicted", "contradicted") >= 0.7
+    assert share(counts, "contradicted", "contradicted") >= found
     assert share(counts, "verified", "contradicted") <= 0.05
     assert share(counts, "verified", "verified") >= verified

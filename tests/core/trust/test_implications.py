@@ -161,3 +161,121 @@ def test_an_apposition_parts_no_verb_from_its_subject():
     memory = "The dog, Bruno, gets two meals a day."
     assert relation(memory, "Bruno gets two meals a day.") == ENTAILS
     assert relation(memory, "Bruno gets three meals a day.") == CONTRADICTS
+
+
+@pytest.mark.parametrize(
+    "memory, true, false",
+    [
+        (
+            "The weekly call was moved from Tuesday to Thursday.",
+            "The weekly call is on Thursdays.",
+            "The weekly call is on Tuesdays.",
+        ),
+        (
+            "La reunión pasó del martes al jueves.",
+            "La reunión es los jueves.",
+            "La reunión es los martes.",
+        ),
+        ("NATS replaced RabbitMQ in May.", "We no longer use RabbitMQ.", "We still use RabbitMQ."),
+        (
+            "The kiln can be booked for at most four hours.",
+            "The kiln cannot be booked for six hours.",
+            "The kiln can be booked for six hours.",
+        ),
+        (
+            "Archives can only be opened with the seal key.",
+            "Archives cannot be opened without the seal key.",
+            "Archives can be opened without the seal key.",
+        ),
+        (
+            "Present: Ruth Adler (chair), Pavel Novak (treasurer).",
+            "Pavel Novak is the treasurer.",
+            "Pavel Novak is not the treasurer.",
+        ),
+        (
+            "Archives are opened with the vault key, which is held by Akiko Mori.",
+            "Akiko Mori holds the vault key.",
+            "Akiko Mori does not hold the vault key.",
+        ),
+        (
+            "Two of the ferries are out of service.",
+            "Not all ferries are in service.",
+            "All ferries are in service.",
+        ),
+        ("Hanne swims twice a week.", "Hanne swims two times a week.", "Hanne swims three times a week."),
+        (
+            "社員証がなければ研究棟に入れない。",
+            "研究棟に入るには社員証が必要である。",
+            "社員証がなくても研究棟に入れる。",
+        ),
+    ],
+)  # fmt: skip
+def test_what_follows_is_told_from_what_is_excluded(memory, true, false):
+    assert relation(memory, true) == ENTAILS
+    assert relation(memory, false) == CONTRADICTS
+
+
+@pytest.mark.parametrize(
+    "memory, claim",
+    [
+        ("The growth team sits in Lisbon.", "The growth team is based in Porto."),
+        (
+            "The app is built on three Mac minis in the Leipzig office.",
+            "The app is built in the Dresden office.",
+        ),
+        ("El servidor está en Valencia.", "El servidor está en Bilbao."),
+        ("上海办公室在浦东，有四十个工位。", "上海办公室在徐汇。"),
+        ("本社は去年、名古屋から横浜に移転した。", "本社は神戸に移転した。"),
+        ("日志保存三十天，之后自动删除。", "日志不会自动删除。"),
+        ("Hanne's mother Solveig lives in Bergen.", "Solveig is Hanne's aunt."),
+        ("Everyone received 25 pounds.", "Everyone received 25 euros."),
+        ("Henrik owns half of the cabin.", "Henrik owns a third of the cabin."),
+        ("The reader accepts JPEG and PNG but not WebP.", "The reader accepts WebP."),
+    ],
+)
+def test_another_place_relative_currency_or_share_is_a_contradiction(memory, claim):
+    assert relation(memory, claim) == CONTRADICTS
+
+
+@pytest.mark.parametrize(
+    "memory, claim",
+    [
+        ("NATS replaced RabbitMQ in May.", "We still use NATS."),
+        ("Bills under 50 euros are not reminded.", "Bills over 20 euros are reminded."),
+        ("Hunde sind im Büro erlaubt, außer in der Kantine.", "In die Kantine dürfen keine Hunde."),
+        (
+            "Pictures of the app store are taken automatically.",
+            "Are the app store pictures taken automatically?",
+        ),
+    ],
+)
+def test_what_agrees_or_leaves_room_is_no_contradiction(memory, claim):
+    assert relation(memory, claim) != CONTRADICTS
+
+
+@pytest.mark.parametrize(
+    "memory, claim",
+    [
+        ("Pontoon B may have been damaged by the storm.", "Pontoon B was damaged by the storm."),
+        ("The grant from the Nordic fund covers salaries but no equipment.", "No grant covers equipment."),
+        ("井上さんは部長に昇進し、後任は森さんになった。", "井上さんは森さんの後任になった。"),
+        ("NATS replaced RabbitMQ in May.", "We no longer use NATS."),
+    ],
+)
+def test_a_guess_a_single_case_and_the_other_side_verify_nothing(memory, claim):
+    assert relation(memory, claim) != ENTAILS
+
+
+@pytest.mark.parametrize(
+    "memory, claim",
+    [
+        ("Passwords must have at least 10 characters.", "Passwords must have at least 20 characters."),
+        ("The fee is 120 euros a year.", "The fee is 121 euros a year."),
+    ],
+)
+def test_another_minimum_or_price_is_not_the_same(memory, claim):
+    assert relation(memory, claim) == CONTRADICTS
+
+
+def test_a_price_by_the_month_is_twelve_times_as_much_a_year():
+    assert relation("The gym costs 40 euros a month.", "The gym costs 480 euros a year.") == ENTAILS

@@ -25,17 +25,33 @@ MODIFIED = 3
 def is_attributed(view: View) -> bool:
     """Whether the memory says it of the claim's subject, outright and of the same value."""
     if view.words.language in SPACELESS:
-        return True
+        return not _is_the_other_side(view)
     if is_unreal(view) or is_left_out(view) or is_misaligned(view) or is_succeeded(view):
         return False
     if any(is_inverse(pair, view.words) for pair in view.own):  # its sides were compared
         return True
     head = None if view.claim.marks & {"before", "after"} else _head(view)
     return head is None or not (
-        _is_said_of_another(view, head)
+        (_is_said_of_another(view, head) and not _is_an_exception(view, head))
         or _is_of_some(view, head)
         or _is_beside_the_verb(view, head)
         or _is_specified_otherwise(view, head)
+    )
+
+
+def _is_the_other_side(view: View) -> bool:
+    """Whether a Japanese claim makes somebody the owner of the post that the memory gives to him: 森さんの後任."""
+    posts = {
+        pair.term.place
+        for pair in view.own
+        if view.words.is_one(pair.term.key, "succession") or pair.term.key in view.words.inverses
+    }
+    return any(
+        pair.known is not None
+        and pair.term.before == "の"
+        and pair.known.before not in ("の", "")
+        and any(0 < place - pair.term.place <= 2 for place in posts)
+        for pair in view.own
     )
 
 
@@ -82,6 +98,14 @@ def _is_said_of_another(view: View, head: Pair) -> bool:
     return not (
         is_given or (is_topic and not view.words.is_one(before, "conditions") and not _is_time(view, before))
     )
+
+
+def _is_an_exception(view: View, head: Pair) -> bool:
+    """Whether the memory counts some of those of whom the claim denies that all are so: "two of the boats"."""
+    assert head.known is not None
+    place = next((at for at, one in enumerate(view.fact.terms) if one is head.known), 0)
+    is_part = head.known.before == "of" and place == 1 and view.fact.terms[0].value is not None
+    return is_part and view.claim.is_denied and "all" in view.claim.marks
 
 
 def _is_time(view: View, before: str) -> bool:

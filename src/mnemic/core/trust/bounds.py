@@ -54,9 +54,14 @@ def _restricts(bound: Term, fact: Clause) -> bool:
     words = lexicon(fact.language)
     if any(words.is_one(word, "conditions") for word in fact.order[: bound.place]):
         return True
-    if any(term.is_verb and term.place > bound.place for term in fact.terms):
+    if any(term.is_verb and term.place > bound.place and not _is_counted(term, bound) for term in fact.terms):
         return True
     return bool(before) and not before[-1].is_verb and not is_led and not bound.text.startswith(_AMOUNTS)
+
+
+def _is_counted(term: Term, bound: Term) -> bool:
+    """Whether a word that looks like a verb is what the bound counts: "at least 10 characters"."""
+    return isinstance(bound.value, Quantity) and bound.value.dimension.split("/")[0] == f"#{term.key}"
 
 
 _AMOUNTS = (
@@ -83,11 +88,31 @@ def held_against_times(pairs: Sequence[Pair], words: Lexicon) -> list[Pair]:
     return [_lasting(pair, pairs, words) for pair in pairs]
 
 
+def held_against_ends(pairs: Sequence[Pair], fact: Clause, words: Lexicon) -> list[Pair]:
+    """*pairs* with an age held against the time after which something ends: what is older than that is gone."""
+    is_ended = any(words.is_one(term.key, "ending") for term in fact.terms) and not fact.is_denied
+    return [
+        Pair(pair.term, How.NEAR, pair.known) if is_ended and _is_past_end(pair, words) else pair
+        for pair in pairs
+    ]
+
+
+def _is_past_end(pair: Pair, words: Lexicon) -> bool:
+    claimed, known = pair.term.value, pair.known
+    if known is None or not isinstance(claimed, Quantity) or not isinstance(known.value, Quantity):
+        return False
+    is_limit = words.is_one(known.before, "after") and not known.value.is_range
+    is_time = claimed.dimension == known.value.dimension == "time"
+    return is_limit and is_time and claimed.is_range and claimed.low >= known.value.low
+
+
 def _lasting(pair: Pair, pairs: Sequence[Pair], words: Lexicon) -> Pair:
     """*pair* as met, if one says until when it lasts and the other when it ends: "open until 8", "closes at 8"."""
     if pair.how is not How.OPPOSITE or pair.known is None:
         return pair
-    times = [(one.term, one.known) for one in pairs if one.known is not None and one.term.value is not None]
+    ages = [one for one in pairs if _is_past_end(one, words)]
+    timed = (one for one in pairs if one.term.value is not None and one not in ages)
+    times = [(one.term, one.known) for one in timed if one.known is not None]
     is_until = any(
         words.is_one(told.before, role) != words.is_one(known.before, role)
         for told, known in times

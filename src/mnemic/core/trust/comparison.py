@@ -9,7 +9,7 @@ from enum import Enum
 from mnemic.core.trust.counterparts import paired
 from mnemic.core.trust.entailment import entails
 from mnemic.core.trust.exclusions import exclusion
-from mnemic.core.trust.implications import binds, relocates
+from mnemic.core.trust.implications import binds, is_replaced, relocates
 from mnemic.core.trust.lexicon import SPACELESS, lexicon
 from mnemic.core.trust.pairs import Pair, coverage
 from mnemic.core.trust.polarity import end, opposition, other_value
@@ -80,6 +80,8 @@ def contradiction(view: View) -> str:
         return ""
     if relocates(view.claim, view.fact, view.pairs, view.words) is False:
         return f"memory tells of a move: {quoted(view.fact)}"
+    if is_replaced(view.claim, view.fact, view.pairs, view.words) is False:
+        return f"memory says what came next: {quoted(view.fact)}"
     if excluded := exclusion(view):
         return excluded
     fact_only = view.fact.marks - view.claim.marks

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from mnemic.core.trust.bounds import held_against_bounds, held_against_times, is_between
+from mnemic.core.trust.bounds import held_against_bounds, held_against_ends, held_against_times, is_between
 from mnemic.core.trust.implications import is_about_the_same, is_end
 from mnemic.core.trust.inheritance import is_displaced, is_prohibited, is_turned, may_inherit
 from mnemic.core.trust.lexicon import SPACELESS, Lexicon, are_opposite
@@ -38,7 +38,7 @@ def paired(
         pairs = [Pair(pair.term, How.MISSING) if is_end_of_it(pair, words) else pair for pair in pairs]
     pairs = [pair if not _is_misread(pair, claim, fact) else Pair(pair.term, How.MISSING) for pair in pairs]
     pairs = [_converse(pair, pairs, claim, fact, words) for pair in pairs]
-    pairs = held_against_times(pairs, words)
+    pairs = held_against_ends(held_against_times(pairs, words), fact, words)
     pairs = [_parted(pair) if is_displaced(pair, fact, pairs) else pair for pair in pairs]
     return _tied(pairs, claim, fact, context[:titled], words)
 

@@ -6,12 +6,13 @@ from mnemic.core.trust.attribution import is_attributed
 from mnemic.core.trust.chronology import agrees_in_time
 from mnemic.core.trust.counterparts import is_end_of_it
 from mnemic.core.trust.exclusions import is_of_others
-from mnemic.core.trust.implications import binds, is_bound, relocates, tells_an_end
+from mnemic.core.trust.implications import binds, is_bound, is_replaced, relocates, tells_an_end
 from mnemic.core.trust.lexicon import are_complementary
 from mnemic.core.trust.pairs import How, Pair
 from mnemic.core.trust.polarity import is_denying, is_flipped
 from mnemic.core.trust.propositions import subject
 from mnemic.core.trust.terms import TermKind
+from mnemic.core.trust.values import Quantity, is_outside
 from mnemic.core.trust.view import View
 
 
@@ -45,6 +46,37 @@ def _misses_prohibition(view: View) -> bool:
     return is_ruled and all(is_denying(view, pair.term) for pair in view.missing)
 
 
+def _is_beyond_bound(view: View) -> bool:
+    """Whether the claim denies an amount beyond what is possible: "at most four hours", "not for six"."""
+    is_plain = view.claim.is_denied and not view.fact.is_denied and "permitted" in view.fact.marks
+    if not is_plain or view.fact.marks & {"hedged", "future"} or len(view.conflicts) != 1 or view.missing:
+        return False
+    claimed = view.conflicts[0].term.value
+    known = view.conflicts[0].known
+    is_amount = isinstance(claimed, Quantity) and known is not None and isinstance(known.value, Quantity)
+    is_same = not view.opposites and all(pair.is_own for pair in view.met)
+    return is_amount and is_same and is_outside(claimed, known.value)  # type: ignore[arg-type, union-attr]
+
+
+def _generalises(view: View) -> bool:
+    """Whether the claim says of none what the memory says of a particular one: "no grant", "the grant of the fund"."""
+    about = [pair for pair in view.subject() if pair.known is not None]
+    order = view.claim.order
+    if not about or not any(
+        view.words.is_one(word, "negators") for word in order[about[0].term.place - 1 : about[0].term.place]
+    ):
+        return False
+    head = about[-1].known
+    assert head is not None
+    around = view.fact.terms if head in view.fact.terms else view.fact.inherited
+    met = {pair.known for pair in view.pairs}
+    return any(
+        term not in met and not term.is_verb and term.before and head.place < term.place <= head.place + 4
+        for term in around
+        if not any(head.place < verb.place < term.place for verb in around if verb.is_verb)
+    )
+
+
 def _misses_support(view: View) -> bool:
     """Whether only a verb without content is missing, as the noun says it: "receives updates", "is updated"."""
     return (
@@ -61,13 +93,16 @@ def entails(view: View) -> bool:
     """Whether the memory contains everything the claim says, in the same sense."""
     if is_of_others(view) and view.claim.is_denied and not view.fact.is_denied:
         return True
-    if relocates(view.claim, view.fact, view.pairs, view.words):
+    about = (view.claim, view.fact, view.pairs, view.words)
+    if relocates(*about) or is_replaced(*about):
         return not view.conflicts
     if is_bound(view.claim, view.fact, view.pairs, view.words):
         return not view.conflicts and not view.opposites
     if binds(view.claim, view.fact, view.pairs, view.words):
         return not view.conflicts and not view.opposites
-    if not is_attributed(view):
+    if _is_beyond_bound(view):
+        return True
+    if not is_attributed(view) or _generalises(view):
         return False
     if any(
         pair.term.is_verb and pair.is_elsewhere for pair in view.pairs

@@ -89,6 +89,15 @@ def _is_new(known: Term, verb: Term, words: Lexicon) -> bool:
     return is_newcomer or (known.place < verb.place and not verb.is_passive)
 
 
+def is_of_the_new(fact: Clause, pairs: Sequence[Pair], words: Lexicon) -> bool:
+    """Whether the claim names what came in place of something: "NATS replaced RabbitMQ", "we switched to NATS"."""
+    named = [pair.known for pair in pairs if pair.known and pair.is_own and not pair.known.is_verb]
+    verb = next((term for term in fact.terms if words.is_one(term.key, "succession")), None)
+    if any(words.is_one(known.before, "goal") for known in named) and tells_a_move(fact, words):
+        return True
+    return verb is not None and any(_is_new(known, verb, words) for known in named)
+
+
 _NEWCOMERS = ("with", "durch", "par", "por", "на")
 
 
@@ -146,10 +155,10 @@ def relocates(claim: Clause, fact: Clause, pairs: Sequence[Pair], words: Lexicon
     """
     told = [pair for pair in pairs if _is_firm(pair) and not words.is_one(pair.term.key, "residing")]
     is_now = not claim.marks & {"ended", "moved", "before", "after", "future", "question"}
-    is_said = any(words.is_one(pair.term.key, "residing") for pair in pairs)
+    is_said = any(words.is_one(pair.term.key, "residing") for pair in pairs) or _equates(claim, pairs, words)
     if not is_now or not is_said or not tells_a_move(fact, words) or not all(pair.is_met for pair in told):
         return None
-    places = [pair.known for pair in told if pair.known is not None and pair.is_own and pair.term.before]
+    places = [pair.known for pair in told if pair.known and pair.is_own and _is_place(pair, words)]
     is_reached = any(words.is_one(known.before, "goal") for known in places)
     is_dated = any(isinstance(one.value, Date) and words.is_one(one.before, "goal") for one in fact.terms)
     is_left = any(
@@ -161,6 +170,40 @@ def relocates(claim: Clause, fact: Clause, pairs: Sequence[Pair], words: Lexicon
         return None
     is_gone = claim.is_denied or "no more" in claim.marks
     return is_left == is_gone
+
+
+def is_replaced(claim: Clause, fact: Clause, pairs: Sequence[Pair], words: Lexicon) -> bool | None:
+    """Whether the claim says rightly that what was replaced is no longer used; None if the memory does not tell."""
+    verb = next((term for term in fact.terms if words.is_one(term.key, "succession")), None)
+    told = [pair for pair in pairs if _is_firm(pair) and not words.is_one(pair.term.key, "using")]
+    is_said = any(words.is_one(pair.term.key, "using") for pair in pairs)
+    is_certain = not fact.is_denied and not fact.marks & {"future", "hedged", "permitted", "obliged"}
+    if verb is None or not is_certain or not is_said or not claim.marks & {"no more", "still"}:
+        return None
+    if not told or not all(pair.is_met and pair.is_own and _is_old(pair.known, verb, words) for pair in told):
+        return None
+    return "no more" in claim.marks
+
+
+def _is_old(known: Term | None, verb: Term, words: Lexicon) -> bool:
+    """Whether a term is what was there before in a succession."""
+    if known is None or (known.before and words.is_one(known.before, "prepositions")):
+        return False
+    return (known.place < verb.place) == verb.is_passive
+
+
+def _equates(claim: Clause, pairs: Sequence[Pair], words: Lexicon) -> bool:
+    """Whether the claim only says where or when something is: "the meeting is on Tuesdays"."""
+    is_told = any(pair.known and words.is_one(pair.known.key, "moving") for pair in pairs)
+    return not is_told and any(words.is_one(word, "copulas") for word in claim.order)
+
+
+def _is_place(pair: Pair, words: Lexicon) -> bool:
+    """Whether a term tells where or when something is, not where it comes from."""
+    assert pair.known is not None
+    is_route = any(words.is_one(pair.known.before, role) for role in ("source", "goal"))
+    is_told = bool(pair.term.before) or is_route or isinstance(pair.term.value, Date)
+    return is_told and not words.is_one(pair.term.before, "source")
 
 
 def tells_a_move(fact: Clause, words: Lexicon) -> bool:

@@ -78,17 +78,25 @@ def judge(claim: Sequence[Clause], text: str, title: str = "") -> Judgement:
     )
     known: list[tuple[Clause, tuple[Term, ...]]] = []
     previous: tuple[Term, ...] = ()
-    for sentence in sentences(text):
+    parts = sentences(text)
+    for sentence in parts:
         found = clauses(sentence, language)
         known += [(clause, context + previous) for clause in found]
-        previous = tuple(
-            term for clause in found for term in clause.terms if term.kind in (TermKind.NAME, TermKind.WORD)
-        )
+        if sentence is parts[0] and len(parts) > 1 and all(clause.is_verbless for clause in found):
+            context += tuple(term for term in _named(found) if term.kind is TermKind.WORD)  # a heading
+        previous = _named(found)
     if not known:
         return Judgement(())
     told = [clause for clause in claim if not _is_topic(clause)] or claim
     most = max(FEWEST_COMPARED, min(COMPARED, MOST_COMPARED // max(1, len(told))))
     return Judgement(tuple(_best(completed(clause), known, len(context), most) for clause in told))
+
+
+def _named(found: Sequence[Clause]) -> tuple[Term, ...]:
+    """What clauses name, without their amounts and dates."""
+    return tuple(
+        term for clause in found for term in clause.terms if term.kind in (TermKind.NAME, TermKind.WORD)
+    )
 
 
 def _in_one_language(claim: Sequence[Clause], text: str) -> tuple[Sequence[Clause], str]:
@@ -167,7 +175,8 @@ def _strength(found: Comparison) -> float:
         pair.term.is_verb and pair.term.kind is not TermKind.LIGHT and pair.is_own and pair.is_met
         for pair in found.pairs
     )
-    return total + 0.3 * _ORDER[found.relation] + 0.8 * has_verb
+    is_decided = found.relation in (Entailment.ENTAILS, Entailment.CONTRADICTS) and not found.missing
+    return total + 0.3 * _ORDER[found.relation] + 0.8 * has_verb + 0.5 * is_decided
 
 
 def entails_together(one: Judgement, other: Judgement) -> bool:

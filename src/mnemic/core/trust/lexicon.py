@@ -63,6 +63,8 @@ _INFLECTED = (
     "departing",
     "rejecting",
     "keeping",
+    "kin",
+    "using",
 )
 """Lists of verbs and adjectives: their base forms and stems belong to them too."""
 

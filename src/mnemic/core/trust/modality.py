@@ -30,7 +30,8 @@ def is_under_a_condition(view: View) -> bool:
 
 def _is_only_spoken_of(view: View) -> bool:
     """Whether the memory only asks, promises, permits or reports what the claim says, or that it almost happened."""
-    if "permitted" in view.fact.marks - view.claim.marks and not view.fact.is_denied:
+    is_exclusive = "only" in view.fact.marks and view.claim.is_denied  # nothing else is possible
+    if "permitted" in view.fact.marks - view.claim.marks and not view.fact.is_denied and not is_exclusive:
         return True
     advises = any(view.words.is_one(word, "advice") for word in view.fact.order)
     if advises and "obliged" not in view.claim.marks:

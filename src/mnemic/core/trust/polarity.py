@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mnemic.core.trust.counterparts import is_end_of_it
-from mnemic.core.trust.implications import tells_an_end
+from mnemic.core.trust.implications import is_of_the_new, tells_an_end
 from mnemic.core.trust.modality import is_under_a_condition
 from mnemic.core.trust.reasons import denial, differs, quoted
 from mnemic.core.trust.terms import Term
@@ -108,6 +108,8 @@ def _changes_predicate(view: View) -> bool:
 def end(view: View) -> str:
     """Why the end of something in the memory excludes that it is still there, or nothing."""
     over = view.fact.marks & {"ended", "no more", "moved"} - view.claim.marks
+    if over == {"moved"} and is_of_the_new(view.fact, view.pairs, view.words):
+        return ""
     if "still" in view.claim.marks and over and "still" not in view.fact.marks:
         return f"memory says that it ended: {quoted(view.fact)}"
     return ""

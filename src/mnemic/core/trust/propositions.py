@@ -65,7 +65,10 @@ class Clause:
         if is_led or any(word in _FINITE for word in lead):
             return False
         if self.language == "zh":
-            return sum(term.value is None for term in self.terms) > 1 and not any(
+            named = [
+                term for term in self.terms if term.value is None and not _is_adverb_of_time(term, words)
+            ]
+            return len(named) > 1 and not any(
                 words.is_one(word, role) for word in lead for role in ("permission", "obligation", "negators")
             )
         if (self.is_relative and self.terms[0].is_verb) or self._begins_with_a_time:
@@ -108,9 +111,14 @@ class Clause:
     @property
     def is_contrast(self) -> bool:
         """Whether it only denies a part of what was said before: "but not the website"."""
-        return (
-            self.is_verbless and bool(self.order) and lexicon(self.language).is_one(self.order[0], "negators")
-        )
+        words = lexicon(self.language)
+        first = next((word for word in self.order if not words.is_one(word, "clauses")), "")
+        return self.is_verbless and words.is_one(first, "negators")
+
+
+def _is_adverb_of_time(term: Term, words: Lexicon) -> bool:
+    """Whether a word only says when: 之后, "afterwards"."""
+    return any(words.is_one(term.key, role) for role in ("before", "after", "times"))
 
 
 _BARE = ("auxiliaries", "clauses", "negators", "permission", "obligation")
@@ -152,8 +160,8 @@ def clauses(sentence: str, language: str) -> tuple[Clause, ...]:
     tokens = tokenize(_with_contrast_last(_unquoted(sentence), language), words)
     found = [
         clause
-        for part in _split(tokens, words)
-        for said, denials, has_exception in _excepting(part, words)
+        for at, part in enumerate(_split(tokens, words))
+        for said, denials, has_exception in _excepting(part, words, is_first=at == 0)
         if (clause := _clause(said, words, sentence, denials, has_exception)) is not None
     ]
     found = _with_pro_forms(_merged(found), words)
@@ -161,7 +169,21 @@ def clauses(sentence: str, language: str) -> tuple[Clause, ...]:
     for place in range(len(found)):
         result.append(_with_inherited(found, place))
         found[place] = replace(found[place], terms=result[-1].terms)
-    return tuple(_with_rejected(result, words))
+    return (*_with_rejected(result, words), *_appositions(sentence, words))
+
+
+_APPOSITION = re.compile(r"((?:[A-ZÀ-Þ][\w'’.-]+ ){1,3})\(((?:[a-zß-ÿ][\w'’-]*\s?){1,4})\)")
+_IS = {"en": "is", "de": "ist", "fr": "est", "es": "es"}
+
+
+def _appositions(sentence: str, words: Lexicon) -> Iterator[Clause]:
+    """What brackets behind a name say of it: "Pavel Novak (treasurer)"."""
+    copula = _IS.get(words.language)
+    for match in _APPOSITION.finditer(sentence) if copula else ():
+        tokens = tokenize(f"{match[1]}{copula} {match[2]}", words)
+        clause = _clause(tokens, words, sentence)
+        if clause is not None and len(clause.terms) > 1:
+            yield clause
 
 
 def _merged(found: Sequence[Clause]) -> list[Clause]:
@@ -390,7 +412,7 @@ def _split(tokens: Sequence[str], words: Lexicon) -> Iterator[list[str]]:
             " ，、；：,。！？!?（）()"
         ) == "":
             is_comma = token.strip() in (",", "，", "、", "")
-            if is_comma and _is_resumed(part, tokens[place + 1 :], words):
+            if is_comma and (_is_resumed(part, tokens[place + 1 :], words) or _names_a_topic(part, words)):
                 continue
             if (
                 not is_comma
@@ -425,6 +447,13 @@ def _is_resumed(part: Sequence[str], rest: Sequence[str], words: Lexicon) -> boo
     return _is_finite(rest[0].lower(), words) and not any(_is_finite(token.lower(), words) for token in part)
 
 
+def _names_a_topic(part: Sequence[str], words: Lexicon) -> bool:
+    """Whether a Japanese clause has come no further than its topic and a time: 本社は去年、…"""
+    is_timed = bool(part) and words.is_one(part[-1], "times")
+    rest = part[:-1] if is_timed else part
+    return words.language == "ja" and is_timed and len(rest) > 1 and rest[-1] in _TOPICS
+
+
 def _starts_clause(rest: Sequence[str], words: Lexicon, after: str = ",") -> bool:
     """Whether what follows a comma or conjunction is a clause rather than an item of a list."""
     if not rest:
@@ -444,6 +473,8 @@ def _starts_clause(rest: Sequence[str], words: Lexicon, after: str = ",") -> boo
     if words.language != "en":
         return len(rest) >= 3 or after != ","
     if after in ("but", "whereas", "although", "though", "because", "however", "unless", "while", "yet"):
+        return True
+    if after == "," and first in ("which", "who"):
         return True
     if after == "and" and _continues(rest, words):
         return True
@@ -476,6 +507,8 @@ def _continues(rest: Sequence[str], words: Lexicon) -> bool:
     """Whether a second verb of the same subject follows "and": "and hear no advertising", "and mirrored to Oslo"."""
     first, second = rest[0].lower(), rest[1].lower() if len(rest) > 1 else ""
     parts = entry(words.key(first)).parts
+    if "_" in first and not words.is_one(second, "passive"):  # "and gave up running"
+        return "v" in parts and "n" not in parts
     if "v" not in parts or not first.isalpha():
         return False
     if first.endswith("ed") and words.key(first) != first:
@@ -574,9 +607,11 @@ def _is_frequency(word: str, after: Term, words: Lexicon) -> bool:
     return words.is_one(word, "all") or (is_span and words.is_one(word, "after"))
 
 
-def _excepting(tokens: Sequence[str], words: Lexicon) -> list[tuple[list[str], int, bool]]:
+def _excepting(tokens: Sequence[str], words: Lexicon, is_first: bool) -> list[tuple[list[str], int, bool]]:
     """A clause with an exception says two things: all but the exception do, the exception does not."""
     place = next((at for at, token in enumerate(tokens) if words.is_one(token.lower(), "exceptions")), None)
+    if place == 0 and not is_first:  # "Hunde sind erlaubt, außer in der Kantine"
+        return [(list(tokens[1:]), 1, False)]
     if place is None or words.language in SPACELESS or place == 0:
         return [(list(tokens), 0, False)]
     end = next(
@@ -615,6 +650,8 @@ def _marks(tokens: Sequence[str], words: Lexicon, sentence: str) -> tuple[set[st
         for role, mark in _MARKS.items()
         if any(words.is_one(word, role) for word in (keys if role == "moved" else lowered))
     }
+    if words.language == "en" and any(pair in _EPISTEMIC for pair in pairwise(lowered)):
+        marks = marks - {"permitted"} | {"hedged"}
     if all(any(words.is_one(word, role) for word in lowered) for role in ("past", "until")):
         marks.add("ended")  # "was open until May"
     more = _NO_MORE.get(words.language, frozenset()) & set(lowered)
@@ -636,6 +673,8 @@ def _marks(tokens: Sequence[str], words: Lexicon, sentence: str) -> tuple[set[st
     return marks, denials
 
 
+_EPISTEMIC = frozenset((modal, "have") for modal in ("may", "could", "can", "might"))
+"""A modal in front of a past infinitive guesses: "may have been damaged" permits nothing."""
 _NO_MORE = {"fr": frozenset(("plus", "plus_de")), "de": frozenset(("mehr",)), "ja": frozenset(("もう",))}
 """Words that say with a negation elsewhere in the clause that something ended: "ne … plus", "kein … mehr"."""
 
@@ -706,7 +745,7 @@ BE = frozenset("is are was were be been being am gets got".split())
 def _is_passive(term: Term, order: Sequence[str]) -> bool:
     text = term.text.lower()
     is_participle = "_" in text or (text != term.key and not text.endswith(("ing", "s")))
-    return bool(BE & set(order[-4:])) and is_participle
+    return bool(BE & {*order[:1], *order[-4:]}) and is_participle  # a question begins with its auxiliary
 
 
 _FUNCTIONS = ("articles", "auxiliaries", "prepositions", "negators", "no_more", "hedges", "permission", "obligation",

@@ -79,7 +79,8 @@ def _is_label(value: Quantity | Date, tokens: Sequence[str], place: int, words: 
 def _is_plain_noun(tokens: Sequence[str], place: int, words: Lexicon) -> bool:
     """Whether an English noun in base form is here, without a preceding subject that would make it a verb."""
     word, before = _lower(tokens, place), _lower(tokens, place - 1)
-    if words.language != "en" or words.key(word) != word or "n" not in entry(word).parts:
+    is_noun = words.key(word) == word and "n" in entry(word).parts and not words.is_one(word, "prepositions")
+    if words.language != "en" or not is_noun:
         return False
     return not (
         before.endswith("s") or words.is_one(before, "pronouns") or before in ("we", "you", "i", "to")
@@ -142,8 +143,12 @@ def _is_month(tokens: Sequence[str], place: int) -> bool:
     return (
         token.lower() not in ("may", "march", "mar", "mai", "mars")
         or token[0].isupper()
-        or _is_day(_lower(tokens, place - 1))
+        or (_is_day(_lower(tokens, place - 1)) and _lower(tokens, place - 2) not in _BOUNDS)
     )
+
+
+_BOUNDS = ("under", "over", "below", "above", "than")
+"""Words that tell an amount from a day: "members under 18 may"."""
 
 
 def _is_day(token: str) -> bool:
@@ -317,8 +322,12 @@ def _quantity(tokens: Sequence[str], place: int, words: Lexicon) -> tuple[Quanti
             break
         place += 1
     # An article may stand between "below" and "the limit of 5"; a bound without a number is an ordinary word.
-    if words.language == "en" and (often := _frequency(tokens, place)):
+    if words.language == "en" and (often := _frequency(tokens, place, words)):
         return often
+    if part := _share(tokens, place):
+        return Quantity(
+            *_range(part[0], bound), "percent", " ".join(tokens[start : place + part[1]])
+        ), place + part[1] - start
     number = _fraction(tokens, place) or _plain(tokens, place, words) or _single(tokens, place, bound)
     if number is None or (not bound and start != place and number is None):
         return None
@@ -333,8 +342,8 @@ def _quantity(tokens: Sequence[str], place: int, words: Lexicon) -> tuple[Quanti
 
 _OR_MORE = {
     ("or", "more"): "at_least", ("or", "above"): "at_least", ("or", "higher"): "at_least",
-    ("or", "older"): "at_least", ("or", "less"): "at_most", ("or", "fewer"): "at_most", ("or", "below"): "at_most",
-    ("or", "younger"): "at_most",
+    ("or", "older"): "at_least", ("or", "newer"): "at_least", ("or", "later"): "at_least",
+    ("or", "less"): "at_most", ("or", "fewer"): "at_most", ("or", "below"): "at_most", ("or", "younger"): "at_most",
 }  # fmt: skip
 
 
@@ -351,7 +360,7 @@ _SPANS = {"quarter": 3 * _MONTH} | dict.fromkeys(
 """What "every" makes a period of, beside units of time."""
 
 
-def _frequency(tokens: Sequence[str], place: int) -> tuple[Quantity, int] | None:
+def _frequency(tokens: Sequence[str], place: int, words: Lexicon) -> tuple[Quantity, int] | None:
     """How often: "weekly", "every week", "every quarter"; what stands between two times is its amount."""
     token = _lower(tokens, place)
     if token in _PERIODS:
@@ -363,13 +372,15 @@ def _frequency(tokens: Sequence[str], place: int) -> tuple[Quantity, int] | None
     times = {"second": 2, "other": 2, "third": 3, "fourth": 4}.get(_lower(tokens, place + 1), 1)
     length = 3 if times > 1 else 2
     following = _lower(tokens, place + length - 1)
+    if times > 1 and words.calendar.get(following, ("", 0))[0] == "weekdays":
+        return _every(times * _PERIODS["weekly"], " ".join(tokens[place : place + 2])), 2
     known = ("time", _SPANS[following]) if following in _SPANS else unit(following)
     if known is None or known[0] != "time":
         return None
     return _every(times * known[1], " ".join(tokens[place : place + length])), length
 
 
-_TIMES = {"once": 1, "twice": 2, "thrice": 3, "three": 3, "four": 4, "five": 5, "six": 6, "ten": 10}
+_TIMES = {"once": 1, "twice": 2, "thrice": 3, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "ten": 10}
 
 
 def _times(tokens: Sequence[str], place: int) -> tuple[Quantity, int] | None:
@@ -402,6 +413,26 @@ def _fraction(tokens: Sequence[str], place: int) -> tuple[float, int] | None:
     while _lower(tokens, following) in ("of", "an", "a", "d", "de", "one"):
         following += 1
     return (part, following - place) if unit(_lower(tokens, following)) else None
+
+
+_SHARES = {
+    "half": 50.0, "third": 100 / 3, "thirds": 100 / 3, "quarter": 25.0, "quarters": 25.0, "hälfte": 50.0,
+    "drittel": 100 / 3, "viertel": 25.0, "moitié": 50.0, "tiers": 100 / 3, "quart": 25.0, "quarts": 25.0,
+    "mitad": 50.0, "tercio": 100 / 3, "tercios": 100 / 3, "cuarto": 25.0, "cuartos": 25.0,
+}  # fmt: skip
+_COUNTS = {"one": 1, "two": 2, "three": 3, "zwei": 2, "drei": 3, "deux": 2, "trois": 3, "dos": 2, "tres": 3}
+_OF = frozenset("of the der des von aller de du d des del".split())
+
+
+def _share(tokens: Sequence[str], place: int) -> tuple[float, int] | None:
+    """ "half of", "a third of", "zwei Drittel der": a part of a whole, in percent; not "half an hour"."""
+    skip = _lower(tokens, place) in ("a", "an", "ein", "die", "un", "une", "la", "una", *_COUNTS)
+    part = _SHARES.get(_lower(tokens, place + skip))
+    following = place + skip + 1
+    if part is None or _lower(tokens, following) not in _OF:
+        return None
+    is_of_unit = any(unit(_lower(tokens, following + at)) for at in (1, 2))
+    return None if is_of_unit else (part * _COUNTS.get(_lower(tokens, place), 1), skip + 1)
 
 
 def _and_a_half(tokens: Sequence[str], place: int) -> int:

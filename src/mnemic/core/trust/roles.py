@@ -67,6 +67,8 @@ def _excludes_its_converse(view: View, one: Pair, other: Pair) -> bool:
     """Whether two terms around a preposition make another statement when exchanged: "tea over coffee"."""
     if all(_is_like_a_name(pair, view) for pair in (one, other)):
         return True
+    if view.words.language == "de" and view.words.is_one(other.term.before, "source"):
+        return one.term is view.claim.terms[0] and other.known is view.fact.terms[0]
     words = (one.term.kind, other.term.kind) == (TermKind.WORD, TermKind.WORD)
     is_led = any(pair.term.is_verb and pair.term.place < one.term.place for pair in view.own)
     return words and is_led and not view.words.is_one(one.term.before or other.term.before, "mutual")

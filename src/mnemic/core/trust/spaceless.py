@@ -51,4 +51,10 @@ def _is_ending(piece: str) -> bool:
 
 
 def _placed(terms: Sequence[Term]) -> tuple[Term, ...]:
-    return tuple(replace(term, place=place) for place, term in enumerate(terms))
+    """*terms* in their new places; those that a function word parts stay apart, or two words would be one subject."""
+    result: list[Term] = []
+    for at, term in enumerate(terms):
+        is_apart = at > 0 and term.place - terms[at - 1].place > 1
+        place = result[-1].place + 1 + is_apart if result else 0
+        result.append(replace(term, place=place))
+    return tuple(result)

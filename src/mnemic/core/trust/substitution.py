@@ -16,7 +16,17 @@ from mnemic.core.trust.view import View
 def _verb_is_own(view: View) -> bool:
     """Whether the claim's verb is in this clause; True for languages without verb detection."""
     verbs = [pair for pair in view.pairs if pair.term.is_verb and pair not in view.subject()]
-    return not verbs or any(pair.is_own and pair.how is not How.MISSING for pair in verbs)
+    is_placed = any(_is_placing(view, term) for term in view.free)
+    return (
+        not verbs
+        or any(pair.is_own and pair.how is not How.MISSING for pair in verbs)
+        or (is_placed and all(_is_placing(view, pair.term) for pair in verbs))
+    )
+
+
+def _is_placing(view: View, verb: Term) -> bool:
+    """Whether a verb only says where something is: "sits in", "is based in", but not "lives in"."""
+    return verb.is_verb and verb.kind is TermKind.LIGHT and view.words.is_one(verb.key, "residing")
 
 
 def substitution(view: View) -> str:
@@ -26,9 +36,11 @@ def substitution(view: View) -> str:
     """
     if view.conflicts or view.opposites or is_flipped(view) or not _verb_is_own(view):
         return ""
-    if view.claim.is_verbless:  # a heading says nothing of its subject
-        return ""
+    if view.claim.is_verbless and not any(view.words.is_one(word, "finite") for word in view.claim.order):
+        return ""  # a heading says nothing of its subject
     first = view.missing[0]
+    if other := _other_kin(view):
+        return f"memory says {as_written(other)}, the claim says {as_written(first.term)}"
     last = view.claim.terms[-1]
     if (
         view.fact.language == "ja"
@@ -51,6 +63,31 @@ def substitution(view: View) -> str:
     if rival is None or not is_alike:
         return ""
     return f"memory says {as_written(rival)}, the claim says {as_written(first.term)}"
+
+
+def _other_kin(view: View) -> Term | None:
+    """How else the memory relates two people behind the same owner: "Anna's mother Ida", "Ida is Anna's aunt"."""
+    told = view.missing[0].term
+    if len(view.missing) > 1 or not view.words.is_one(told.key, "kin"):
+        return None
+    owner = next((pair.known for pair in view.own if pair.term.place == told.place - 1), None)
+    person = [pair.known for pair in view.own if pair.known is not owner]
+    return next(
+        (
+            term
+            for term in view.free
+            if view.words.is_one(term.key, "kin")
+            and owner is not None
+            and term.place == owner.place + 1
+            and any(one is not None and one.place in _beside(owner, term) for one in person)
+        ),
+        None,
+    )
+
+
+def _beside(owner: Term, kin: Term) -> tuple[int, ...]:
+    """The places of a name in apposition, or in front of the copula."""
+    return (kin.place + 1, owner.place - 2, owner.place - 3)
 
 
 def _other_agent(view: View) -> str:
@@ -159,9 +196,14 @@ def _are_adjectives(view: View, *terms: Term) -> bool:
 
 def _follows(view: View, term: Term, other: Term) -> bool:
     """Whether both stand behind the same term."""
-    before = [pair for pair in view.pairs if pair.term.place < term.place]
+    before = [pair for pair in view.pairs if pair.term.place < term.place and not _is_empty(pair)]
     known = _without_adjuncts(view, other)
     return bool(before and known) and before[-1].is_own and before[-1].known == known[-1]
+
+
+def _is_empty(pair: Pair) -> bool:
+    """Whether it is a verb without content that the memory does not have: "is based in", "sits in"."""
+    return pair.term.kind is TermKind.LIGHT and pair.how is How.MISSING
 
 
 def _without_adjuncts(view: View, other: Term) -> list[Term]:
@@ -175,9 +217,12 @@ def _without_adjuncts(view: View, other: Term) -> list[Term]:
         if term.place >= other.place:
             break
         is_phrase = bool(term.before) and term.before != other.before
-        is_rest = skipped is not None and term.place == skipped.place + 1 and term.kind is skipped.kind
-        if term in view.free and not term.is_verb and (is_phrase or is_rest or isinstance(term.value, Date)):
-            skipped = term
+        is_rest = skipped is not None and term.place == skipped.place + 1 and not term.before
+        is_empty = term.kind is TermKind.LIGHT and term.is_verb
+        if term in view.free and (
+            is_empty or (not term.is_verb and (is_phrase or is_rest or isinstance(term.value, Date)))
+        ):
+            skipped = None if is_empty else term
         else:
             result.append(term)
             skipped = None

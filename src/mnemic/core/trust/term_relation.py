@@ -65,10 +65,34 @@ def _is_negated(one: str, other: str) -> bool:
 
 def _begins_alike(claimed: str, known: str) -> bool:
     """Whether two words without spaces differ in an ending: what the claim adds is inflection, or one sign at most."""
+    if _are_inflected(claimed, known):
+        return True
     added = claimed[len(known) :] if claimed.startswith(known) else None
     if added is None:
         return known.startswith(claimed)
     return len(added) <= 1 or all("\u3041" <= char <= "\u309f" for char in added)
+
+
+_ROWS = (
+    "かきくけこ",
+    "がぎぐげご",
+    "さしすせそ",
+    "たちつてと",
+    "なにぬねの",
+    "ばびぶべぼ",
+    "まみむめも",
+    "らりるれろ",
+    "わいうえお",
+)
+_VERB = re.compile(r"([\u4e00-\u9fff]+)([\u3041-\u3096])[\u3041-\u3096]{0,2}")
+
+
+def _are_inflected(one: str, other: str) -> bool:
+    """Whether two Japanese words are forms of one verb, whose ending stays in its row: 送る, 送ら."""
+    forms = [_VERB.fullmatch(word) for word in (one, other)]
+    if not forms[0] or not forms[1] or forms[0][1] != forms[1][1]:
+        return False
+    return any(all(form and form[2] in row for form in forms) for row in _ROWS)
 
 
 @lru_cache(maxsize=65_536)

@@ -112,7 +112,8 @@ def _phrase(
 ) -> tuple[tuple[str, ...], str] | None:
     for first in dict.fromkeys((lowered[place], bases[place])):
         for parts, name in known.get(first, ()):
-            if tuple(lowered[place + 1 : place + len(parts)]) == parts[1:]:
+            is_agentive = name.startswith("be_") and lowered[place + len(parts) :][:1] == ["by"]
+            if tuple(lowered[place + 1 : place + len(parts)]) == parts[1:] and not is_agentive:
                 return parts, name
     return None
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from math import inf, isclose
 
-CALENDAR = 0.02
+CALENDAR = (365 / 360, 365 / 364, 364 / 360, 91 / 90)
 """Months and years have no exact length: 40 euros a month are 480 a year, a year has 52 weeks."""
 
 
@@ -57,17 +57,27 @@ def fit(claimed: Quantity | Date, known: Quantity | Date) -> Fit:
 
 
 def _quantities(claimed: Quantity, known: Quantity) -> Fit:
+    if claimed.dimension.isupper() and known.dimension.isupper() and claimed.dimension != known.dimension:
+        return (
+            Fit.CONFLICT if claimed.low == known.low and claimed.high == known.high else Fit.APART
+        )  # currencies
     if claimed.dimension != known.dimension:
         is_count = all(one.dimension.startswith("#") or not one.dimension for one in (claimed, known))
         return Fit.SAME if is_count and claimed.low == known.low and claimed.high == known.high else Fit.APART
-    slack = CALENDAR if claimed.is_calendar or known.is_calendar else 1e-9
-    if _equal(claimed.low, known.low, slack) and _equal(claimed.high, known.high, slack):
+    is_calendar = claimed.is_calendar or known.is_calendar
+    if _equal(claimed.low, known.low, is_calendar) and _equal(claimed.high, known.high, is_calendar):
         return Fit.SAME
     if claimed.is_range and not known.is_range:
         return Fit.WITHIN if claimed.low <= known.low and known.high <= claimed.high else Fit.CONFLICT
     if known.is_range and not claimed.is_range:
         return Fit.WITHIN if known.low <= claimed.low <= known.high else Fit.APART
-    return Fit.CONFLICT
+    return Fit.APART if _overlap(claimed, known) else Fit.CONFLICT
+
+
+def _overlap(one: Quantity, other: Quantity) -> bool:
+    """Whether two bounds share amounts while neither contains the other: above 20 and below 50."""
+    low, high = sorted((one, other), key=lambda each: (each.low, each.high))
+    return low.low < high.low < low.high < high.high
 
 
 def is_narrower(claimed: Quantity, known: Quantity) -> bool:
@@ -82,10 +92,11 @@ def is_outside(claimed: Quantity, known: Quantity) -> bool:
     return is_bound and not known.low <= claimed.low <= known.high
 
 
-def _equal(one: float, other: float, slack: float) -> bool:
+def _equal(one: float, other: float, is_calendar: bool) -> bool:
     if inf in (abs(one), abs(other)):
         return one == other
-    return isclose(one, other, rel_tol=slack)
+    ratios = (1.0, *CALENDAR) if is_calendar else (1.0,)
+    return any(isclose(one, other * ratio) or isclose(one * ratio, other) for ratio in ratios)
 
 
 def _dates(claimed: Date, known: Date) -> Fit:
