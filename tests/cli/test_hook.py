@@ -182,6 +182,51 @@ def test_what_gemini_adds_to_a_prompt_is_not_searched_for(cli, repositories):
     assert call(cli, "BeforeAgent", folder, client="gemini", prompt=prompt) is None
 
 
+def turns_of(cli, folder):
+    """The turns that were kept, oldest first."""
+    found = cli.json("list", "-n", folder.name, "--kinds", "turn")["memories"]
+    return [one["text"] for one in sorted(found, key=lambda one: one["id"])]
+
+
+def test_an_answer_that_the_transcript_does_not_have_yet_is_kept(cli, repositories):
+    folder, first = repositories / "widgets", "Why is the build slow?"
+
+    def tell(event, said, **fields):
+        file = transcripts.claude_code(cli.home / "t.jsonl", said, looks=False)
+        call(cli, event, folder, transcript_path=str(file), **fields)
+
+    tell("Stop", [(first, "")], last_assistant_message="The cache key has the date in it.")
+    assert [first in turn and "the date in it" in turn for turn in turns_of(cli, folder)] == [True]
+    tell("Stop", [(first, ""), ("Mend it", "")])
+    assert len(turns_of(cli, folder)) == 1
+    tell("Stop", [(first, ""), ("Mend it", "It is mended.")])
+    assert len(turns_of(cli, folder)) == 2 and "It is mended" in turns_of(cli, folder)[1]
+
+
+@pytest.mark.parametrize(
+    ("client", "event", "more"),
+    [
+        ("claude-code", "SubagentStop", {"last_assistant_message": "A subagent's answer."}),
+        ("claude-code", "PreCompact", {"trigger": "auto"}),
+        ("gemini", "PreCompress", {"trigger": "auto"}),
+    ],
+)
+def test_a_turn_in_which_the_agent_is_at_work_is_kept_when_it_is_over(cli, repositories, client, event, more):
+    folder = repositories / "widgets"
+    write = {"claude-code": transcripts.claude_code, "gemini": transcripts.gemini}[client]
+    first = ("Fix the parser", "Fixed.")
+
+    def tell(name, said, **fields):
+        file = write(cli.home / "t.jsonl", said)
+        call(cli, name, folder, client=client, transcript_path=str(file), **fields)
+
+    tell(event, [first, ("Why is the build slow?", "I ask somebody.")], **more)
+    assert len(turns_of(cli, folder)) == 1 and "Fixed." in turns_of(cli, folder)[0]
+    tell("SessionEnd", [first, ("Why is the build slow?", "The date is in the cache key.")])
+    assert len(turns_of(cli, folder)) == 2 and "the cache key" in turns_of(cli, folder)[1]
+    assert "somebody" not in "".join(turns_of(cli, folder))
+
+
 def test_gemini_s_notice_before_every_turn_makes_no_episode(cli, repositories):
     folder = repositories / "widgets"
     file = transcripts.gemini(cli.home / "t.jsonl", [("Fix the parser", "Fixed.")])

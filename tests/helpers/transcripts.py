@@ -11,8 +11,13 @@ Said = tuple[str, str]
 """What the user said and what the agent answered."""
 
 
-def claude_code(file: Path, said: Sequence[Said], session: str = "s1", folder: str = "/work") -> Path:
-    """A transcript of Claude Code with tool calls, thinking, notices and a subagent between what was said."""
+def claude_code(
+    file: Path, said: Sequence[Said], session: str = "s1", folder: str = "/work", *, looks: bool = True
+) -> Path:
+    """A transcript of Claude Code with tool calls, thinking, notices and a subagent between what was said.
+
+    Unless it *looks*, the agent says nothing before its answer.
+    """
     common = {
         "isSidechain": False,
         "userType": "external",
@@ -33,7 +38,7 @@ def claude_code(file: Path, said: Sequence[Said], session: str = "s1", folder: s
         entries += [
             _user(common, f"{user}\n<system-reminder>Always check the todo list.</system-reminder>"),
             _assistant(common, [{"type": "thinking", "thinking": "We decided to think.", "signature": "x"}]),
-            _assistant(common, [{"type": "text", "text": "Let me look."}]),
+            _assistant(common, [{"type": "text", "text": "Let me look." if looks else ""}]),
             _assistant(common, [call]),
             _user(common, [result], toolUseResult={"stdout": "never edit this file"}),
             _user({**common, "isSidechain": True, "agentId": "a1"}, "Always answer in one line."),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from functools import partial
 from itertools import islice
@@ -54,9 +54,9 @@ def answer(ctx: Context, client: HookClient, event: HookEvent, limits: Limits) -
             room = limits.prompt_tokens - FRAME_TOKENS
             return _framed(_relevant(ctx, name, event.prompt, room, is_known=is_known, is_logged=captures))
     if captures:
-        closes = event.when is not When.TURN
-        turns = islice(_turns(ctx, client, event, name), None if closes else MOST_TURNS)
-        conversation.capture(ctx, name, list(turns), closes=closes)
+        closes = event.when in (When.COMPACT, When.END)
+        turns = _ended(event, _turns(ctx, client, event, name), most=None if closes else MOST_TURNS)
+        conversation.capture(ctx, name, turns, closes=closes)
     elif limits.is_project:
         conversation.pass_over(ctx, name, _turns(ctx, client, event, name))
     return ""
@@ -75,6 +75,18 @@ def _turns(ctx: Context, client: HookClient, event: HookEvent, name: str) -> Ite
     if event.transcript is None or not event.transcript.is_file():  # there is none before the first prompt
         return []
     return client.turns(event.transcript, conversation.position(ctx, name))
+
+
+def _ended(event: HookEvent, turns: Iterable[conversation.Turn], most: int | None) -> list[conversation.Turn]:
+    """The turns that are over, at *most* so many. The one that the agent is at work on is left for a later event."""
+    found = list(islice(turns, None if most is None else most + 1))
+    if not found or (most is not None and len(found) > most):
+        return found[:most]
+    last = found[-1]
+    if event.answer:
+        return [*found[:-1], replace(last, agent=event.answer)]
+    is_over = event.when is When.END or event.turn is not None or (bool(last.agent) and not event.is_at_work)
+    return found if is_over else found[:-1]
 
 
 def _brief(sections: Sequence[BriefSection]) -> str:

@@ -17,6 +17,8 @@ class When(StrEnum):
 
     START = "start"
     PROMPT = "prompt"
+    WORK = "work"
+    """A part of the work is done, such as a subagent's; the agent goes on."""
     TURN = "turn"
     """The agent has answered."""
     COMPACT = "compact"
@@ -35,6 +37,10 @@ class HookEvent:
     transcript: Path | None = None
     turn: Turn | None = None
     """The turn that has just ended, where the client hands it over itself."""
+    answer: str = ""
+    """What the agent has just answered, where the client hands it over. Its transcript may be behind."""
+    is_at_work: bool = False
+    """Whether the agent has not answered the last prompt yet."""
     resumes: bool = False
     """Whether a session starts that goes on with an earlier one, whose conversation the agent still has."""
 
@@ -85,6 +91,8 @@ def usual_event(when: When, payload: Mapping[str, Any]) -> HookEvent:
         folder=path_field(payload, "cwd"),
         prompt=said(text_field(payload, "prompt")),
         transcript=path_field(payload, "transcript_path"),
+        answer=text_field(payload, "last_assistant_message") if when is When.TURN else "",
+        is_at_work=when is When.WORK or (when is When.COMPACT and payload.get("trigger") == "auto"),
         resumes=payload.get("source") == "resume",
     )
 

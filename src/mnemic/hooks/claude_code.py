@@ -50,7 +50,7 @@ CLAUDE_CODE = HookClient(
         "SessionStart": When.START,
         "UserPromptSubmit": When.PROMPT,
         "Stop": When.TURN,
-        "SubagentStop": When.TURN,
+        "SubagentStop": When.WORK,
         "PreCompact": When.COMPACT,
         "SessionEnd": When.END,
     },

@@ -54,7 +54,7 @@ CODEX = HookClient(
         "SessionStart": When.START,
         "UserPromptSubmit": When.PROMPT,
         "Stop": When.TURN,
-        "SubagentStop": When.TURN,
+        "SubagentStop": When.WORK,
         "PreCompact": When.COMPACT,
         "SessionEnd": When.END,
     },

@@ -57,7 +57,7 @@ GEMINI = HookClient(
         "SessionStart": When.START,
         "BeforeAgent": When.PROMPT,
         "AfterAgent": When.TURN,
-        "PreCompress": When.TURN,  # called at every turn, whether or not it then compresses
+        "PreCompress": When.WORK,  # called at every turn, whether or not it then compresses
         "SessionEnd": When.END,
     },
     read=_event,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mnemic.hooks.base import HookEvent
     from mnemic.settings import Settings
 
-SECONDS = {"start": 5.0, "prompt": 4.0, "turn": 10.0, "compact": 20.0, "end": 10.0}
+SECONDS = {"start": 5.0, "prompt": 4.0, "work": 10.0, "turn": 10.0, "compact": 20.0, "end": 10.0}
 """How long an agent may be kept waiting at each moment of a session."""
 MOST_INPUT = 20_000_000
 LOG = "hooks.log"
