@@ -1,4 +1,4 @@
-"""The files of ours that one call of a tool passes through, with the functions it runs in each.
+"""The files of ours that one call of a tool passes through, each below the one that calls it, with its functions.
 
     .venv/bin/python tools/call_path.py remember '{"text": "The API is deployed on Fridays"}'
 
@@ -35,7 +35,7 @@ GREETING = {
 
 
 def main(name: str = "remember", arguments: str = '{"text": "The API is deployed on Fridays"}') -> None:
-    """Print each file once, in the order in which the call enters it."""
+    """Print each file once, in the order in which the call enters it, below the file it is first called from."""
     path = CallPath()
     threading.setprofile(path.note)  # for the thread of the conversation, which begins after this
     with tempfile.TemporaryDirectory() as folder:
@@ -50,7 +50,7 @@ def main(name: str = "remember", arguments: str = '{"text": "The API is deployed
             path.is_followed = False
             sys.setprofile(None)
     for file, functions in path.files.items():
-        print(f"{file:44} {', '.join(functions)}")
+        print(f"{'  ' * path.depths[file] + file:60} {', '.join(functions)}")
     print(f"{len(path.files)} files, {sum(map(len, path.files.values()))} functions")
     if answer.get("isError") or "error" in answer:
         sys.exit(f"the call failed: {answer}")
@@ -62,6 +62,8 @@ class CallPath:
     def __init__(self) -> None:
         self.is_followed = False
         self.files: dict[str, dict[str, None]] = {}
+        self.depths: dict[str, int] = {}
+        """How many files are on the way to each when it is entered first."""
 
     def note(self, frame: FrameType, event: str, argument: object) -> None:
         """Record the function that begins."""
@@ -70,7 +72,20 @@ class CallPath:
         is_function = code.co_flags & inspect.CO_OPTIMIZED
         if self.is_followed and event == "call" and is_function and code.co_filename.startswith(PACKAGE):
             file = code.co_filename.removeprefix(PACKAGE)
+            if file not in self.files:
+                self.depths[file] = len(_callers(frame) - {file})
             self.files.setdefault(file, {})[code.co_qualname] = None
+
+
+def _callers(frame: FrameType) -> set[str]:
+    """The files of ours on the stack of *frame*."""
+    found: set[str] = set()
+    at: FrameType | None = frame
+    while at is not None:
+        if at.f_code.co_filename.startswith(PACKAGE):
+            found.add(at.f_code.co_filename.removeprefix(PACKAGE))
+        at = at.f_back
+    return found
 
 
 class Client:
