@@ -29,7 +29,7 @@ from mnemic.core.context import Context
 from mnemic.core.embedding_queue import embed_pending
 from mnemic.hooks import HOOK_CLIENTS, When
 from mnemic.hooks.answer import Limits, answer
-from mnemic.model.text import estimated_tokens
+from mnemic.model.text_size import estimated_tokens
 from mnemic.settings import Settings
 
 SETS = ("beam_128k", "locomo10", "longmemeval_s")

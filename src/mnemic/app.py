@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from mnemic.storage.base import Progress, Store
     from mnemic.storage.engines import Engines
     from mnemic.storage.tables import RowTarget
-    from mnemic.transfer.report import Report
+    from mnemic.transfer.import_report import Report
     from mnemic.transfer.system_files import ExportFile, SystemFiles
 
 SYSTEMS = tuple(name for name in DIALECTS if name != NATIVE)

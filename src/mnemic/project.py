@@ -18,7 +18,7 @@ import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 
-from mnemic.model.text import cut
+from mnemic.model.text_size import cut
 
 AUTO = "auto"
 """The setting that asks for the namespace of the project."""

@@ -15,8 +15,8 @@ from mnemic.core.context import Context
 from mnemic.dialects.native.sync import Nothing, SyncRequest, merge_from_sync, read_for_sync
 from mnemic.model.filter import ANY_EDGE
 from mnemic.storage.queries import each_edge, each_memory, edge_between
+from mnemic.transfer.import_report import Report
 from mnemic.transfer.records import PurgeRecord
-from mnemic.transfer.report import Report
 
 
 @pytest.fixture

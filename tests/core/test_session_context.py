@@ -7,7 +7,7 @@ from support import a_query, kept
 
 from mnemic.core.memories import Note, forget, remember
 from mnemic.core.recall import recall
-from mnemic.model.text import estimated_tokens
+from mnemic.model.text_size import estimated_tokens
 
 TALK = [
     "hello there",

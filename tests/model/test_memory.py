@@ -13,7 +13,7 @@ from mnemic.model.enums import State, Tier
 from mnemic.model.filter import Filter
 from mnemic.model.graph import Edge
 from mnemic.model.memory import Memory, Statement, is_beginning
-from mnemic.model.text import cut, fitted
+from mnemic.model.text_size import cut, fitted
 from mnemic.model.time import DAY, HOUR, LATEST, MINUTE, SECOND, YEAR, iso, parse_moment, parse_span
 from mnemic.model.uids import random_uid
 

@@ -11,8 +11,8 @@ from support import START, a_draft, change, faults, put, write
 from mnemic.model.enums import State
 from mnemic.model.filter import Filter
 from mnemic.storage import queries
+from mnemic.storage.index_tokens import stems
 from mnemic.storage.queries import count, memory_numbered
-from mnemic.storage.stems import stems
 
 
 def found(store, *terms, every=True):

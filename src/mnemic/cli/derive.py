@@ -12,8 +12,8 @@ import click
 from click.core import ParameterSource
 
 from mnemic.cli.parameters import Written, written_fields
+from mnemic.console.input_values import read_stdin
 from mnemic.console.run import Run, Verb
-from mnemic.console.values import read_stdin
 from mnemic.errors import MnemicError
 
 if TYPE_CHECKING:

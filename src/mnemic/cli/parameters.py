@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
 
 import click
 
-from mnemic.console.values import from_json, must_be_text, read_stdin, split
+from mnemic.console.input_values import from_json, must_be_text, read_stdin, split
 from mnemic.dialects.framework import Flags, Hidden, Metavar, Positional
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ import orjson
 from mnemic.errors import Denied, Invalid, Unavailable
 from mnemic.transfer.batch import LABEL_LENGTH
 from mnemic.transfer.exporter import knowledge_of, read_records
+from mnemic.transfer.import_report import Report
 from mnemic.transfer.importer import Importer
 from mnemic.transfer.records import LinkRecord, Record
-from mnemic.transfer.report import Report
 from mnemic.transfer.store_batch import StorePolicy
 from mnemic.transfer.versions import Knowledge
 from mnemic.transfer.wire import decode, encode, report_of

@@ -14,7 +14,7 @@ from mnemic.embedding.base import embedding
 from mnemic.errors import Unavailable
 from mnemic.model.filter import Filter, Hit, Query
 from mnemic.model.recall_entry import LONGEST_QUERY, MOST_HITS, RecallEntry
-from mnemic.model.text import estimated_tokens
+from mnemic.model.text_size import estimated_tokens
 from mnemic.model.vectors import Embedding
 from mnemic.search.ranking import NATIVE, Profile
 from mnemic.search.relevance import unknown_names

@@ -8,7 +8,7 @@ from dataclasses import replace
 from mnemic.core.context import Context
 from mnemic.model.filter import Filter, Hit
 from mnemic.model.memory import Memory
-from mnemic.model.text import estimated_tokens
+from mnemic.model.text_size import estimated_tokens
 from mnemic.storage.base import Reader
 from mnemic.storage.queries import neighbours_in_session, passing
 

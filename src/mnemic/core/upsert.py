@@ -15,8 +15,8 @@ from mnemic.model.memory import Memory, MemoryPatch
 from mnemic.model.time import Moment
 from mnemic.search.query import STOP_WORDS, content_words
 from mnemic.storage.base import Reader, Writer
+from mnemic.storage.index_tokens import stems
 from mnemic.storage.queries import best_words
-from mnemic.storage.stems import stems
 
 CONTRADICTIONS = 5
 LOOKED_AT = 20

@@ -23,7 +23,7 @@ from mnemic.daemon_client.client import LOCK_DESCRIPTOR
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from mnemic.daemon.connection import Connection
+    from mnemic.daemon.client_connection import Connection
     from mnemic.daemon.shared_store import SharedStores
     from mnemic.transports.signals import Stop
 
@@ -135,7 +135,7 @@ class Daemon:
         self._finish()
 
     def _accept(self, listener: socket.socket) -> None:
-        from mnemic.daemon.connection import Connection
+        from mnemic.daemon.client_connection import Connection
 
         try:
             wire, _ = listener.accept()

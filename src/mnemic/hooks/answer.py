@@ -16,7 +16,7 @@ from mnemic.hooks.base import HookClient, HookEvent, When
 from mnemic.hooks.excerpt import excerpt
 from mnemic.hooks.transcript import INJECTED
 from mnemic.model.memory import Memory
-from mnemic.model.text import estimated_tokens
+from mnemic.model.text_size import estimated_tokens
 from mnemic.model.time import iso
 
 LONGEST_LINE, LONGEST_PROMPT_LINE = 700, 300

@@ -9,7 +9,7 @@ from mnemic.index.postings import Posting, Postings, PostingsAge, merged, totals
 from mnemic.index.table import ColumnTable, Slots
 from mnemic.numeric import np
 from mnemic.storage.arrays import Flags, Numbers, Scores, Times, among
-from mnemic.storage.index import K1, B, Ranked
+from mnemic.storage.index_port import K1, B, Ranked
 from mnemic.storage.source import ChangedMemory, Extent, Group, Phrase, Scope, Source
 
 LEAST_IDF = 1e-6

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mnemic.model.filter import LIVING_ONLY, Filter
-from mnemic.storage.index import Ranked
+from mnemic.storage.index_port import Ranked
 from mnemic.storage.scale import best_of, scaled
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mnemic.model.vectors import Embedding, Reading
     from mnemic.storage.arrays import Numbers
     from mnemic.storage.base import Nearness
-    from mnemic.storage.index import Matrix, Snapshot
+    from mnemic.storage.index_port import Matrix, Snapshot
 
 Compared = list[tuple["Reading", "Matrix"]]
 """The readings of a text whose model has vectors here, each with these."""

@@ -22,6 +22,7 @@ from mnemic.model.memory import Memory, MemoryPatch
 from mnemic.model.session import Session, SessionDraft
 from mnemic.storage.base import Writer
 from mnemic.storage.queries import alias_numbers, numbers, unused_session_name
+from mnemic.transfer.import_report import Report
 from mnemic.transfer.records import (
     End,
     FlawRecord,
@@ -37,7 +38,6 @@ from mnemic.transfer.records import (
     TargetRecord,
     UseRecord,
 )
-from mnemic.transfer.report import Report
 from mnemic.transfer.session_keys import known_session, session_key
 from mnemic.transfer.versions import SESSION_FIELDS
 

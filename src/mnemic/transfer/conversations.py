@@ -14,7 +14,7 @@ from mnemic.model.enums import State, Tier
 from mnemic.model.filter import Filter
 from mnemic.model.graph import Edge
 from mnemic.model.memory import Memory, Statement, title_of
-from mnemic.model.text import cut
+from mnemic.model.text_size import cut
 from mnemic.model.time import Moment
 from mnemic.storage.base import Progress
 from mnemic.storage.fingerprint import digest

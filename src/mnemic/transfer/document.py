@@ -31,6 +31,7 @@ from mnemic.storage.queries import each_edge, each_memory, memory_numbered
 from mnemic.transfer import document_entry
 from mnemic.transfer.exporter import batched
 from mnemic.transfer.file_batch import FilePolicy
+from mnemic.transfer.import_report import Report
 from mnemic.transfer.importer import Importer
 from mnemic.transfer.records import (
     UNKNOWN,
@@ -46,7 +47,6 @@ from mnemic.transfer.records import (
     StandardRecord,
     TargetRecord,
 )
-from mnemic.transfer.report import Report
 from mnemic.transfer.system_files import RecordSource
 
 LISTS = ("memories", "links", "sessions", "standards")

@@ -25,10 +25,10 @@ from mnemic.storage.base import Writer
 from mnemic.storage.queries import alias_numbers, ids_with_uid, memory_numbered, session_called
 from mnemic.transfer.batch import LABEL_LENGTH, Batch, Numbers, Sessions, stands
 from mnemic.transfer.file_merge import IMPORT, FileMerge, Past, merge_file, pasts
-from mnemic.transfer.merge import METADATA, TAG, TEXT, Values, statement_keys
+from mnemic.transfer.import_report import Clash
 from mnemic.transfer.records import UNKNOWN, End, LinkRecord, MemoryRecord, SessionRecord
-from mnemic.transfer.report import Clash
 from mnemic.transfer.session_keys import session_here
+from mnemic.transfer.three_way_merge import METADATA, TAG, TEXT, Values, statement_keys
 from mnemic.transfer.versions import (
     BLANK,
     BLANK_EDGE,

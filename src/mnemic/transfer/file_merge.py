@@ -14,7 +14,7 @@ from mnemic.model.change import Subject
 from mnemic.model.filter import ChangeFilter
 from mnemic.model.time import Moment
 from mnemic.storage.base import Reader
-from mnemic.transfer.merge import TEXT, FieldConflict, Values, merged_with_file
+from mnemic.transfer.three_way_merge import TEXT, FieldConflict, Values, merged_with_file
 
 IMPORT = "import"
 """The operation that imports are journaled as."""

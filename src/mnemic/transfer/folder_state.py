@@ -10,7 +10,7 @@ from pathlib import Path
 from mnemic.core.context import Context
 from mnemic.model.change import Position
 from mnemic.storage.base import Progress
-from mnemic.transfer.report import Clash
+from mnemic.transfer.import_report import Clash
 
 
 @dataclass(slots=True)

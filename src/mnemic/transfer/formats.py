@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mnemic.core.context import Context
     from mnemic.storage.base import Progress
     from mnemic.transfer.document import Check
-    from mnemic.transfer.report import Report
+    from mnemic.transfer.import_report import Report
 
 
 class Format(StrEnum):
@@ -45,7 +45,7 @@ def first_line(stream: IO[bytes]) -> bytes:
 
 def is_database(head: bytes) -> bool:
     """Whether a file that begins with *head* is a SQLite database."""
-    from mnemic.core.files import SQLITE
+    from mnemic.core.allowed_files import SQLITE
 
     return head.startswith(SQLITE)
 

@@ -16,8 +16,8 @@ from mnemic.core.expiry import change_after_expiry
 from mnemic.storage.base import Progress, Writer
 from mnemic.transfer.batch import Batch, Numbers, Sessions
 from mnemic.transfer.exporter import batched
+from mnemic.transfer.import_report import Report
 from mnemic.transfer.records import LinkRecord, Record, SessionKey
-from mnemic.transfer.report import Report
 
 
 class Policy(Protocol):

@@ -48,6 +48,7 @@ from mnemic.transfer.field_checks import (
     fault_of,
     must_be_lists,
 )
+from mnemic.transfer.import_report import Report
 from mnemic.transfer.importer import Importer
 from mnemic.transfer.journal_replay import Entry, replay
 from mnemic.transfer.records import (
@@ -65,7 +66,6 @@ from mnemic.transfer.records import (
     TargetRecord,
     UseRecord,
 )
-from mnemic.transfer.report import Report
 from mnemic.transfer.session_keys import session_key
 from mnemic.transfer.store_batch import StorePolicy
 from mnemic.transfer.versions import Knowledge

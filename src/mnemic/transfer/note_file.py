@@ -21,7 +21,7 @@ from mnemic.model.time import Moment, iso, parse_moment
 from mnemic.transfer import front_matter, markdown_note
 from mnemic.transfer.markdown import PATH
 from mnemic.transfer.markdown_note import NotePage, Section
-from mnemic.transfer.merge import METADATA
+from mnemic.transfer.three_way_merge import METADATA
 
 TEXT, TITLE, TAGS, LINK = "text", "title", "tags", "link:"
 UID, STATEMENTS, CONFLICT = "uid", "statements", "conflict_of"

@@ -8,8 +8,8 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
+from mnemic.core.allowed_files import SQLITE
 from mnemic.core.context import Context
-from mnemic.core.files import SQLITE
 from mnemic.errors import Invalid
 from mnemic.model.enums import Tier
 from mnemic.model.graph import Sketch, Triple
@@ -19,10 +19,10 @@ from mnemic.transfer.conversation_files import Conversation
 from mnemic.transfer.file_batch import FilePolicy
 from mnemic.transfer.graph_batch import GraphPolicy, graph_records
 from mnemic.transfer.graph_file import Flaw, GraphRecord
+from mnemic.transfer.import_report import Report
 from mnemic.transfer.importer import Importer
 from mnemic.transfer.pieces import cargo_source
 from mnemic.transfer.records import FlawRecord
-from mnemic.transfer.report import Report
 from mnemic.transfer.system_files import ImportSource, RecordSource, SystemFiles
 
 MIN_MESSAGES = 3

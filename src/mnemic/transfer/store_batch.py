@@ -25,11 +25,19 @@ from mnemic.storage.queries import alias_numbers, alias_uids, memory_numbered, s
 from mnemic.transfer import versions
 from mnemic.transfer.batch import Batch, Numbers, Sessions, stands
 from mnemic.transfer.file_merge import IMPORT
-from mnemic.transfer.merge import METADATA, STATE, TAG, Merged, Side, merge, ordered_texts
-from mnemic.transfer.merge import FieldConflict as FieldConflict
+from mnemic.transfer.import_report import Clash
 from mnemic.transfer.records import End, LinkRecord, MemoryRecord, Record, SessionKey, SessionRecord
-from mnemic.transfer.report import Clash
 from mnemic.transfer.session_keys import common_key, session_here, session_key
+from mnemic.transfer.three_way_merge import (
+    METADATA,
+    STATE,
+    TAG,
+    FieldConflict,
+    Merged,
+    Side,
+    merge,
+    ordered_texts,
+)
 from mnemic.transfer.versions import (
     BLANK,
     BLANK_EDGE,

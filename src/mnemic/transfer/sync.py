@@ -10,8 +10,8 @@ from mnemic.core.context import Context
 from mnemic.storage.base import Progress
 from mnemic.storage.queries import count
 from mnemic.transfer.exporter import knowledge_of, read_records
+from mnemic.transfer.import_report import Report
 from mnemic.transfer.importer import Importer
-from mnemic.transfer.report import Report
 from mnemic.transfer.store_batch import StorePolicy
 
 

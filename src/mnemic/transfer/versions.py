@@ -32,9 +32,9 @@ from mnemic.model.uids import random_uid
 from mnemic.model.version import BIRTH, Stamp, Version
 from mnemic.storage.base import Reader, Writer
 from mnemic.storage.queries import memory_numbered, newest_change
-from mnemic.transfer.merge import METADATA, STATE, TAG, stamped, statement_keys
 from mnemic.transfer.records import SessionKey
 from mnemic.transfer.session_keys import common_key
+from mnemic.transfer.three_way_merge import METADATA, STATE, TAG, stamped, statement_keys
 
 OPERATION = "sync"
 """The operation that merges are journaled as: their stamps are those of the changes merged."""

@@ -13,8 +13,8 @@ from mnemic.model.graph import Edge
 from mnemic.model.memory import Memory
 from mnemic.model.session import Session
 from mnemic.transfer.field_checks import checked_edge, checked_memory, checked_session
+from mnemic.transfer.import_report import Clash, Report
 from mnemic.transfer.jsonl import memory_of, version_entry, version_of
-from mnemic.transfer.merge import FieldConflict
 from mnemic.transfer.records import (
     End,
     FlawRecord,
@@ -29,7 +29,7 @@ from mnemic.transfer.records import (
     TargetRecord,
     UseRecord,
 )
-from mnemic.transfer.report import Clash, Report
+from mnemic.transfer.three_way_merge import FieldConflict
 
 KIND, LABEL = "record", "label"
 

@@ -20,7 +20,7 @@ from mnemic.dialects.json_schema import input_schema, tool_schema
 from mnemic.errors import Conflict, Denied, Invalid, MnemicError, NotFound
 from mnemic.model.access import Grant
 from mnemic.model.enums import Tier
-from mnemic.model.text import estimated_tokens
+from mnemic.model.text_size import estimated_tokens
 from mnemic.model.time import DAY
 
 MNEMIC = dialect("mnemic")

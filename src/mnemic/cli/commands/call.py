@@ -9,8 +9,8 @@ import click
 from mnemic.app import NATIVE
 from mnemic.cli.dialect_names import LISTED, names, tools
 from mnemic.console import output
+from mnemic.console.input_values import from_json, read_stdin
 from mnemic.console.run import Run, Verb, pass_run
-from mnemic.console.values import from_json, read_stdin
 from mnemic.errors import Invalid, MnemicError
 
 

@@ -17,7 +17,7 @@ from mnemic.console.run import Run, Verb, is_missing, pass_run
 from mnemic.errors import Invalid, NotFound
 
 if TYPE_CHECKING:
-    from mnemic.transfer.report import Report
+    from mnemic.transfer.import_report import Report
     from mnemic.transfer.sync import Peer
 
 NOWHERE = "no database yet"

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from mnemic.console import output
+from mnemic.console.input_values import split
 from mnemic.console.run import Run, VerbGroup, pass_run
 from mnemic.console.terminal import table
-from mnemic.console.values import split
 from mnemic.model.time import iso
 
 if TYPE_CHECKING:

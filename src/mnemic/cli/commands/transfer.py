@@ -14,10 +14,10 @@ import click
 from mnemic.app import SOURCES, SYSTEMS, dialect
 from mnemic.atomic_write import written_whole
 from mnemic.console import output
+from mnemic.console.input_values import binary_input
 from mnemic.console.progress import progress
 from mnemic.console.run import Run, Verb, is_missing, pass_run
 from mnemic.console.terminal import safe, size
-from mnemic.console.values import binary_input
 from mnemic.dialects import declared
 from mnemic.transfer import formats
 from mnemic.transfer.formats import Format
@@ -25,7 +25,7 @@ from mnemic.transfer.formats import Format
 if TYPE_CHECKING:
     from mnemic.core.context import Context
     from mnemic.storage.tables import Copyable
-    from mnemic.transfer.report import Clash, Report
+    from mnemic.transfer.import_report import Clash, Report
 
 STANDARD_INPUT = "standard input"
 MARKDOWN = "markdown"

@@ -11,7 +11,7 @@ from mnemic.core.memories import Revision, revise
 from mnemic.errors import MnemicError
 from mnemic.model.filter import Filter, Order, SessionFilter
 from mnemic.model.memory import Memory, title_of
-from mnemic.model.text import cut
+from mnemic.model.text_size import cut
 from mnemic.model.time import HOUR, Moment
 from mnemic.storage.queries import session_numbered
 

@@ -20,7 +20,7 @@ from mnemic.model.filter import Filter, Hit, Query
 from mnemic.model.limits import MAX_QUERY_CHARACTERS
 from mnemic.model.memory import Memory
 from mnemic.model.session import Session
-from mnemic.model.text import estimated_tokens
+from mnemic.model.text_size import estimated_tokens
 from mnemic.search.query import content_words
 from mnemic.search.similarity import NEAR, jaccard
 from mnemic.storage.base import Writer

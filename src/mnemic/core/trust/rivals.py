@@ -10,8 +10,8 @@ from mnemic.model.filter import Filter
 from mnemic.model.memory import Memory
 from mnemic.search.query import content_words
 from mnemic.storage.base import Reader
+from mnemic.storage.index_tokens import stems
 from mnemic.storage.queries import best_words, holders
-from mnemic.storage.stems import stems
 
 RAREST, NEAREST = 4, 4
 """Words of a new memory used for the look-up, and candidates compared with it."""

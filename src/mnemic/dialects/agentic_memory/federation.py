@@ -9,8 +9,8 @@ from pathlib import Path
 
 import orjson
 
+from mnemic.core.allowed_files import SQLITE, allowed
 from mnemic.core.context import Context
-from mnemic.core.files import SQLITE, allowed
 from mnemic.core.memories import KNOWN
 from mnemic.dialects.agentic_memory.amem import FIRST, fill, load
 from mnemic.dialects.agentic_memory.amem_file import is_amem

@@ -17,7 +17,7 @@ from mnemic.search.candidates import gather
 from mnemic.search.query import content_words
 from mnemic.storage import queries
 from mnemic.storage.base import Reader
-from mnemic.storage.stems import stems
+from mnemic.storage.index_tokens import stems
 
 DEPTH = 50
 WORDS = 0.5

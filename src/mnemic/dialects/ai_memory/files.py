@@ -10,7 +10,7 @@ from mnemic.core.context import GLOBAL, Context
 from mnemic.dialects.ai_memory import database
 from mnemic.dialects.ai_memory.validation import SOURCES
 from mnemic.errors import Invalid
-from mnemic.model.text import cut
+from mnemic.model.text_size import cut
 from mnemic.transfer import targets
 from mnemic.transfer.document import document_source, export_json
 from mnemic.transfer.document_entry import CONTROL, RELATIONS, loaded

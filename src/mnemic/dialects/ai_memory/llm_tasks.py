@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from mnemic.core.context import Context
 from mnemic.errors import Unavailable
 from mnemic.model.memory import Memory
-from mnemic.model.text import cut, fitted
+from mnemic.model.text_size import cut, fitted
 from mnemic.transfer.document_entry import CONTROL
 
 MAX_TAGS = 8

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from mnemic.search.query import Vocabulary, rarity
 from mnemic.storage.base import Reader
-from mnemic.storage.stems import stems
+from mnemic.storage.index_tokens import stems
 
 
 @dataclass(frozen=True, slots=True)

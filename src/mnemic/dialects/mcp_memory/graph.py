@@ -9,9 +9,9 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mnemic.core import entities as core
+from mnemic.core.allowed_files import readable
 from mnemic.core.context import Context
 from mnemic.core.entities import OnTakenName
-from mnemic.core.files import readable
 from mnemic.core.retention import touch
 from mnemic.dialects.framework import Shape
 from mnemic.dialects.json_reply import Reply, answer

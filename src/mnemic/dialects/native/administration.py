@@ -34,7 +34,7 @@ from mnemic.model.filter import ChangeFilter
 from mnemic.storage.queries import newest_change
 
 if TYPE_CHECKING:
-    from mnemic.transfer.report import Report
+    from mnemic.transfer.import_report import Report
 
 SERVER = "mnemic"
 """Name of our server in the configuration of a client."""

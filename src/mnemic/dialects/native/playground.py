@@ -14,7 +14,7 @@ from mnemic.dialects.execution import answer
 from mnemic.dialects.framework import Shape
 from mnemic.dialects.native.dialect import MNEMIC
 from mnemic.dialects.native.types import Namespace, Request
-from mnemic.model.text import estimated_tokens
+from mnemic.model.text_size import estimated_tokens
 
 
 class TriedTool(StrEnum):

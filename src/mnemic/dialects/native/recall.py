@@ -34,7 +34,7 @@ from mnemic.dialects.validation import StorableText
 from mnemic.model.enums import Tier
 from mnemic.model.filter import Filter, Hit, Query
 from mnemic.model.limits import MAX_QUERY_CHARACTERS
-from mnemic.model.text import estimated_tokens
+from mnemic.model.text_size import estimated_tokens
 
 if TYPE_CHECKING:
     from mnemic.model.memory import Memory

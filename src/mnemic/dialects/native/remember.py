@@ -30,7 +30,7 @@ from mnemic.dialects.native.types import (
 from mnemic.model.enums import Tier
 from mnemic.model.limits import MAX_ITEMS, PRIORITY
 from mnemic.model.memory import Memory
-from mnemic.model.text import cut
+from mnemic.model.text_size import cut
 from mnemic.model.time import parse_span
 
 SHOWN = 300

@@ -15,7 +15,7 @@ import orjson
 
 from mnemic.model.candidates import Weights
 from mnemic.model.time import DAY
-from mnemic.storage.index import K1, B
+from mnemic.storage.index_port import K1, B
 from mnemic.storage.postgres import words
 from mnemic.storage.postgres.connection import Executor
 from mnemic.storage.postgres.rows import rows, value

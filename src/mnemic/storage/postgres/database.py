@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from mnemic.model.access import EVERYTHING, Scope
-from mnemic.storage.index import OpenIndex
+from mnemic.storage.index_port import OpenIndex
 from mnemic.storage.postgres.capacity import Capacity
 from mnemic.storage.postgres.connection import Executor, Held, Pool, Pooled
+from mnemic.storage.postgres.known_terms import KnownTerms
 from mnemic.storage.postgres.row_security import EVERYWHERE, row_scope
 from mnemic.storage.postgres.rows import rows, value
-from mnemic.storage.postgres.terms import KnownTerms
 
 NAMESPACES = """
 SELECT name, id FROM namespace

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from mnemic.model.filter import Filter
 from mnemic.storage.base import Nearness
-from mnemic.storage.index import K1, B
+from mnemic.storage.index_port import K1, B
 from mnemic.storage.postgres import memories, words
 from mnemic.storage.postgres.connection import Executor
 from mnemic.storage.postgres.rows import column, rows, value
@@ -20,7 +20,7 @@ from mnemic.storage.source import PassageRow
 
 if TYPE_CHECKING:
     from mnemic.model.vectors import Vectors
-    from mnemic.storage.index import Index, Matrix
+    from mnemic.storage.index_port import Index, Matrix
     from mnemic.storage.source import Group
 
 CHANGED = """

@@ -36,6 +36,7 @@ from mnemic.storage.base import (
 )
 from mnemic.storage.decoders import token_of
 from mnemic.storage.postgres import (
+    access_tokens,
     claims,
     cooccurrence,
     edges,
@@ -46,7 +47,6 @@ from mnemic.storage.postgres import (
     recall_log,
     sessions,
     substring,
-    tokens,
     versions,
 )
 from mnemic.storage.postgres.connection import Row, in_our_words
@@ -300,8 +300,8 @@ class PostgresReader(SearchReader):
     def tokens(self, token_hash: bytes | None = None) -> list[Token]:
         """The access tokens by name, or the one with this hash."""
         if token_hash is None:
-            return [token_of(one) for one in rows(self._db, tokens.ALL)]
-        return [token_of(one) for one in rows(self._db, tokens.BY_HASH, (token_hash,))]
+            return [token_of(one) for one in rows(self._db, access_tokens.ALL)]
+        return [token_of(one) for one in rows(self._db, access_tokens.BY_HASH, (token_hash,))]
 
 
 def _reversed(term: str) -> str:

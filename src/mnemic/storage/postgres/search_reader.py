@@ -31,7 +31,7 @@ from mnemic.storage.scale import best_of, scaled
 if TYPE_CHECKING:
     from mnemic.model.vectors import Embedding, Reading
     from mnemic.storage.arrays import Flags
-    from mnemic.storage.index import Matrix, Slots, Snapshot
+    from mnemic.storage.index_port import Matrix, Slots, Snapshot
     from mnemic.storage.postgres.database import OpenedStore
     from mnemic.storage.postgres.knn import Knn
     from mnemic.storage.source import Group, Scope

@@ -17,7 +17,7 @@ from mnemic.model.change import Position
 from mnemic.model.time import Moment
 from mnemic.storage.base import Progress, Reader, Store, Writer
 from mnemic.storage.engine_errors import closed
-from mnemic.storage.index import OpenIndex
+from mnemic.storage.index_port import OpenIndex
 from mnemic.storage.postgres import integrity, journal, pgvector, upkeep
 from mnemic.storage.postgres.as_of import PastStore
 from mnemic.storage.postgres.capacity import INDEX_BYTES, Capacity

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import orjson
 
 from mnemic.model.memory import Memory
-from mnemic.storage import stems
+from mnemic.storage import index_tokens
 from mnemic.storage.indexed_words import BODY, PARTS, STEMS, SUMMARY, TAGS, TITLE, indexed_words
 from mnemic.storage.postgres.connection import Executor, Held
 from mnemic.storage.postgres.rows import row
@@ -40,7 +40,7 @@ LONGEST_TOKEN = 2_000
 
 def tokens(form: str) -> list[str]:
     """The tokens of a text in the form it is indexed in."""
-    found = stems.tokens(form)
+    found = index_tokens.tokens(form)
     if max(map(len, found), default=0) * 4 <= LONGEST_TOKEN:
         return found
     return [_short(token) for token in found]

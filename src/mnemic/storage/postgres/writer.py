@@ -41,6 +41,7 @@ from mnemic.storage.change_fields import (
 from mnemic.storage.decoders import token_values
 from mnemic.storage.engine_errors import busy
 from mnemic.storage.postgres import (
+    access_tokens,
     claims,
     cooccurrence,
     edges,
@@ -50,7 +51,6 @@ from mnemic.storage.postgres import (
     minhash,
     recall_log,
     sessions,
-    tokens,
     versions,
     words,
 )
@@ -725,11 +725,11 @@ class PostgresWriter(PostgresReader):
 
     def put_token(self, token: Token, token_hash: bytes) -> None:
         """Keep a token under its name, in place of an earlier one of that name. Not part of the journal."""
-        self._db.run(tokens.UPSERT, token_values(token, token_hash))
+        self._db.run(access_tokens.UPSERT, token_values(token, token_hash))
 
     def delete_token(self, name: str) -> bool:
         """Delete the token called *name*; False if there is none."""
-        return self._db.changed(tokens.DELETE, (name,)) > 0
+        return self._db.changed(access_tokens.DELETE, (name,)) > 0
 
     # -- passages
 

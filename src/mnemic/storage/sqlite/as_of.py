@@ -29,7 +29,7 @@ from mnemic.storage.sqlite.rows import rows
 from mnemic.storage.sqlite.search_reader import TRAITS
 
 if TYPE_CHECKING:
-    from mnemic.storage.index import Snapshot
+    from mnemic.storage.index_port import Snapshot
     from mnemic.storage.sqlite.store import SqliteStore
 
 # The moment is a value and no part of the views, so that a connection serves many moments.

@@ -18,7 +18,7 @@ from mnemic.model.change import Position
 from mnemic.model.time import Moment
 from mnemic.storage.base import Progress, Reader, Store, Writer
 from mnemic.storage.engine_errors import closed
-from mnemic.storage.index import Index
+from mnemic.storage.index_port import Index
 from mnemic.storage.scoped import scoped_reader, scoped_writer
 from mnemic.storage.sqlite import fts, integrity, journal, trigram
 from mnemic.storage.sqlite.connection import close_in_time, connect, our_errors

@@ -10,7 +10,7 @@ from typing import cast
 
 from mnemic.storage.base import Progress, Store
 from mnemic.storage.engines import Asked, Maintained, Scratch
-from mnemic.storage.index import OpenIndex
+from mnemic.storage.index_port import OpenIndex
 
 
 class SqliteEngines:

@@ -16,7 +16,7 @@ from mnemic.model.filter import Filter
 from mnemic.model.time import Moment
 from mnemic.storage.base import Progress, Reader
 from mnemic.storage.engine_errors import closed
-from mnemic.storage.index import Index, OpenIndex
+from mnemic.storage.index_port import Index, OpenIndex
 from mnemic.storage.sqlite import fts, integrity
 from mnemic.storage.sqlite.connection import connect_to_read, examine, has_log, newer, our_errors
 from mnemic.storage.sqlite.database import OpenedStore

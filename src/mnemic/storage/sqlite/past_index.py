@@ -27,7 +27,7 @@ from mnemic.storage.sqlite.rows import column, rows, value
 if TYPE_CHECKING:
     from mnemic.model.vectors import Vectors
     from mnemic.storage.arrays import Flags, Numbers
-    from mnemic.storage.index import Index, Matrix
+    from mnemic.storage.index_port import Index, Matrix
     from mnemic.storage.source import Group
 
 FOREVER = (1 << 63) - 1

@@ -35,6 +35,7 @@ from mnemic.storage.base import (
 )
 from mnemic.storage.decoders import token_of
 from mnemic.storage.sqlite import (
+    access_tokens,
     claims,
     cooccurrence,
     edges,
@@ -44,7 +45,6 @@ from mnemic.storage.sqlite import (
     minhash,
     recall_log,
     sessions,
-    tokens,
     trigram,
     versions,
 )
@@ -340,7 +340,7 @@ class SqliteReader(SearchReader):
 
     def tokens(self, token_hash: bytes | None = None) -> list[Token]:
         """The access tokens, by name; or the one with this hash."""
-        asked = (tokens.ALL, ()) if token_hash is None else (tokens.BY_HASH, (token_hash,))
+        asked = (access_tokens.ALL, ()) if token_hash is None else (access_tokens.BY_HASH, (token_hash,))
         return [token_of(one) for one in rows(self._db, *asked)]
 
 

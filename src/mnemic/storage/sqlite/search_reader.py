@@ -25,7 +25,7 @@ from mnemic.storage.sqlite.rows import column, rows, value
 if TYPE_CHECKING:
     from mnemic.model.vectors import Embedding, Reading
     from mnemic.storage.arrays import Flags
-    from mnemic.storage.index import Columns, Matrix, Ranked, Slots, Snapshot
+    from mnemic.storage.index_port import Columns, Matrix, Ranked, Slots, Snapshot
     from mnemic.storage.source import Group, Scope
     from mnemic.storage.sqlite.database import OpenedStore
 

@@ -13,7 +13,7 @@ from mnemic.model.change import Position
 from mnemic.model.time import Moment
 from mnemic.storage.base import Store
 from mnemic.storage.files import HELD, Inode
-from mnemic.storage.index import OpenIndex
+from mnemic.storage.index_port import OpenIndex
 from mnemic.storage.sqlite import journal, memories, read_only
 from mnemic.storage.sqlite.connection import our_errors
 from mnemic.storage.sqlite.database import OpenedStore

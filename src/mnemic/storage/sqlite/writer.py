@@ -43,6 +43,7 @@ from mnemic.storage.decoders import token_values
 from mnemic.storage.engine_errors import busy
 from mnemic.storage.queries import unused_session_name
 from mnemic.storage.sqlite import (
+    access_tokens,
     claims,
     cooccurrence,
     edges,
@@ -53,7 +54,6 @@ from mnemic.storage.sqlite import (
     minhash,
     recall_log,
     sessions,
-    tokens,
     trigram,
     versions,
 )
@@ -631,11 +631,11 @@ class SqliteWriter(SqliteReader):
 
     def put_token(self, token: Token, token_hash: bytes) -> None:
         """Keep a token under its name, in place of an earlier one of that name. Not part of the journal."""
-        self._db.execute(tokens.UPSERT, token_values(token, token_hash))
+        self._db.execute(access_tokens.UPSERT, token_values(token, token_hash))
 
     def delete_token(self, name: str) -> bool:
         """Delete the token called *name*; False if there is none."""
-        self._db.execute(tokens.DELETE, (name,))
+        self._db.execute(access_tokens.DELETE, (name,))
         return self._db.changes() > 0
 
     # -- passages

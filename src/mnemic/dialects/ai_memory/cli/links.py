@@ -8,10 +8,10 @@ from typing import Any
 import click
 
 from mnemic.console import output
+from mnemic.console.input_values import split
 from mnemic.console.progress import progress
 from mnemic.console.run import Run, Verb, pass_run
 from mnemic.console.terminal import INDENT, count, doubtful, faint, good, name, safe
-from mnemic.console.values import split
 from mnemic.core import graph
 from mnemic.core.context import Context
 from mnemic.core.maintenance import consolidate as consolidation

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from mnemic.console.values import from_json, must_be_text, read_stdin, split
+from mnemic.console.input_values import from_json, must_be_text, read_stdin, split
 from mnemic.dialects.ai_memory import validation
 from mnemic.errors import Invalid
 from mnemic.model.enums import Tier

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from mnemic.console import output
+from mnemic.console.input_values import must_be_text
 from mnemic.console.line_editor import lines
 from mnemic.console.run import Run, Verb, pass_run
 from mnemic.console.terminal import faint, name, table
-from mnemic.console.values import must_be_text
 from mnemic.core.stats import overview
 from mnemic.dialects.ai_memory import recall as rules
 from mnemic.dialects.ai_memory.cli import query

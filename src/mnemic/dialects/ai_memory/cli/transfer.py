@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 from mnemic.console import output
+from mnemic.console.input_values import binary_input
 from mnemic.console.progress import progress
 from mnemic.console.run import Run, Verb, pass_run
-from mnemic.console.values import binary_input
 from mnemic.transfer import formats
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 
-from mnemic.transfer.merge import FieldConflict
+from mnemic.transfer.three_way_merge import FieldConflict
 
 TITLES_TOLD = 10
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from support import is_locked, kept
 
-from mnemic.core.files import LARGEST, readable
+from mnemic.core.allowed_files import LARGEST, readable
 from mnemic.errors import Denied, Invalid
 
 
