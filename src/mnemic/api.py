@@ -16,8 +16,8 @@ from mnemic.core import (
     explanation,
     graph,
     history,
+    listings,
     memories,
-    metadata,
     recall,
     sessions,
     stats,
@@ -370,7 +370,7 @@ class Memories:
             states=frozenset({state}),
             alive_at=self._ctx.now() if state is State.LIVING else None,
         )
-        return metadata.with_metadata(wanted, pairs) if pairs else wanted
+        return listings.with_metadata(wanted, pairs) if pairs else wanted
 
     def namespaces(self) -> dict[str, int]:
         """The namespaces with their memory counts, the largest first."""

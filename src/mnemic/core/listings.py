@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 
+import orjson
+
 from mnemic.core.context import Context
+from mnemic.core.memories import faithful
 from mnemic.model.filter import Filter, Order
 from mnemic.model.memory import Memory
 from mnemic.storage.base import Reader
+from mnemic.storage.queries import count
 
 FACETS = ("namespace", "kind", "tag", "tier", "state", "actor", "session")
 """What the memories of a listing are counted by."""
@@ -49,9 +54,12 @@ def holding(reader: Reader, wanted: Filter, text: str | None) -> Filter:
     return replace(wanted, ids=tuple(reader.search_substring(text.strip(), wanted)))
 
 
-def count(reader: Reader, wanted: Filter) -> int:
-    """How many memories pass *wanted*."""
-    return sum(reader.tally(wanted, "kind").values())
+def with_metadata(wanted: Filter, metadata: Mapping[str, object]) -> Filter:
+    """*wanted*, narrowed to memories whose metadata holds every pair of *metadata*."""
+    return replace(
+        wanted,
+        metadata=tuple((key, orjson.dumps(value).decode()) for key, value in faithful(metadata).items()),
+    )
 
 
 def facets(ctx: Context, wanted: Filter, text: str | None = None) -> dict[str, dict[str, int]]:

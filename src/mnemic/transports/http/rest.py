@@ -13,11 +13,10 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from mnemic.dialects.execution import guarded
+from mnemic.dialects.execution import answer, answer_tool, guarded, perform
 from mnemic.dialects.framework import Dialect, Operation, Tool, whole_body
 from mnemic.dialects.json_schema import input_schema
 from mnemic.errors import MnemicError, NotFound
-from mnemic.transports.dispatch import call, call_tool, serve
 from mnemic.transports.http.auth import CALLER, CONTEXT, KEY
 from mnemic.transports.http.cookies import CLIENT
 from mnemic.transports.http.openapi import PREFIX, document
@@ -33,6 +32,8 @@ if TYPE_CHECKING:
 ACTOR = "http"
 """Actor of changes made over REST by a client that does not say its name."""
 BODIED = frozenset(("POST", "PUT", "PATCH"))
+QUICK_CHARACTERS = 500
+QUICK_MEMORIES = 20_000
 
 _NAME = re.compile(r"[\w.@-][\w.@ -]{0,63}")
 _BLANK_OFFSET = re.compile(r"(:\d\d(?:\.\d+)?) (\d\d:\d\d)\Z")
@@ -106,9 +107,8 @@ class Rest:
             raise NotFound(f"Unknown dialect: {name[:40]}. There are: {', '.join(self._callable)}")
         arguments = parse_object(await request.body())
         tool = request.path_params["tool"]
-        return response_of(
-            await call(request.scope[CALLER], self._callable[name], caller(request), tool, arguments)
-        )
+        ctx, dialect = caller(request), self._callable[name]
+        return response_of(await _worker(request).run(answer, dialect, ctx, tool, arguments))
 
 
 async def export_lines(request: Request) -> Response:
@@ -133,7 +133,7 @@ async def _tool(tool: Tool, request: Request) -> Response:
     else:
         arguments = queried(tool.operation, request)
     given = {**arguments, **request.path_params}
-    return response_of(await call_tool(request.scope[CALLER], tool, caller(request), given))
+    return response_of(await _worker(request).run(answer_tool, tool, caller(request), given))
 
 
 async def _endpoint(tool: Tool, request: Request) -> Response:
@@ -142,8 +142,31 @@ async def _endpoint(tool: Tool, request: Request) -> Response:
     if request.method in BODIED:
         arguments |= in_body(tool.operation, await request.body())
     arguments |= request.path_params
-    body = await serve(request.scope[CALLER], tool, caller(request), arguments)
+    body = await serve(_worker(request), tool, caller(request), arguments)
     return as_it_is(body, tool.operation.status)
+
+
+async def serve(caller: Caller, tool: Tool, ctx: Context, arguments: Mapping[str, Any]) -> bytes:
+    """`perform`, inline if the call is quick, else in a worker thread."""
+    if is_quick(tool.operation, ctx, arguments):
+        return perform(tool, ctx, arguments)
+    return await caller.run(perform, tool, ctx, arguments)
+
+
+def is_quick(operation: Operation, ctx: Context, arguments: Mapping[str, Any]) -> bool:
+    """Whether a call finishes sooner than a thread switch: a few words against a small store.
+
+    Threads that recall concurrently contend for the interpreter at every row SQLite returns, which costs more than the
+    recall itself.
+    """
+    return (
+        operation.defers_uses
+        and ctx.uses is not None
+        and ctx.embedder is None
+        and ctx.language is None
+        and sum(len(value) for value in arguments.values() if isinstance(value, str)) <= QUICK_CHARACTERS
+        and guarded(ctx.read().statistics, (), None).total <= QUICK_MEMORIES
+    )
 
 
 def in_body(operation: Operation, body: bytes) -> dict[str, Any]:
@@ -174,6 +197,12 @@ def caller(request: Request) -> Context:
     ctx: Context = request.scope[CONTEXT]
     changes: list[int] = request.scope.setdefault(CHANGES, [])
     return replace(ctx.on_behalf_of(_client_name(request) or ACTOR), committed=changes.append)
+
+
+def _worker(request: Request) -> Caller:
+    """The client's share of the worker threads."""
+    worker: Caller = request.scope[CALLER]
+    return worker
 
 
 def _client_name(request: Request) -> str | None:

@@ -1,4 +1,4 @@
-"""Dispatch: every call has a result, in a thread or at once, and an unexpected failure reveals nothing."""
+"""Calls: each has a result, in a thread or at once, and an unexpected failure reveals nothing."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from mnemic.core.usage import Uses
 from mnemic.dialects.execution import answer, perform
 from mnemic.dialects.framework import Tool
 from mnemic.model.enums import Tier
-from mnemic.transports import dispatch
-from mnemic.transports.dispatch import call, is_quick, serve
+from mnemic.transports.http import rest
+from mnemic.transports.http.rest import is_quick, serve
 from mnemic.transports.workers import Caller, Workers
 
 CALLER = Caller("tester", Workers())
@@ -45,9 +45,8 @@ def test_any_other_is_logged_and_reported_as_internal(ctx, caplog):
 
 
 def test_the_crossing_answers_the_same(ctx):
-    assert asyncio.run(call(CALLER, TOY, ctx, "greet", {"name": "you"})) == answer(
-        TOY, ctx, "greet", {"name": "you"}
-    )
+    greeted = asyncio.run(CALLER.run(answer, TOY, ctx, "greet", {"name": "you"}))
+    assert greeted == answer(TOY, ctx, "greet", {"name": "you"})
 
 
 def test_what_does_not_let_its_uses_wait_sees_every_use(ctx):
@@ -101,7 +100,7 @@ def test_a_few_words_asked_of_a_store_that_is_not_large_are_answered_at_once(ctx
     assert not is_quick(recall, replace(ctx, uses=None), asked), "it would wait for the disk"
     assert not is_quick(spoken.endpoints["search_memories"], ctx, asked), "it may have uses to write down"
     kept(ctx, "walnut cake")
-    monkeypatch.setattr(dispatch, "QUICK_MEMORIES", 0)
+    monkeypatch.setattr(rest, "QUICK_MEMORIES", 0)
     assert not is_quick(recall, ctx, asked)
 
 
@@ -111,7 +110,7 @@ def test_an_endpoint_answers_the_same_at_once_and_from_a_thread(ctx, monkeypatch
     kept(ctx, "walnut cake")
     asked = {"context": "walnut"}
     at_once = asyncio.run(serve(CALLER, Tool(spoken, recall), ctx, asked))
-    monkeypatch.setattr(dispatch, "QUICK_CHARACTERS", 0)
+    monkeypatch.setattr(rest, "QUICK_CHARACTERS", 0)
     ctx = replace(ctx, uses=Uses())
     assert at_once == asyncio.run(serve(CALLER, Tool(spoken, recall), ctx, asked))
     assert at_once == perform(Tool(spoken, recall), replace(ctx, uses=Uses()), asked)
