@@ -10,6 +10,7 @@ import pytest
 from mnemic.app import import_from
 from mnemic.core import titles
 from mnemic.core.memories import Note, Revision, forget, remember, restore, revise
+from mnemic.core.retention import touch
 from mnemic.errors import Busy, Invalid
 from mnemic.model.enums import State
 from mnemic.model.filter import EdgeFilter
@@ -17,6 +18,7 @@ from mnemic.model.memory import Draft
 from mnemic.model.time import HOUR
 from mnemic.storage.queries import each_memory
 from mnemic.transfer.folder_mirror import MARKER, FolderMirror
+from mnemic.transfer.mirror_pace import LONGEST_PAUSE_SECONDS, LOOK_SECONDS, pause_after
 
 
 @pytest.fixture
@@ -83,6 +85,25 @@ def test_edits_of_either_side_arrive_on_the_other(ctx, mirror, vault):
     settled(mirror, ctx)
     text = file.read_text()
     assert "We deploy on Thursdays." in text and "- ops" in text and "mood: good" in text
+
+
+def test_a_change_in_the_store_is_noticed_without_a_look_at_the_files(ctx, mirror, vault):
+    memory = new(ctx, "Idea", "Paint it blue.")
+    settled(mirror, ctx)
+    assert not mirror.is_behind(ctx)
+    for _ in range(11):  # the tenth use gains it priority
+        touch(ctx, [memory])
+    assert ctx.store.newest() != mirror.position and not mirror.is_behind(ctx)
+    revise(ctx, memory.id, Revision(text="Paint it red."))
+    assert mirror.is_behind(ctx)
+    mirror.sync(ctx)
+    assert not mirror.is_behind(ctx) and "red" in (vault / "Idea.md").read_text()
+
+
+def test_a_large_folder_is_looked_at_less_often_but_soon_after_a_change():
+    idle = [pause_after(seconds, has_changed=False) for seconds in (0.001, 0.1, 60.0)]
+    assert idle == [LOOK_SECONDS, 3.0, LONGEST_PAUSE_SECONDS]
+    assert pause_after(60.0, has_changed=True) == LOOK_SECONDS
 
 
 def test_changes_of_different_fields_and_lines_are_both_kept(ctx, mirror, vault):

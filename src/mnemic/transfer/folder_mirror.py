@@ -25,7 +25,7 @@ from mnemic.core.context import Context
 from mnemic.core.copies import Copy, note_copy
 from mnemic.errors import Cancelled, Invalid
 from mnemic.model.access import Scope
-from mnemic.model.change import Position
+from mnemic.model.change import USE, Position, Subject
 from mnemic.storage.base import Progress, Writer
 from mnemic.storage.cancellation import is_cancelled
 from mnemic.transfer import claude_code
@@ -50,6 +50,8 @@ MARKER = ".mnemic-mirror"
 SETTING = "mirror folder "
 """How the setting begins that holds what a mirror knows."""
 WAIT_SECONDS = 0.05
+SHOWN = (Subject.MEMORY, Subject.EDGE)
+"""Changes of these are seen in files."""
 
 
 class FolderMirror(MirrorState):
@@ -68,6 +70,13 @@ class FolderMirror(MirrorState):
     def is_begun(self) -> bool:
         """Whether the folder is there and has been mirrored."""
         return (self.path / MARKER).is_file()
+
+    def is_behind(self, ctx: Context) -> bool:
+        """Whether memories changed in the store since the last pass, which is known without a look at the files."""
+        if self.position is None or ctx.store.newest() == self.position:
+            return False
+        changes = ctx.read().changes(self.position)
+        return any(one.subject in SHOWN and one.operation != USE for one in changes)
 
     def sync(self, ctx: Context, progress: Progress | None = None) -> MirrorReport:
         """Take over what changed in the files, then write what changed in the store."""
@@ -90,7 +99,7 @@ class FolderMirror(MirrorState):
         is_kept = self._is_project_kept and ctx.store.newest() == self.position
         if not touched and not gone and is_kept:
             return MirrorReport()
-        for name in filter(is_elsewhere, found):
+        for name in filter(is_elsewhere, found if self.project else ()):
             note_copy(ctx, Copy("file", name))
         report = MirrorReport()
         read = FolderReader(self, ctx, found, progress, report).run(touched, gone)

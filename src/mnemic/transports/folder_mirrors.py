@@ -14,6 +14,7 @@ from mnemic.errors import Cancelled, Invalid, MnemicError
 from mnemic.model.time import iso
 from mnemic.settings import MirroredFolder, mirrored_folders
 from mnemic.storage.cancellation import Cancellation
+from mnemic.transfer.mirror_pace import LOOK_SECONDS, pause_after
 
 if TYPE_CHECKING:
     from mnemic.core.context import Context
@@ -23,9 +24,6 @@ log = logging.getLogger(__name__)
 ACTOR = "mnemic"
 FIRST_LOOK_SECONDS = 0.5
 """A daemon answers first."""
-LOOK_SECONDS, LONGEST_PAUSE_SECONDS = 1.0, 30.0
-SHARE = 30
-"""A pass over a large folder takes no more than a thirtieth of the time."""
 
 
 def folder_mirrors(ctx: Context, database: str, environment: Mapping[str, str]) -> FolderMirrors:
@@ -69,11 +67,20 @@ class FolderMirrors:
 
     def _keep(self) -> None:
         pause = FIRST_LOOK_SECONDS
-        while not self._stopped.wait(pause):
+        while not self._is_stopped_within(pause):
             began = time.monotonic()
-            for one in self._kept:
-                one.sync()
-            pause = max(LOOK_SECONDS, min(SHARE * (time.monotonic() - began), LONGEST_PAUSE_SECONDS))
+            changed = [one.sync() for one in self._kept]
+            pause = pause_after(time.monotonic() - began, has_changed=any(changed))
+
+    def _is_stopped_within(self, seconds: float) -> bool:
+        """Wait so long, or until memories have changed: whether the end has come."""
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            if self._stopped.wait(min(LOOK_SECONDS, left)):
+                return True
+            if any(one.is_behind() for one in self._kept):
+                return False
+        return self._stopped.is_set()
 
 
 class _KeptFolder:
@@ -88,10 +95,17 @@ class _KeptFolder:
         self._problem = ""
         self._at: str | None = None
 
-    def sync(self) -> None:
-        """Bring both sides up to date. What goes wrong is logged once, and the folder is tried again."""
+    def is_behind(self) -> bool:
+        """Whether memories changed since the last pass. Where that cannot be told, the next pass says why."""
+        with suppress(MnemicError):
+            return self._problem == "" and self._mirror.is_behind(self._ctx)
+        return False
+
+    def sync(self) -> bool:
+        """Bring both sides up to date: whether anything changed. What goes wrong is logged once and tried again."""
+        has_changed = False
         try:
-            self._pass()
+            has_changed = self._pass()
         except Cancelled:
             raise
         except OSError as error:
@@ -103,8 +117,9 @@ class _KeptFolder:
             self._note(f"{type(error).__name__}: {error}")
         else:
             self._problem, self._at = "", iso(self._ctx.now())
+        return has_changed
 
-    def _pass(self) -> None:
+    def _pass(self) -> bool:
         if not self._mirror.is_begun:  # a disk that is not there, perhaps: nothing is written in its place
             command = f"mnemic mirror {self._told.folder} --namespace '{self._told.namespace or '*'}' --once"
             raise Invalid(f"not mirrored yet, or not mounted; `{command}` begins")
@@ -115,6 +130,7 @@ class _KeptFolder:
             log.warning(
                 "%s: conflict in %s; the other version is beside its note", self._told.folder, clash.title
             )
+        return report.changes > 0
 
     def _note(self, problem: str) -> None:
         if problem != self._problem:

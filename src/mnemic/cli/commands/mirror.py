@@ -15,14 +15,13 @@ from mnemic.console import output
 from mnemic.console.progress import progress
 from mnemic.console.run import Run, Verb, pass_run
 from mnemic.errors import Invalid
+from mnemic.transfer.mirror_pace import LOOK_SECONDS, pause_after
 
 if TYPE_CHECKING:
     from mnemic.app import App
+    from mnemic.core.context import Context
+    from mnemic.transfer.folder_mirror import FolderMirror
     from mnemic.transfer.folder_state import MirrorReport
-
-LOOK_SECONDS = 1.0
-SHARE = 30
-"""A pass over a large folder takes no more than a thirtieth of the time."""
 
 
 @click.command(cls=Verb)
@@ -58,23 +57,33 @@ def mirror(run: Run, folder: Path | None, claude_code: bool, once: bool, always:
         if always:  # refused before anything is written
             _keep_always(run, place, app)
         kept = FolderMirror(place, app.ctx.namespace, main_root_of(here) if claude_code else None)
-        began = time.monotonic()
         with progress("Mirroring") as told:
             total = kept.sync(app.ctx, told)
         _tell(run, total)
         if once or always:
             return 1 if total.errors else 0
         try:
+            pause = LOOK_SECONDS
             while True:
-                time.sleep(max(LOOK_SECONDS, min(SHARE * (time.monotonic() - began), 30.0)))
+                _wait(kept, app.ctx, pause)
                 began = time.monotonic()
                 done = kept.sync(app.ctx)
+                pause = pause_after(time.monotonic() - began, has_changed=done.changes > 0)
                 if done.changes or done.errors or done.conflicts:
                     _tell(run, done)
                     total.add(done)
         except KeyboardInterrupt:
             output.tell(run, _facts(total), f"Stopped. In all: {_sentence(total)}")
     return 0
+
+
+def _wait(kept: FolderMirror, ctx: Context, pause: float) -> None:
+    """Wait so long, or until memories have changed."""
+    until = time.monotonic() + pause
+    while (left := until - time.monotonic()) > 0:
+        time.sleep(min(LOOK_SECONDS, left))
+        if kept.is_behind(ctx):
+            return
 
 
 def _keep_always(run: Run, folder: Path, app: App) -> None:
