@@ -21,8 +21,8 @@ from mnemic.storage.fingerprint import digest
 from mnemic.storage.queries import each_memory
 from mnemic.transfer.conversation_files import Broken, Conversation, Found
 from mnemic.transfer.file_batch import FilePolicy
+from mnemic.transfer.foreign_memories import FAMILY
 from mnemic.transfer.importer import Importer
-from mnemic.transfer.pieces import FAMILY
 from mnemic.transfer.records import End, GivenFields, LinkKey, LinkRecord, MemoryRecord, Record
 
 CONVERSATION_ID = "conversation_id"

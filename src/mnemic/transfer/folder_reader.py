@@ -31,13 +31,13 @@ from mnemic.transfer.folder_state import (
     is_elsewhere,
     stem_of,
 )
+from mnemic.transfer.foreign_memories import FAMILY
 from mnemic.transfer.import_report import Clash
 from mnemic.transfer.markdown import INDEX, SOURCE, is_index, section_identities
 from mnemic.transfer.markdown_note import Section
 from mnemic.transfer.note_file import LINK, TAGS, TEXT, TITLE, NoteFile, Said
 from mnemic.transfer.note_identity import NotePaths
 from mnemic.transfer.note_links import LinkNames, change_links, with_pointers
-from mnemic.transfer.pieces import FAMILY
 from mnemic.transfer.three_way_merge import FieldConflict, merged_with_file
 
 DELETED = "its file was deleted"

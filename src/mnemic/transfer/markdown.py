@@ -15,9 +15,9 @@ from mnemic.client_config.instruction_block import without_block
 from mnemic.errors import Invalid
 from mnemic.model.time import iso
 from mnemic.transfer import markdown_note
+from mnemic.transfer.foreign_memories import ForeignContent, ForeignMemory
 from mnemic.transfer.markdown_note import NotePage, Pointer, Section
 from mnemic.transfer.note_identity import NotePaths
-from mnemic.transfer.pieces import Cargo, Piece
 from mnemic.transfer.records import FlawRecord
 
 SOURCE = "markdown"
@@ -69,30 +69,30 @@ class _File:
     written_at: str
 
 
-def cargo_of(path: Path, namespace: str) -> Cargo:
+def content_of(path: Path, namespace: str) -> ForeignContent:
     """The notes of a file or a folder, for *namespace*."""
     is_folder = path.is_dir()
-    return cargo_of_files(
+    return content_of_files(
         path if is_folder else path.parent, _below(path) if is_folder else [path], namespace
     )
 
 
-def cargo_of_files(folder: Path, paths: Sequence[Path], namespace: str) -> Cargo:
+def content_of_files(folder: Path, paths: Sequence[Path], namespace: str) -> ForeignContent:
     """The notes of these files, most of which lie in *folder*."""
-    cargo = Cargo()
+    content = ForeignContent()
     notes: list[_Note] = []
     seen: Counter[str] = Counter()
-    for file in _files(NotePaths(folder, paths), paths, namespace, cargo.flaws):
+    for file in _files(NotePaths(folder, paths), paths, namespace, content.flaws):
         if file.path.name == INDEX and is_index(file.page):
             continue
         for section in file.page.sections:
-            if _is_empty(section, file, cargo.flaws):
+            if _is_empty(section, file, content.flaws):
                 continue
-            note, piece = _piece(file, section, seen)
+            note, coming = _memory_of(file, section, seen)
             notes.append(note)
-            cargo.pieces.append(piece)
-    _link(cargo, notes)
-    return cargo
+            content.memories.append(coming)
+    _link(content, notes)
+    return content
 
 
 def _files(
@@ -155,7 +155,7 @@ def _is_empty(section: Section, file: _File, flaws: list[FlawRecord]) -> bool:
     return True
 
 
-def _piece(file: _File, section: Section, seen: Counter[str]) -> tuple[_Note, Piece]:
+def _memory_of(file: _File, section: Section, seen: Counter[str]) -> tuple[_Note, ForeignMemory]:
     facts, is_only = file.page.facts, len(file.page.sections) == 1
     given = next((title for name in TITLES if (title := _title(facts.get(name)))), "")
     chosen = (given, section.heading) if is_only else (section.heading, given)
@@ -181,7 +181,9 @@ def _piece(file: _File, section: Section, seen: Counter[str]) -> tuple[_Note, Pi
     folders = tuple(file.names[0].split("/")[:-1])
     note = _Note(key, heading, file.path.stem, folders, file.namespace, section.text, file.written_at)
     label = f"{file.names[0]}: {title}"
-    return note, Piece(key=key, entry=entry, label=label, uid=uid, identity=identity, former=tuple(former))
+    return note, ForeignMemory(
+        key=key, entry=entry, label=label, uid=uid, identity=identity, former=tuple(former)
+    )
 
 
 def _uid(facts: Mapping[str, Any]) -> str:
@@ -269,7 +271,7 @@ def _metadata(file: _File, section: Section) -> dict[str, Any]:
     return {**facts, **path, "file": file.names[0]}
 
 
-def _link(cargo: Cargo, notes: Sequence[_Note]) -> None:
+def _link(content: ForeignContent, notes: Sequence[_Note]) -> None:
     """Link each note with those it points to; one that is not there becomes a name that links can point to."""
     index = _Index(notes)
     for note in notes:
@@ -278,9 +280,9 @@ def _link(cargo: Cargo, notes: Sequence[_Note]) -> None:
             if target is None:
                 name = pointer.page or pointer.heading
                 target = f"name {note.namespace}\n{name}"
-                cargo.names[target] = (note.namespace, name)
+                content.names[target] = (note.namespace, name)
             if target != note.key:
-                cargo.links.append(_pointing(note, target))
+                content.links.append(_pointing(note, target))
 
 
 def _pointing(note: _Note, target: str) -> dict[str, str]:

@@ -17,11 +17,11 @@ from mnemic.storage.files import HELD
 from mnemic.transfer import claude_code, conversation_files, conversations, downloaded_export, markdown
 from mnemic.transfer.conversation_files import Conversation
 from mnemic.transfer.file_batch import FilePolicy
+from mnemic.transfer.foreign_memories import content_source
 from mnemic.transfer.graph_batch import GraphPolicy, graph_records
 from mnemic.transfer.graph_file import Flaw, GraphRecord
 from mnemic.transfer.import_report import Report
 from mnemic.transfer.importer import Importer
-from mnemic.transfer.pieces import cargo_source
 from mnemic.transfer.records import FlawRecord
 from mnemic.transfer.system_files import ImportSource, RecordSource, SystemFiles
 
@@ -98,15 +98,15 @@ def graph_source(
 
 
 def _markdown(ctx: Context, source: ImportSource) -> Report:
-    return import_records(ctx, cargo_source(ctx, markdown.cargo_of(source.path, ctx.home())), source)
+    return import_records(ctx, content_source(ctx, markdown.content_of(source.path, ctx.home())), source)
 
 
 def _claude_code(ctx: Context, source: ImportSource) -> Report:
     """Import what Claude Code keeps about a project: its own notes, CLAUDE.md and rules."""
     notes = claude_code.notes(source.path, os.environ)
     root = claude_code.root_of(source.path)
-    cargo = markdown.cargo_of_files(root, notes, ctx.namespace or root.name)
-    return import_records(ctx, cargo_source(ctx, cargo), source)
+    content = markdown.content_of_files(root, notes, ctx.namespace or root.name)
+    return import_records(ctx, content_source(ctx, content), source)
 
 
 def _conversations(ctx: Context, source: ImportSource, form: conversation_files.ExportForm) -> Report:

@@ -11,7 +11,7 @@ from mnemic.model.graph import Edge
 from mnemic.model.memory import Memory, Statement
 from mnemic.transfer import targets
 from mnemic.transfer.document_entry import loaded
-from mnemic.transfer.pieces import cargo_source
+from mnemic.transfer.foreign_memories import content_source
 from mnemic.transfer.sources import is_database
 from mnemic.transfer.system_files import ExportFile, ImportSource, RecordSource, SystemFiles
 from mnemic.transfer.targets import dumped, living_graph
@@ -30,7 +30,7 @@ def read(ctx: Context, source: ImportSource) -> RecordSource:
         rows = database.read(path)
     else:
         rows = tables.tables_of(loaded(path.read_bytes()), source.name)
-    return cargo_source(ctx, tables.cargo_of(rows))
+    return content_source(ctx, tables.content_of(rows))
 
 
 def write(ctx: Context) -> ExportFile:

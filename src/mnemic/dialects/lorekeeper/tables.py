@@ -11,7 +11,7 @@ from mnemic.core.reflections import EVERYTHING, KIND, SESSION, TARGET_TYPE
 from mnemic.dialects.lorekeeper.export_file import REFLECTION_TITLE, REFLECTS_ON
 from mnemic.errors import Invalid
 from mnemic.model.memory import title_of
-from mnemic.transfer.pieces import Cargo, Piece
+from mnemic.transfer.foreign_memories import ForeignContent, ForeignMemory
 
 Row = Mapping[str, Any]
 SHARED = "shared"
@@ -30,13 +30,13 @@ PARTS = {
 """The parts of a thought about a session, and the columns that hold them."""
 
 
-def cargo_of(tables: Mapping[str, Sequence[Row]]) -> Cargo:
+def content_of(tables: Mapping[str, Sequence[Row]]) -> ForeignContent:
     """The rows of its tables as what they mean."""
-    cargo = Cargo()
-    cargo.pieces += map(_memory, tables["memories"])
-    cargo.links += map(_link, tables["memory_links"])
-    cargo.pieces += _thoughts(tables.get("sessions", ()), tables.get("reflections", ()))
-    return cargo
+    content = ForeignContent()
+    content.memories += map(_memory, tables["memories"])
+    content.links += map(_link, tables["memory_links"])
+    content.memories += _thoughts(tables.get("sessions", ()), tables.get("reflections", ()))
+    return content
 
 
 def tables_of(content: Any, name: str) -> dict[str, Sequence[Row]]:
@@ -59,7 +59,7 @@ def _is_link(row: Any) -> bool:
     return isinstance(row, dict) and "source_memory_id" in row
 
 
-def _memory(row: Row) -> Piece:
+def _memory(row: Row) -> ForeignMemory:
     content = row.get("content") or ""
     given = row.get("source_type")
     entry = {
@@ -82,7 +82,7 @@ def _memory(row: Row) -> Piece:
         entry["statements"] = []
     if row.get("soft_deleted"):
         entry["forgotten_at"] = row.get("updated_at") or row.get("created_at")
-    return Piece(key=str(row["id"]), entry=entry, label=str(row["title"]))
+    return ForeignMemory(key=str(row["id"]), entry=entry, label=str(row["title"]))
 
 
 def _bounded(score: Any) -> Any:
@@ -103,7 +103,7 @@ def _link(row: Row) -> dict[str, Any]:
     }
 
 
-def _thoughts(sessions: Sequence[Row], reflections: Sequence[Row]) -> Iterator[Piece]:
+def _thoughts(sessions: Sequence[Row], reflections: Sequence[Row]) -> Iterator[ForeignMemory]:
     """A thought about each session, and those that are about none."""
     known = {row["id"]: row for row in reflections}
     for row in sessions:
@@ -114,7 +114,7 @@ def _thoughts(sessions: Sequence[Row], reflections: Sequence[Row]) -> Iterator[P
             yield _about_all(row)
 
 
-def _about_session(row: Row, reflection: Row) -> Piece:
+def _about_session(row: Row, reflection: Row) -> ForeignMemory:
     session = str(row["session_id"])
     metadata = {
         TARGET_TYPE: SESSION,
@@ -130,7 +130,7 @@ def _about_session(row: Row, reflection: Row) -> Piece:
     return _thought(entry, f"{SESSION} {session}", reflection)
 
 
-def _about_all(row: Row) -> Piece:
+def _about_all(row: Row) -> ForeignMemory:
     entry = _entry({}, row, {TARGET_TYPE: EVERYTHING})
     entry |= {"title": title_of(entry["content"]), "created_at": row["created_at"]}
     return _thought(entry, f"{KIND} {row['id']}", row)
@@ -156,9 +156,9 @@ def _entry(row: Row, reflection: Row, metadata: dict[str, Any]) -> dict[str, Any
     }
 
 
-def _thought(entry: Row, key: str, reflection: Row) -> Piece:
+def _thought(entry: Row, key: str, reflection: Row) -> ForeignMemory:
     about = tuple(_ids(reflection.get("memory_ids")))
-    return Piece(key=key, entry=entry, label=key, identity=f"lorekeeper {key}", about=about)
+    return ForeignMemory(key=key, entry=entry, label=key, identity=f"lorekeeper {key}", about=about)
 
 
 def _ids(listed: Any) -> list[str]:

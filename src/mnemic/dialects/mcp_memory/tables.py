@@ -11,25 +11,25 @@ from mnemic.dialects.mcp_memory.observations import KINDS, SUPERSEDED, USUAL_KIN
 from mnemic.errors import Invalid
 from mnemic.model.memory import title_of
 from mnemic.model.time import parse_moment
-from mnemic.transfer.pieces import ORIGINAL_TARGET, Cargo, Piece
+from mnemic.transfer.foreign_memories import ORIGINAL_TARGET, ForeignContent, ForeignMemory
 
 Row = Mapping[str, Any]
 USUAL_STATUS = "activo"
 
 
-def cargo_of(tables: Mapping[str, Sequence[Row]]) -> Cargo:
+def content_of(tables: Mapping[str, Sequence[Row]]) -> ForeignContent:
     """The rows of its tables as what they mean."""
-    cargo = Cargo()
+    content = ForeignContent()
     observations = _grouped(tables["observations"], "entity_id")
     used = {row["entity_id"]: row for row in tables["entity_access"]}
     days = Counter(row["entity_id"] for row in tables["entity_access_log"])
     for row in tables["entities"]:
         texts = observations.get(row["id"], [])
-        cargo.pieces.append(_entity(row, texts, used.get(row["id"], {}), days[row["id"]]))
-    cargo.links += map(_relation, tables["relations"])
-    cargo.pieces += map(_reflection, tables["reflections"])
-    cargo.together += _together(tables["co_occurrences"])
-    return cargo
+        content.memories.append(_entity(row, texts, used.get(row["id"], {}), days[row["id"]]))
+    content.links += map(_relation, tables["relations"])
+    content.memories += map(_reflection, tables["reflections"])
+    content.together += _together(tables["co_occurrences"])
+    return content
 
 
 def _grouped(rows: Iterable[Row], name: str) -> dict[Any, list[Row]]:
@@ -43,7 +43,7 @@ def _stands(row: Row) -> bool:
     return row.get("superseded_at") is None
 
 
-def _entity(row: Row, observations: Sequence[Row], used: Row, days: int) -> Piece:
+def _entity(row: Row, observations: Sequence[Row], used: Row, days: int) -> ForeignMemory:
     texts = list(dict.fromkeys(one["content"] for one in observations if _stands(one)))
     entry = {
         "title": row["name"],
@@ -59,7 +59,7 @@ def _entity(row: Row, observations: Sequence[Row], used: Row, days: int) -> Piec
         "last_accessed_at": used.get("last_access"),
         "days_used": days,
     }
-    return Piece(key=_key(ENTITY, row["id"]), entry=entry, label=str(row["name"]), adds=True)
+    return ForeignMemory(key=_key(ENTITY, row["id"]), entry=entry, label=str(row["name"]), adds=True)
 
 
 def _key(kind: str, number: Any) -> str:
@@ -90,7 +90,7 @@ def _relation(row: Row) -> dict[str, Any]:
     }
 
 
-def _reflection(row: Row) -> Piece:
+def _reflection(row: Row) -> ForeignMemory:
     facts = {
         TARGET_TYPE: row["target_type"],
         ORIGINAL_TARGET: row["target_id"],
@@ -108,7 +108,7 @@ def _reflection(row: Row) -> Piece:
         "created_at": row["created_at"],
     }
     target = _key(row["target_type"], row["target_id"])
-    return Piece(
+    return ForeignMemory(
         key=_key(KIND, row["id"]),
         entry=entry,
         label=_key(KIND, row["id"]),

@@ -1,4 +1,4 @@
-"""Records of another system, ready to be imported: memories, links, names and how often they were used."""
+"""The memories of another system, ready to be imported, with their links, names and use."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ORIGINAL_TARGET = "original_target_id"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
+class ForeignMemory:
     """A memory of another system: what the JSON document would say of it, and how it is spoken of there."""
 
     key: str
@@ -56,80 +56,80 @@ class Piece:
 
 
 @dataclass(slots=True)
-class Cargo:
-    """Everything one system keeps. The keys of pieces and names are what links and pairs know them by."""
+class ForeignContent:
+    """Everything one system keeps. The keys of memories and names are what links and pairs know them by."""
 
-    pieces: list[Piece] = field(default_factory=list)
+    memories: list[ForeignMemory] = field(default_factory=list)
     links: list[Mapping[str, Any]] = field(default_factory=list)
-    """As in the JSON document; `key` is what a piece may have as its target."""
+    """As in the JSON document; `key` is what a memory may have as its target."""
     names: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """Namespace and title of what links point to and is no piece; an empty namespace is the caller's."""
+    """Namespace and title of what links point to and is no memory of it; an empty namespace is the caller's."""
     together: list[tuple[str, str, int, Moment]] = field(default_factory=list)
     """Pairs that were answered together: how often, and when last."""
     flaws: list[FlawRecord] = field(default_factory=list)
     """What cannot be taken along, each with its reason."""
 
 
-def cargo_source(ctx: Context, cargo: Cargo) -> RecordSource:
+def content_source(ctx: Context, content: ForeignContent) -> RecordSource:
     """Everything as records, for the importer."""
-    cargo.pieces = _recognised(ctx, cargo.pieces)
-    return RecordSource(records_of(ctx, cargo), len(cargo.pieces))
+    content.memories = _recognised(ctx, content.memories)
+    return RecordSource(records_of(ctx, content), len(content.memories))
 
 
-def _recognised(ctx: Context, pieces: Sequence[Piece]) -> list[Piece]:
-    """The pieces, each with the identity under which the store knows it already, if it knows one."""
-    found, depth = list(pieces), 0
-    left: Collection[int] = [place for place, piece in enumerate(pieces) if piece.former]
-    while tried := {place: one for place in left if (one := _known_as(pieces[place], depth))}:
+def _recognised(ctx: Context, memories: Sequence[ForeignMemory]) -> list[ForeignMemory]:
+    """The memories, each with the identity under which the store knows it already, if it knows one."""
+    found, depth = list(memories), 0
+    left: Collection[int] = [place for place, coming in enumerate(memories) if coming.former]
+    while tried := {place: one for place in left if (one := _known_as(memories[place], depth))}:
         uids = {place: _uid(one, ctx.home(one.entry.get("namespace"))) for place, one in tried.items()}
         asked = list(uids.values())
         known = numbers(ctx.read(), asked) | alias_numbers(ctx.read(), asked)
         met = {place: one for place, one in tried.items() if uids[place] in known}
-        found = [met.get(place, piece) for place, piece in enumerate(found)]
+        found = [met.get(place, coming) for place, coming in enumerate(found)]
         left, depth = tried.keys() - met.keys(), depth + 1
     return found
 
 
-def _known_as(piece: Piece, depth: int) -> Piece | None:
-    """The piece under its present identity (0) or a former one; None if it has not so many."""
-    names = (piece.identity, *piece.former)
-    return replace(piece, identity=names[depth]) if depth < len(names) else None
+def _known_as(coming: ForeignMemory, depth: int) -> ForeignMemory | None:
+    """The memory under its present identity (0) or a former one; None if it has not so many."""
+    names = (coming.identity, *coming.former)
+    return replace(coming, identity=names[depth]) if depth < len(names) else None
 
 
-def records_of(ctx: Context, cargo: Cargo) -> Iterator[Record]:
+def records_of(ctx: Context, content: ForeignContent) -> Iterator[Record]:
     """Everything as records; what cannot be read becomes a flaw."""
-    yield from cargo.flaws
-    ends = _CargoEnds(ctx, cargo)
-    for piece in cargo.pieces:
+    yield from content.flaws
+    ends = _ForeignEnds(ctx, content)
+    for coming in content.memories:
         try:
-            yield _record(ctx, piece, ends)
+            yield _record(ctx, coming, ends)
         except (Invalid, Denied) as error:
-            yield FlawRecord(piece.label, str(error))
-    for index, link in enumerate(cargo.links):
+            yield FlawRecord(coming.label, str(error))
+    for index, link in enumerate(content.links):
         try:
             source, target = ends.end(link["source_id"]), ends.end(link["target_id"])
             yield link_of(ctx, f"links.{index}", link, source, target)
         except (Invalid, Denied) as error:
             yield FlawRecord(f"links.{index}", str(error))
-    yield from _abouts(ctx, cargo.pieces, ends)
-    for one, other, count, last in cargo.together:
+    yield from _abouts(ctx, content.memories, ends)
+    for one, other, count, last in content.together:
         if one in ends and other in ends:
             yield PairRecord(f"pair {one} {other}", ends.end(one), ends.end(other), count, last)
 
 
-class _CargoEnds:
-    """What keys of a cargo stand for, among the memories that come and those that are known."""
+class _ForeignEnds:
+    """What the keys stand for, among the memories that come and those that are known."""
 
-    def __init__(self, ctx: Context, cargo: Cargo):
+    def __init__(self, ctx: Context, content: ForeignContent):
         self._ends = {
             key: End(namespace=ctx.home(namespace or None), name=name)
-            for key, (namespace, name) in cargo.names.items()
+            for key, (namespace, name) in content.names.items()
         }
-        for piece in cargo.pieces:
+        for coming in content.memories:
             with suppress(Denied, Invalid):
-                self._ends[piece.key] = _end(ctx, piece)
+                self._ends[coming.key] = _end(ctx, coming)
         self._links: dict[str, LinkKey] = {}
-        for link in cargo.links:
+        for link in content.links:
             with suppress(Invalid):
                 if "key" in link:
                     ends = self.end(link["source_id"]), self.end(link["target_id"])
@@ -147,43 +147,43 @@ class _CargoEnds:
         return None if key is None else self._ends.get(key) or self._links.get(key)
 
 
-def _end(ctx: Context, piece: Piece) -> End:
-    home = ctx.home(piece.entry.get("namespace") or None)
-    if uid := _uid(piece, home):
-        return End(uid, name=piece.key)
-    return End(namespace=home, name=str(piece.entry["title"]))
+def _end(ctx: Context, coming: ForeignMemory) -> End:
+    home = ctx.home(coming.entry.get("namespace") or None)
+    if uid := _uid(coming, home):
+        return End(uid, name=coming.key)
+    return End(namespace=home, name=str(coming.entry["title"]))
 
 
-def _uid(piece: Piece, home: str) -> str:
-    """The uid of a piece, or nothing if it is known by its name alone."""
-    if piece.uid:
-        return piece.uid
-    if piece.identity is not None:
-        return str(uuid.uuid5(FAMILY, f"{home}\n{piece.identity}"))
-    key = document_entry.key_of(piece.entry) if piece.entry.get("id") is not None else ""
+def _uid(coming: ForeignMemory, home: str) -> str:
+    """The uid of a memory, or nothing if it is known by its name alone."""
+    if coming.uid:
+        return coming.uid
+    if coming.identity is not None:
+        return str(uuid.uuid5(FAMILY, f"{home}\n{coming.identity}"))
+    key = document_entry.key_of(coming.entry) if coming.entry.get("id") is not None else ""
     return document_entry.uid_of(key) if key else ""
 
 
-def _record(ctx: Context, piece: Piece, ends: _CargoEnds) -> MemoryRecord:
-    entry = dict(piece.entry)
-    if ends.target(piece.target):
+def _record(ctx: Context, coming: ForeignMemory, ends: _ForeignEnds) -> MemoryRecord:
+    entry = dict(coming.entry)
+    if ends.target(coming.target):
         items = entry["metadata"].items()
         entry["metadata"] = {name: value for name, value in items if name != ORIGINAL_TARGET}
-    if piece.identity is not None:
-        entry["id"] = _uid(piece, ctx.home(entry.get("namespace") or None))
-    return record_of(ctx, piece.label, entry, has_name=piece.identity is None, adds=piece.adds)
+    if coming.identity is not None:
+        entry["id"] = _uid(coming, ctx.home(entry.get("namespace") or None))
+    return record_of(ctx, coming.label, entry, has_name=coming.identity is None, adds=coming.adds)
 
 
-def _abouts(ctx: Context, pieces: Iterable[Piece], ends: _CargoEnds) -> Iterator[Record]:
+def _abouts(ctx: Context, memories: Iterable[ForeignMemory], ends: _ForeignEnds) -> Iterator[Record]:
     """The links from thoughts to what they are about, and which of these is their target; either may be missing."""
     targets = []
-    for piece in pieces:
-        source = ends.end(piece.key)
-        for key in piece.about:
+    for coming in memories:
+        source = ends.end(coming.key)
+        for key in coming.about:
             if key in ends:
                 edge = Edge(id=0, source_id=0, target_id=0, type=ABOUT, created_at=ctx.now())
                 link = LinkKey(source, ends.end(key), ABOUT, edge.created_at)
-                yield LinkRecord(piece.label, edge, link, given=GivenFields(frozenset()))
-        if target := ends.target(piece.target):
-            targets.append(TargetRecord(piece.label, source.uid, target))
+                yield LinkRecord(coming.label, edge, link, given=GivenFields(frozenset()))
+        if target := ends.target(coming.target):
+            targets.append(TargetRecord(coming.label, source.uid, target))
     yield from targets
