@@ -453,7 +453,7 @@ def promote(ctx: Context, memory_id: int) -> Memory:
 def supersede(ctx: Context, reference: int | str, text: str, reason: str | None) -> tuple[Memory, Memory]:
     """Replace a memory by its correction; the old one stays readable as superseded: (new, old).
 
-    A living memory that says the correction already becomes it: who is told of a contradiction has stored both.
+    A living memory that says the correction already becomes it: a contradiction is reported after both were stored.
 
     Conflict if it is not living or has expired: the correction would expire with it.
     """

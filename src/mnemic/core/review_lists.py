@@ -129,7 +129,7 @@ class ReviewLists:
             return known
 
     def close(self) -> None:
-        """End what is under way and forget all."""
+        """Cancel running work and drop all lists."""
         with self._lock:
             for one in self._lists.values():
                 one.stop()

@@ -127,7 +127,7 @@ def _list(ctx: Context, kind: ReviewKind, namespace: str | None, wait_seconds: f
 
 
 def _standing(ctx: Context, kind: ReviewKind, found: Sequence[Finding]) -> list[Finding]:
-    """Those of *found* whose memories are all in use and that were not decided."""
+    """Those of *found* whose memories are all living and that were not decided."""
     reader = ctx.read()
     numbers = {number for one in found for number in (one.memory_id, *one.other_ids)}
     living = {memory.id: memory for memory in reader.get(sorted(numbers)) if is_in_use(ctx, memory)}

@@ -78,7 +78,7 @@ def _turns(ctx: Context, client: HookClient, event: HookEvent, name: str) -> Ite
 
 
 def _ended(event: HookEvent, turns: Iterable[conversation.Turn], most: int | None) -> list[conversation.Turn]:
-    """The turns that are over, at *most* so many. The one that the agent is at work on is left for a later event."""
+    """The turns that are over, at *most* this many. The one that the agent is at work on is left for a later event."""
     found = list(islice(turns, None if most is None else most + 1))
     if not found or (most is not None and len(found) > most):
         return found[:most]

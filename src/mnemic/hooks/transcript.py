@@ -70,7 +70,7 @@ def text_of(content: object) -> str:
 
 
 def storable(text: str) -> str:
-    """*text* with a mark for what is no character: clients cut texts in the middle of an emoji."""
+    """*text* with a mark for each invalid character: clients cut texts in the middle of an emoji."""
     return _NO_CHARACTER.sub("\ufffd", text)
 
 

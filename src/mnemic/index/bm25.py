@@ -215,7 +215,7 @@ class Words:
         return kept | self._read(source.postings([one for one in phrases if one not in kept]))
 
     def _short_forms(self, source: Source, phrases: Sequence[Phrase]) -> dict[Phrase, Posting]:
-        """The same for single tokens with short postings alone, and for what is kept."""
+        """The same for single tokens with short postings alone, and for cached words."""
         kept = self._kept(phrases)
         wanted = [one for one in phrases if one not in kept and len(one) == 1]
         return kept | self._read(source.postings(wanted, below=LONG))

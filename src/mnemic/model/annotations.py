@@ -1,7 +1,7 @@
 """Annotations: memories about other memories, found only by searches that ask for them; never entities.
 
 They are recognised by kind and a metadata key, since an entity may have the same word as its type. Their
-titles were made up, so they stand in nobody's way: what is linked to a mere name does not mean them.
+titles were made up, so they take no name: what is linked to a mere name does not mean them.
 """
 
 from __future__ import annotations

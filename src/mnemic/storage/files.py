@@ -43,7 +43,7 @@ class HeldFiles:
     """The databases that this process has open.
 
     On most systems locks belong to the process: closing any descriptor of a file releases all its locks there,
-    those of a database engine too. So a descriptor of a file that is held stays open until the file is let go.
+    those of a database engine too. So a descriptor of a file that is held stays open until the file is released.
     """
 
     def __init__(self) -> None:

@@ -52,7 +52,7 @@ def digest(text: str) -> int:
 def sharing_most(found: Sequence[tuple[int, int]], count: int, limit: int) -> list[int]:
     """The memories that share most marks with a text of *count* marks; *found* holds a mark and a memory each.
 
-    Of each mark at most *limit* memories were found, the newest. A mark that so many share is weak: it never counts
+    Of each mark at most *limit* memories were found, the newest. A mark that as many share is weak: it never counts
     alone if the text has others.
     """
     if not found:

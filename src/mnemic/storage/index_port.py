@@ -1,7 +1,7 @@
 """The port of the in-memory index: what an engine may ask of it. `mnemic.index` implements it, `app.py` brings both
 together.
 
-The index reads from an engine through `storage.source`. An engine that has none answers everything by itself.
+The index reads from an engine through `storage.source`. An engine without an index answers by queries.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Words(Protocol):
     def ranked(
         self, source: Source, groups: Sequence[Group], scope: Scope, *, every: bool, can_read: bool
     ) -> Ranked | None:
-        """The memories of *scope* that hold any of these words, or every one; None if that is better read elsewhere."""
+        """The memories of *scope* that hold any of these words, or every one; None if another source is quicker."""
 
     def each(
         self, source: Source, groups: Sequence[Group], scope: Scope, memory_ids: Sequence[int]

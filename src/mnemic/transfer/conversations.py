@@ -77,7 +77,7 @@ Key = tuple[str, int]
 class _Known:
     """The memory made of a conversation, by its uid, and the hash of its text.
 
-    None stands for a text that someone has changed or let go since: that is theirs.
+    Without a hash, someone has changed or deleted the text since: that is theirs.
     """
 
     uid: str
@@ -173,7 +173,7 @@ def _merge(
     known: Mapping[Key, _Known],
     progress: Progress | None,
 ) -> _Merged:
-    """Import what is new or has grown."""
+    """Import new conversations and those that have grown."""
     uids = {key: plan.memory.uid for key, plan in plans.items()}
     uids |= {key: one.uid for key, one in known.items()}
     # What somebody deleted is not among these, so what is gone here has expired or was purged, and comes back.

@@ -1,6 +1,6 @@
 """Records of a file merged by the journal: matched by uid, then by chosen name; merged by field and by statement.
 
-A file tells no versions, and may be older or newer than what is here. So it changes only what was changed in it since
+A file tells no versions, and may be older or newer than the store. So it changes only what was changed in it since
 the last common state (`file_merge.py`).
 """
 
@@ -441,7 +441,7 @@ def _later_end(known: Memory, coming: Memory) -> Moment | None:
 
 
 def _same_link(known: Iterable[Edge], coming: Edge) -> Edge | None:
-    """The link here that *coming* is: the one made at the same moment, else one that stands as it does."""
+    """The link here that *coming* is: the one made at the same moment, else one in the same state."""
     found = list(known)
     same = next((edge for edge in found if edge.created_at == coming.created_at), None)
     standing = (edge for edge in found if stands(edge) and stands(coming))

@@ -22,7 +22,7 @@ IMPORT = "import"
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """A state in which a thing was here: its values, when it had last changed, and whether a file brought it."""
+    """A state in which a thing was here: its values, when it had last changed, and whether it came from a file."""
 
     values: Values
     updated_at: Moment
@@ -58,8 +58,8 @@ def merge_file(here: Values, there: Values, pasts: Sequence[Past], moment: Momen
 def _last_common(pasts: Sequence[Past], there: Values, moment: Moment) -> Values:
     """The state that the file was made from: the one that it differs least from.
 
-    A file that says what was here before has not changed since, unless it is newer than the last file and nobody but
-    files changed anything. One that is older than all that is known here has nothing new to say. Of states that differ
+    A file that says what was here before has not changed since, unless it is newer than the last file and only files
+    changed anything. One that is older than all that is known here has nothing new to say. Of states that differ
     as much, the last one that a file brought is the likeliest.
     """
     present = pasts[0]

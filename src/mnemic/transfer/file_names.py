@@ -23,7 +23,7 @@ def file_name(title: str, spare: str) -> str:
 
 
 def unused_name(title: str, uid: str, taken: set[str]) -> str:
-    """The same, with the beginning of *uid* behind it where another file has that name, whatever the case."""
+    """The same, with the beginning of *uid* behind it where another file has that name, ignoring case."""
     name = file_name(title, uid[:8])
     for length in (0, 4, 8, 36):
         chosen = f"{name} ({uid[:length]})" if length else name

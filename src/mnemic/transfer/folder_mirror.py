@@ -79,7 +79,7 @@ class FolderMirror(MirrorState):
         return any(one.subject in SHOWN and one.operation != USE for one in changes)
 
     def sync(self, ctx: Context, progress: Progress | None = None) -> MirrorReport:
-        """Take over what changed in the files, then write what changed in the store."""
+        """Read what changed in the files, then write what changed in the store."""
         self._open(ctx)
         with _locked(self.path / MARKER):
             if self._marked_at() != self._kept_at:

@@ -67,7 +67,7 @@ class FolderReader(FolderPass):
     """Which file shows a memory, by its uid."""
 
     def run(self, touched: Sequence[str], gone: Iterable[str]) -> set[str]:
-        """Take over what the files say; the names of those that were read."""
+        """Merge what the files say; the names of those that were read."""
         read = list(self._read(touched))
         vanished = self._follow_renames(read, set(gone))
         self.shown = {part.uid: name for name, state in self.files.items() for part in state.parts}
@@ -135,7 +135,7 @@ class FolderReader(FolderPass):
                 self._flaw(one.name, str(error))
 
     def _take(self, tx: Writer, one: _Read) -> None:
-        """Take over what a file says; a section that is gone is a deleted memory."""
+        """Merge what a file says; a section that is gone is a deleted memory."""
         known = self.files.get(one.name)
         one.before = {part.uid: part for part in known.parts} if known else {}
         pairs = self._matched(tx, one, list(one.before.values()))
@@ -352,7 +352,7 @@ def _base_said(
 
 
 def _only(said: Said, keys: Collection[str] | None) -> Said:
-    """What is said but for links, which are compared apart; of *keys* alone, if they are given."""
+    """All that is said but links, which are compared apart; of *keys* alone, if they are given."""
     return {
         key: value for key, value in said.items() if not key.startswith(LINK) and (not keys or key in keys)
     }

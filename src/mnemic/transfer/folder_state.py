@@ -66,7 +66,7 @@ class MirrorReport:
 
 
 class MirrorState:
-    """What is known of a folder: its files when both sides last agreed, and up to which change they were shown."""
+    """State of a mirrored folder: its files when both sides last agreed, and up to which change they were shown."""
 
     project: Path | None = None
     """The project whose notes Claude Code keeps in the folder, if its instructions are mirrored too."""
@@ -116,5 +116,5 @@ def folder_of(name: str) -> str:
 
 
 def digest(data: bytes) -> str:
-    """What stands for the content of a file."""
+    """Digest of the content of a file."""
     return hashlib.blake2b(data, digest_size=8).hexdigest()

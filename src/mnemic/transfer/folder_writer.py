@@ -266,7 +266,7 @@ class FolderWriter(FolderPass):
         return f"{note.block}\n{body}" if note.block else body
 
     def _put(self, name: str, text: str) -> None:
-        """Replace a file, whole or not at all; a link stays one, and lines end as they did."""
+        """Replace a file atomically; a link stays one, and lines end as they did."""
         path = Path(os.path.realpath(self.mirror.path / name))
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_name(f".{path.name[:40]}.{os.getpid()}.part")

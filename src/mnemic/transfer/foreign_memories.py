@@ -91,7 +91,7 @@ def _recognised(ctx: Context, memories: Sequence[ForeignMemory]) -> list[Foreign
 
 
 def _known_as(coming: ForeignMemory, depth: int) -> ForeignMemory | None:
-    """The memory under its present identity (0) or a former one; None if it has not so many."""
+    """The memory under its present identity (0) or a former one; None if it has fewer."""
     names = (coming.identity, *coming.former)
     return replace(coming, identity=names[depth]) if depth < len(names) else None
 
@@ -118,7 +118,7 @@ def records_of(ctx: Context, content: ForeignContent) -> Iterator[Record]:
 
 
 class _ForeignEnds:
-    """What the keys stand for, among the memories that come and those that are known."""
+    """The ends that keys mean, among the memories that come and those that are known."""
 
     def __init__(self, ctx: Context, content: ForeignContent):
         self._ends = {
@@ -139,11 +139,11 @@ class _ForeignEnds:
         return key in self._ends
 
     def end(self, key: Any) -> End:
-        """The memory that *key* stands for; one that does not come may be known by it."""
+        """The memory that *key* means; one that does not come may be known by it."""
         return self._ends.get(key) or End(document_entry.uid_of(str(key)), name=str(key))
 
     def target(self, key: str | None) -> End | LinkKey | None:
-        """The memory or link that *key* stands for, if that comes too."""
+        """The memory or link that *key* means, if that comes too."""
         return None if key is None else self._ends.get(key) or self._links.get(key)
 
 

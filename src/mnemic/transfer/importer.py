@@ -35,7 +35,7 @@ class Policy(Protocol):
         """The batch of a transaction."""
 
     def learn(self, tx: Writer) -> None:
-        """Note what is known here once everything was merged."""
+        """Note how much of the other store is merged now."""
 
 
 class Importer:

@@ -1,7 +1,7 @@
 """A file that shows the graph to other programs, in the form in which the dialect's first home kept it.
 
 The first content of the file and later edits by others are imported: added, never removed,
-since a file cannot say what was meant to go. Then the file is replaced, whole or not at all.
+since a file cannot say what was meant to go. Then the file is replaced atomically.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ Said = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class NoteFile:
-    """A note as it stands in its file."""
+    """A note as read from its file."""
 
     block: str
     """The front matter with its dashes, empty if there is none."""
@@ -256,7 +256,7 @@ CLAUDE_CODE = NoteFile("", "", NotePage({"name": "", "description": "", "type": 
 
 
 def written(note: NoteFile, memory: Memory, said: Said, shown: Said, stem: str) -> str:
-    """The text of the file in which a memory stands alone, so that it says *said* where it says *shown* now."""
+    """The text of a file that holds one memory, so that it says *said* where it says *shown* now."""
     is_new = not note.block and not note.body
     keys: dict[str, Any] = {UID: memory.uid} if is_new else {}
     facts = note.page.facts
@@ -345,7 +345,7 @@ def _listed(texts: Sequence[str]) -> str:
 
 
 def _items(text: str) -> list[str]:
-    """The statements of a list; what stands before it is one too."""
+    """The statements of a list; the text before it is one too."""
     items: list[list[str]] = []
     for line in text.split("\n"):
         if _ITEM.match(line):

@@ -393,7 +393,7 @@ class StoreBatch(Batch):
 
 
 def _is_derived(conflict: FieldConflict, *sides: Memory) -> bool:
-    """Whether a conflict is about a title that nobody chose: it follows the text, whose conflict is listed."""
+    """Whether a conflict is about a derived title: it follows the text, whose conflict is listed."""
     return conflict.field == "title" and all(memory.name is None for memory in sides)
 
 

@@ -54,7 +54,7 @@ class Plan:
 
     @property
     def memories(self) -> int:
-        """The memories in whatever state."""
+        """The memories in any state."""
         return self.counts[MEMORY.name]
 
 

@@ -58,7 +58,7 @@ class FolderMirrors:
             self._thread.join()
 
     def status(self) -> list[dict[str, Any]]:
-        """Each folder with its namespace, when it was last in step, and what is wrong with it."""
+        """Each folder with its namespace, when it was last synced, and its error."""
         return [one.status() for one in self._kept]
 
     def _run(self) -> None:

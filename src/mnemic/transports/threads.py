@@ -9,7 +9,7 @@ log = logging.getLogger(__name__)
 
 
 def started(thread: threading.Thread, without: str) -> bool:
-    """Whether *thread* runs now; if the system allows no more threads, *without* says in the log what is missing."""
+    """Whether *thread* runs now; if the system allows no more threads, *without* says in the log what will not work."""
     try:
         thread.start()
     except RuntimeError as error:

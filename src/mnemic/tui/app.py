@@ -70,7 +70,7 @@ class MnemicTui(App[None]):
         self.sub_title = f"{database} · {ctx.namespace or 'all namespaces'}"
 
     def compose(self) -> ComposeResult:
-        """Lists on the left, what is chosen on the right."""
+        """Lists on the left, the chosen memory on the right."""
         yield Header()
         with Horizontal():
             with Vertical(id="lists"), TabbedContent(initial=SEARCH):
@@ -226,7 +226,7 @@ class MnemicTui(App[None]):
             self._do(lambda: review.accept(self._ctx, row.memory.id), f"Accepted {row.memory.id}.")
 
     def action_undo(self) -> None:
-        """Undo the change that is shown; elsewhere the last one made here."""
+        """Undo the change that is shown, else the last one made here."""
         change = self._change()
         number = change.sequence if change else self._own.pop() if self._own else None
         if number is None:

@@ -46,7 +46,7 @@ def search(ctx: Context, text: str) -> list[Row]:
 
 
 def details(ctx: Context, row: Row) -> Details:
-    """*row* as it stands now, with its links."""
+    """The present memory of *row*, with its links."""
     reader = ctx.read()
     memory = memories.find(ctx, row.memory.id)
     edges = memories.links_of(reader, ctx, memory)

@@ -1,1 +1,1 @@
-"""Capture: what is kept of a conversation without anybody asking, and what an agent is told before it asks."""
+"""Capture: turns and statements kept of a conversation unasked, and what an agent is told before it asks."""

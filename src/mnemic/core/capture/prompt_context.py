@@ -57,7 +57,7 @@ def opening(
     """The brief for the session called *name*, which from now on has these memories and no others in view.
 
     A session that *resumes* still has in view what it was given before, and gets only news. What *is_known* to the
-    agent from elsewhere is left out.
+    agent from other sources is left out.
     """
     with suppress(MnemicError):
         episode.close_quiet(ctx, but=name)

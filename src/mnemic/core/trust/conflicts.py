@@ -99,7 +99,7 @@ def _read(ctx: Context, namespace: str | None) -> Iterator[Contradiction | float
 
 
 def _distinct(pairs: Iterable[Pair]) -> Iterator[Pair]:
-    """Each of *pairs* once; those beyond what is asked for are never looked for."""
+    """Each of *pairs* once; those beyond the number asked for are never looked for."""
     seen: set[Pair] = set()
     for pair in pairs:
         if pair not in seen:

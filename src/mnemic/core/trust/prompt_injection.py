@@ -48,7 +48,7 @@ def scan(
 ) -> list[SuspiciousMemory]:
     """The living memories that look poisoned, or the one meant if it does, by number.
 
-    With *newest*, only so many are looked at. Every text is read once and nothing but the rules is compared with
+    With *newest*, only that many are looked at. Every text is read once and nothing but the rules is compared with
     others, so a scan takes as long as there is text.
     """
     steps = search(ctx, reference, namespace, newest=newest)

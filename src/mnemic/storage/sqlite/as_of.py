@@ -124,7 +124,7 @@ class PastConnections:
         return connection
 
     def give_back(self, connections: list[apsw.Connection]) -> None:
-        """Take these for the next moments; what is too many is closed."""
+        """Take these for the next moments; those beyond the limit are closed."""
         with self._lock:
             while connections:
                 connection = connections.pop()

@@ -204,7 +204,7 @@ class PastVectors:
 
 
 class _Spans:
-    """Vectors by one model, each with the changes between which its statement stood."""
+    """Vectors by one model, each with the changes between which its statement was valid."""
 
     def __init__(self, index: Index, model: tuple[int, int]):
         self.matrix: Matrix = index.matrix_of(*model, ())
@@ -219,7 +219,7 @@ class _Spans:
         return self._outdated > 4096 and 2 * self._outdated > self._columns.shape[1]
 
     def at(self, sequence: int) -> Flags:
-        """Which rows belong to statements that stood after the change with this number."""
+        """Which rows belong to statements valid after the change with this number."""
         _, since, until = self._columns
         flags: Flags = (since <= sequence) & (until > sequence)
         return flags
