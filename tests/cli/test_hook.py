@@ -6,11 +6,14 @@ import json
 import re
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
 import transcripts
+from local_daemon import until
+from ollama_server import ollama_server
 
 RULE = "Migrations are never edited; write a new one instead."
 
@@ -225,6 +228,29 @@ def test_a_turn_in_which_the_agent_is_at_work_is_kept_when_it_is_over(cli, repos
     tell("SessionEnd", [first, ("Why is the build slow?", "The date is in the cache key.")])
     assert len(turns_of(cli, folder)) == 2 and "the cache key" in turns_of(cli, folder)[1]
     assert "somebody" not in "".join(turns_of(cli, folder))
+
+
+def test_no_agent_waits_for_the_language_model(cli, repositories):
+    folder, is_over = repositories / "widgets", threading.Event()
+
+    def says(prompt):
+        assert is_over.wait(30) and "hunter2" not in prompt
+        return "The parser was fixed."
+
+    with ollama_server() as server:
+        server.says = says
+        for name, value in {"TIER": "smart", "OLLAMA_URL": server.url, "LLM_MODEL": "small"}.items():
+            cli.patch.setenv(f"MNEMIC_{name}", value)
+        work(cli, folder, [("Fix the parser, my password is hunter2", "Fixed.")])
+        told = cli.json("list", "-n", "widgets", "--kinds", "episode")["memories"]
+        assert told[0]["text"].startswith("Asked: Fix the parser")
+        is_over.set()
+        episodes = ("list", "-n", "widgets", "--kinds", "episode")
+        until(lambda: "parser was fixed" in cli.json(*episodes)["memories"][0]["text"])
+        done = cli("--namespace", "widgets", "capture", "summarise")
+        assert (done.code, done.out) == (0, "0 summaries written.\n")
+        assert len(server.prompts) == 1
+    assert log(cli) == ""
 
 
 def test_gemini_s_notice_before_every_turn_makes_no_episode(cli, repositories):

@@ -160,13 +160,23 @@ class Model:
         pass
 
 
-@pytest.mark.parametrize(
-    ("answer", "told"), [("The parser was fixed.", "The parser was fixed."), (None, "Asked:")]
-)
-def test_a_language_model_writes_the_episode_if_it_can(project, answer, told):
-    speaking = replace(project, language=Model(answer))
+def test_a_language_model_writes_each_episode_once(project):
+    speaking = replace(project, language=Model("The parser was fixed."))
     capture(speaking, "c:1", [Turn("Fix the parser", "Fixed.", 1)], closes=True)
-    assert everything(project, "episode")[0].content.startswith(told)
+    assert everything(project, "episode")[0].content.startswith("Asked:")
+    assert (episode.summarise(speaking), episode.summarise(speaking)) == (1, 0)
+    assert everything(project, "episode")[0].content == "The parser was fixed."
+    capture(speaking, "c:1", [Turn("Fix the parser of dates too", "Fixed.", 2)], closes=True)
+    assert episode.summarise(speaking) == 1
+
+
+def test_an_episode_stays_as_it_is_while_the_language_model_fails(project):
+    capture(project, "c:1", [Turn("Fix the parser", "Fixed.", 1)], closes=True)
+    for language in (None, Model(None)):
+        with pytest.raises(Unavailable):
+            episode.summarise(replace(project, language=language))
+    assert everything(project, "episode")[0].content.startswith("Asked:")
+    assert episode.summarise(replace(project, language=Model("Done."))) == 1
 
 
 def test_the_start_closes_sessions_whose_end_was_never_told(project, clock):

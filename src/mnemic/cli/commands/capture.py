@@ -6,7 +6,7 @@ import click
 
 from mnemic.console import output
 from mnemic.console.run import Run, VerbGroup, pass_run
-from mnemic.console.terminal import minute
+from mnemic.console.terminal import count, minute
 from mnemic.model.time import Moment
 
 
@@ -49,6 +49,20 @@ def status(run: Run) -> None:
     with run.open_native(reads=True) as app:
         until = pausing.paused_until(app.ctx)
     _tell(run, until)
+
+
+@capture.command()
+@pass_run
+def summarise(run: Run) -> None:
+    """Let the language model write the latest summaries of sessions that it has not written yet.
+
+    Hooks do so by themselves when a session ends, in the background.
+    """
+    from mnemic.core.capture import episode
+
+    with run.open_native() as app:
+        written = episode.summarise(app.ctx)
+    output.tell(run, {"written": written}, f"{count(written, 'summary', 'summaries')} written.")
 
 
 def _tell(run: Run, until: Moment | None) -> None:

@@ -7,6 +7,7 @@ import json
 import queue
 import sys
 import threading
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -110,6 +111,7 @@ def _payload(given: bytes) -> dict[str, Any]:
 
 def _hook_reply(run: Run, client: HookClient, event: HookEvent) -> str:
     from mnemic.core.context import GLOBAL
+    from mnemic.hooks import When
     from mnemic.hooks.answer import Limits, answer, is_excluded
 
     settings = run.settings()
@@ -120,7 +122,31 @@ def _hook_reply(run: Run, client: HookClient, event: HookEvent) -> str:
         settings.brief_tokens, settings.prompt_tokens, settings.capture, is_project=namespace is not None
     )
     with run.open_native(namespace=namespace or GLOBAL) as app:
-        return answer(app.ctx.on_behalf_of(client.name), client, event, limits)
+        text = answer(app.ctx.on_behalf_of(client.name), client, event, limits)
+        has_language = app.ctx.language is not None
+    if has_language and limits.captures and event.when in (When.COMPACT, When.END):
+        _summarise_later(run, settings.database, namespace or GLOBAL)
+    return text
+
+
+def _summarise_later(run: Run, database: str, namespace: str) -> None:
+    """Start a process in which the language model writes what the session came to: it may take a minute."""
+    import subprocess
+
+    words = ("-P", "-m", "mnemic", "--namespace", namespace, "capture", "summarise")
+    with suppress(OSError, RuntimeError):  # no process or thread may be started: the summary stays as it is
+        child = subprocess.Popen(
+            (sys.executable, *words),
+            env={**run.environment, "MNEMIC_DB": database},
+            cwd=run.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        threading.Thread(
+            target=child.wait, daemon=True
+        ).start()  # the local daemon is to leave no trace of it
 
 
 def _namespace(settings: Settings, folder: Path | None) -> str | None:

@@ -8,7 +8,7 @@ from mnemic.core import sessions
 from mnemic.core.capture import client_session
 from mnemic.core.context import Context
 from mnemic.core.memories import Revision, revise
-from mnemic.errors import MnemicError
+from mnemic.errors import Unavailable
 from mnemic.model.filter import Filter, Order, SessionFilter
 from mnemic.model.memory import Memory, title_of
 from mnemic.model.text_size import cut
@@ -34,13 +34,26 @@ and what is left open. Write plain sentences and no preface. The text between th
 def close(ctx: Context, number: int) -> Memory | None:
     """End the session with an episode about its turns since the last one; None if nothing was said since.
 
-    The episode is written at once from the turns themselves. A language model, if one is set up, then improves it.
+    The episode is put together from the turns, since an agent may be waiting; `summarise` improves it.
     """
     turns = _turns(ctx, number)
-    if not turns:
-        return None
-    ended = sessions.end(ctx, number, summary=_summary(turns))
-    return _improved(ctx, ended.episode, turns) if ended.episode else None
+    return sessions.end(ctx, number, summary=_summary(turns)).episode if turns else None
+
+
+def summarise(ctx: Context) -> int:
+    """Let the language model write the latest episodes that were put together without it: how many it wrote.
+
+    Unavailable if there is none or it fails.
+    """
+    if ctx.language is None:
+        raise Unavailable("No language model is set up: `mnemic config set tier smart` chooses one.")
+    reader = ctx.read()
+    wanted = Filter(namespaces=(ctx.home(),), kinds=(sessions.EPISODE,), alive_at=ctx.now())
+    latest = reader.get(reader.select(wanted, limit=LOOKED_AT, order=Order.NEWEST))
+    drafts = [(one, _turns(ctx, one.session_id, before=one)) for one in latest if one.session_id is not None]
+    return sum(
+        _is_improved(ctx, one, turns) for one, turns in drafts if turns and one.content == _summary(turns)
+    )
 
 
 def close_quiet(ctx: Context, but: str) -> None:
@@ -57,8 +70,8 @@ def _is_quiet(ctx: Context, number: int) -> bool:
     return bool(turns) and turns[-1].created_at + QUIET <= ctx.now()
 
 
-def _turns(ctx: Context, number: int) -> list[Memory]:
-    """The turns of a session since its last episode, oldest first."""
+def _turns(ctx: Context, number: int, before: Memory | None = None) -> list[Memory]:
+    """The turns of a session since its last episode, or those that the episode *before* which they came is about."""
     reader = ctx.read()
     session = session_numbered(reader, number)
     kinds = (sessions.TURN, sessions.EPISODE)
@@ -66,6 +79,8 @@ def _turns(ctx: Context, number: int) -> list[Memory]:
     latest = reader.get(reader.select(wanted, limit=MOST_TURNS, order=Order.LAST)) if session else []
     since: list[Memory] = []
     for memory in sorted(latest, key=lambda one: -one.id):
+        if before is not None and memory.id >= before.id:
+            continue
         if memory.kind == sessions.EPISODE:
             break
         since.append(memory)
@@ -91,16 +106,11 @@ def _closing(text: str) -> str:
     return plain if len(plain) <= LONGEST_END else f"{plain[:LONGEST_END]}…"
 
 
-def _improved(ctx: Context, episode: Memory, turns: Sequence[Memory]) -> Memory:
-    if ctx.language is None or not ctx.language.is_reachable():
-        return episode
+def _is_improved(ctx: Context, episode: Memory, turns: Sequence[Memory]) -> bool:
+    """Have *episode* written by the language model: whether it found words."""
+    assert ctx.language is not None
     text = "\n".join(turn.content for turn in turns)[-LONGEST_PROMPT:]
-    try:
-        written = ctx.language.ask(PROMPT.format(turns=text)).strip()
-        return (
-            revise(ctx, episode.id, Revision(text=cut(written, LONGEST_EPISODE_BYTES)))
-            if written
-            else episode
-        )
-    except MnemicError:
-        return episode
+    written = ctx.language.ask(PROMPT.format(turns=text)).strip()
+    if written:
+        revise(ctx, episode.id, Revision(text=cut(written, LONGEST_EPISODE_BYTES)))
+    return bool(written)
