@@ -150,3 +150,56 @@ def test_unrelated_texts_of_an_unknown_language_are_not_near(router):
     near, far = router.model_for(answer).embed([answer, other]) @ reading.vector
     assert far > 0.5
     assert reading.scale.similarity(float(far)) < 0.25 < reading.scale.similarity(float(near))
+
+
+ENGLISH_NOTES = [
+    "We announce releases in the channel #shipping, one day in advance.",
+    "The backup server stands in the basement of the Hamburg office.",
+    "Anna is allergic to peanuts and shellfish.",
+    "Invoices are paid within thirty days of receipt.",
+    "Our summer party takes place on the roof terrace in July.",
+]
+
+
+@pytest.fixture
+def english_notes(store, clock, router):
+    """A context with both models over a store of English notes."""
+    store.use_models(*(model.name for model in router.models))
+    ctx = Context(store=store, embedder=router, now=clock, new_uid=Uids(), actor="tester")
+    remember(ctx, [Note(text=text) for text in ENGLISH_NOTES], force=True)
+    embed_pending(ctx, 10)
+    return ctx
+
+
+@pytest.mark.parametrize(
+    "question, wanted",
+    [
+        ("Wo kündigen wir Releases an?", 0),
+        ("¿Dónde anunciamos las versiones nuevas?", 0),
+        ("Où se trouve le serveur de sauvegarde ?", 1),
+        ("安娜不能吃什么？", 2),
+        ("請求書は何日以内に支払いますか？", 3),
+        ("Wann feiern wir im Sommer?", 4),
+    ],
+)
+def test_a_question_in_another_language_finds_an_english_note(english_notes, question, wanted):
+    hits = recall(english_notes, Query(text=question, filter=Filter(), limit=3, now=START)).hits
+    assert hits[0].memory.content == ENGLISH_NOTES[wanted]
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Wie schneidet man Rosen?", "Quelle est la capitale de la Mongolie ?", "教会の塔の高さは？"],
+)
+def test_a_question_in_another_language_about_nothing_known_finds_nothing(english_notes, question):
+    assert recall(english_notes, Query(text=question, filter=Filter(), limit=3, now=START)).hits == ()
+
+
+def test_a_projected_question_is_nearest_to_its_translation(router):
+    english = next(model for model in router.models if model.name == ENGLISH.name)
+    reader = english.reader_of(GERMAN)
+    [question] = reader.embed([GERMAN])
+    notes = english.embed(["The bakery at the market square opens at nine on Saturdays.", *ENGLISH_NOTES])
+    assert reader.network != english.network and len(question) == english.dimension
+    assert (notes @ question).argmax() == 0
+    assert english.reader_of("When does the bakery open?") is english

@@ -39,6 +39,9 @@ class Embedder(Protocol):
     def scale_for(self, text: str) -> Scale:
         """The scale of cosines between the vector of *text* and others of the same model."""
 
+    def reader_of(self, question: str) -> Embedder:
+        """The model that reads *question* for a comparison with the vectors of this one."""
+
     def problem(self) -> str | None:
         """What keeps it from working, in a sentence, found out without loading anything; None if nothing does."""
 
@@ -79,6 +82,10 @@ class SingleModel:
         """The scale of cosines between the vector of *text* and others of the same model."""
         return AS_IT_IS
 
+    def reader_of(self, question: str) -> Embedder:
+        """The model that reads *question* for a comparison with the vectors of this one."""
+        return self  # type: ignore[return-value]
+
 
 def embedding(embedder: Embedder, text: str, models: Iterable[str]) -> Embedding:
     """*text* as read by those of the named *models* that *embedder* has; a scale without trust is left out."""
@@ -88,7 +95,8 @@ def embedding(embedder: Embedder, text: str, models: Iterable[str]) -> Embedding
     for model in (one for one in embedder.models if one.name in wanted):
         scale = model.scale_for(text)
         if scale.trust > 0:
-            if model.network not in vectors:
-                vectors[model.network] = model.embed([text])[0]
-            readings.append(Reading(model.name, vectors[model.network], scale))
+            reader = model.reader_of(text)
+            if reader.network not in vectors:
+                vectors[reader.network] = reader.embed([text])[0]
+            readings.append(Reading(model.name, vectors[reader.network], scale))
     return Embedding(tuple(readings))

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mnemic.embedding.base import Embedder, SingleModel
-from mnemic.embedding.local import MULTILINGUAL, LocalEmbedder
+from mnemic.embedding.local import ENGLISH, MULTILINGUAL, LocalEmbedder
+from mnemic.embedding.projection import ProjectedEmbedder
 from mnemic.model.languages import detect
 from mnemic.model.vectors import AS_IT_IS, Scale
 
@@ -25,6 +26,8 @@ SAME_LANGUAGE = Scale(zero=-0.13)
 """The multilingual network has lower cosines than the English one: 0.12 for unrelated texts, 0.45 for an answer."""
 FOREIGN_LANGUAGE = Scale(trust=0.9)
 """A German question mostly means a German note: without this, hit@5 by meaning is 0.63 instead of 0.73."""
+PROJECTED = Scale(zero=-0.1, trust=0.95)
+"""What the multilingual network makes of a question, in the space of the English one, compared with English texts."""
 NOT_ENGLISH = Scale(trust=0.6)
 """What the English network makes of a question in a language it was not made for, compared with English texts."""
 UNKNOWN = Scale(zero=0.75, trust=0.6)
@@ -41,15 +44,18 @@ def scale_between(question: str, texts: str) -> Scale:
         return FOREIGN_LANGUAGE if question in KNOWN else NOT_KNOWN
     if question == EN:
         return AS_IT_IS
+    if texts == EN and question in KNOWN:
+        return PROJECTED
     return NOT_ENGLISH if texts == EN or question in KNOWN else UNKNOWN
 
 
 class LanguageRoute(SingleModel):
     """A network as the model of one language."""
 
-    def __init__(self, inner: Embedder, language: str):
+    def __init__(self, inner: Embedder, language: str, projected: Embedder | None = None):
         self._inner = inner
         self._language = language
+        self._projected = projected
         self.name = inner.name if language == EN else f"{inner.name}:{language}"
 
     @property
@@ -65,6 +71,10 @@ class LanguageRoute(SingleModel):
     def scale_for(self, text: str) -> Scale:
         """The scale of cosines between the vector of *text* and others of the same model."""
         return scale_between(detect(text), self._language)
+
+    def reader_of(self, question: str) -> Embedder:
+        """The network that reads *question*: one that knows its language, projected, if this one does not."""
+        return self._projected if self._projected is not None and detect(question) in KNOWN else self
 
     def problem(self) -> str | None:
         """What keeps it from working, in a sentence, found out without loading anything; None if nothing does."""
@@ -92,7 +102,9 @@ class LanguageRouter:
 
     def __init__(self, english: Embedder | None = None, multilingual: Embedder | None = None):
         english, others = english or LocalEmbedder(), multilingual or LocalEmbedder(MULTILINGUAL)
-        self._by_language = {language: LanguageRoute(english, language) for language in (EN, OTHER)}
+        is_shipped = (english.name, others.name) == (ENGLISH.name, MULTILINGUAL.name)
+        projected = ProjectedEmbedder(others, english.name) if is_shipped else None
+        self._by_language = {EN: LanguageRoute(english, EN, projected), OTHER: LanguageRoute(english, OTHER)}
         self._by_language |= {language: LanguageRoute(others, language) for language in KNOWN}
         self._first = self._by_language[EN]
 
@@ -123,6 +135,10 @@ class LanguageRouter:
     def scale_for(self, text: str) -> Scale:
         """The scale of cosines between the vector of *text* and others of the same model."""
         return self.model_for(text).scale_for(text)
+
+    def reader_of(self, question: str) -> Embedder:
+        """The single model that reads *question* for a comparison with texts of its language."""
+        return self.model_for(question)
 
     def problem(self) -> str | None:
         """What keeps it from working, in a sentence, found out without loading anything; None if nothing does."""
