@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from support import kept
 
+from mnemic.core.trust.comparison import Entailment
+from mnemic.core.trust.judgement import judge, propositions
 from mnemic.core.trust.verify import verify
 
 # A memory, what it does not say though it has all its words, and what it says.
@@ -382,3 +384,37 @@ def test_what_is_left_out_is_contradicted(ctx, memory, claim):
 def test_a_condition_or_another_fact_beside_it_contradicts_nothing(ctx, memory, claim):
     kept(ctx, memory)
     assert verify(ctx, claim).status != "contradicted"
+
+
+@pytest.mark.parametrize(
+    "memory, claim",
+    [
+        ("Nobody in the web team uses the old API.", "Nobody uses the old API."),
+        ("Mia has never been to Japan in winter.", "Mia has never been to Japan."),
+        ("Deployments are forbidden on Fridays after 3 pm.", "Deployments are forbidden on Fridays."),
+        ("All new users have two-factor login.", "All users have two-factor login."),
+        ("Admin users can export data.", "Users can export data."),
+        ("The tests pass on Linux only in CI.", "The tests pass on Linux."),
+        ("Paul may approve refunds up to 50 euros.", "Paul may approve refunds."),
+        ("Alice manages Bob's brother.", "Alice manages Bob."),
+        ("Anna is the deputy of the manager.", "Anna is the manager."),
+        ("The bug was reported fixed by a customer.", "The bug was fixed."),
+        ("Samples are stored at -80 degrees.", "Samples are stored at 80 degrees."),
+        ("The response takes <200 ms.", "The response takes >200 ms."),
+    ],
+)
+def test_what_is_said_of_some_is_not_verified_of_all(memory, claim):
+    assert judge(propositions(claim), memory).relation is not Entailment.ENTAILS
+
+
+@pytest.mark.parametrize(
+    "memory, claim",
+    [
+        ("Deployments run on Fridays after lunch.", "Deployments run on Fridays."),
+        ("The club house is never rented in July and August.", "The club house is never rented in August."),
+        ("The new lift in the tower works again.", "The lift works again."),
+        ("Samples are stored at minus 80 degrees.", "Samples are stored at -80 degrees."),
+    ],
+)
+def test_a_part_that_says_no_more_is_verified(memory, claim):
+    assert judge(propositions(claim), memory).relation is Entailment.ENTAILS

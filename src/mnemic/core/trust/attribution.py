@@ -30,6 +30,8 @@ def is_attributed(view: View) -> bool:
         return False
     if any(is_inverse(pair, view.words) for pair in view.own):  # its sides were compared
         return True
+    if _is_of_its_owner(view) or _is_of_a_post(view):
+        return False
     head = None if view.claim.marks & {"before", "after"} else _head(view)
     return head is None or not (
         (_is_said_of_another(view, head) and not _is_an_exception(view, head))
@@ -131,6 +133,37 @@ def _is_owner(view: View, head: Pair) -> bool:
     is_genitive = view.words.language == "de" and head.known.text == f"{head.term.text}s"
     owner = re.compile(rf"\b{re.escape(head.known.text)}['’]s?\b")
     return is_genitive or bool(owner.search(view.fact.text) and not owner.search(view.claim.text))
+
+
+def _is_of_its_owner(view: View) -> bool:
+    """Whether the memory says of something of somebody's what the claim says of him: "manages Bob's brother"."""
+    if view.words.language != "en":
+        return False
+    for pair in view.own:
+        known = pair.known
+        if known is None or pair.term.is_verb or known.value is not None:
+            continue
+        owned = [term for term in view.free if term.place == known.place + 1 and not term.is_verb]
+        owner = re.compile(rf"\b{re.escape(known.text)}['’]s?\b")
+        if owned and owner.search(view.fact.text) and not owner.search(view.claim.text):
+            return True
+    return False
+
+
+def _is_of_a_post(view: View) -> bool:
+    """Whether a post that the claim gives somebody only specifies another one: "the deputy of the manager"."""
+    if view.words.language != "en" or not view.claim.order or any(pair.term.is_verb for pair in view.pairs):
+        return False
+    about = view.subject()
+    return any(
+        pair.known is not None
+        and pair not in about
+        and pair.term.value is None
+        and not pair.term.before
+        and pair.known.before in ("of", "to", "for")
+        and any(0 < pair.known.place - term.place <= MODIFIED and not term.is_verb for term in view.free)
+        for pair in view.own
+    )
 
 
 def _is_agent(view: View, head: Pair) -> bool:

@@ -6,6 +6,7 @@ from mnemic.core.trust.attribution import is_attributed
 from mnemic.core.trust.chronology import agrees_in_time
 from mnemic.core.trust.counterparts import is_end_of_it
 from mnemic.core.trust.exclusions import is_of_others
+from mnemic.core.trust.generalization import is_overgeneral
 from mnemic.core.trust.implications import binds, is_bound, is_replaced, relocates, tells_an_end
 from mnemic.core.trust.lexicon import are_complementary
 from mnemic.core.trust.pairs import How, Pair
@@ -58,25 +59,6 @@ def _is_beyond_bound(view: View) -> bool:
     return is_amount and is_same and is_outside(claimed, known.value)  # type: ignore[arg-type, union-attr]
 
 
-def _generalises(view: View) -> bool:
-    """Whether the claim says of none what the memory says of a particular one: "no grant", "the grant of the fund"."""
-    about = [pair for pair in view.subject() if pair.known is not None]
-    order = view.claim.order
-    if not about or not any(
-        view.words.is_one(word, "negators") for word in order[about[0].term.place - 1 : about[0].term.place]
-    ):
-        return False
-    head = about[-1].known
-    assert head is not None
-    around = view.fact.terms if head in view.fact.terms else view.fact.inherited
-    met = {pair.known for pair in view.pairs}
-    return any(
-        term not in met and not term.is_verb and term.before and head.place < term.place <= head.place + 4
-        for term in around
-        if not any(head.place < verb.place < term.place for verb in around if verb.is_verb)
-    )
-
-
 def _misses_support(view: View) -> bool:
     """Whether only a verb without content is missing, as the noun says it: "receives updates", "is updated"."""
     return (
@@ -102,7 +84,7 @@ def entails(view: View) -> bool:
         return not view.conflicts and not view.opposites
     if _is_beyond_bound(view):
         return True
-    if not is_attributed(view) or _generalises(view):
+    if not is_attributed(view) or is_overgeneral(view):
         return False
     if any(
         pair.term.is_verb and pair.is_elsewhere for pair in view.pairs

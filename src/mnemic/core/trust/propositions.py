@@ -757,8 +757,13 @@ def _is_function(word: str, words: Lexicon) -> bool:
     return any(words.is_one(word, role) for role in _FUNCTIONS) or word in (",", "，", "、", "—", "–")
 
 
+_HANDLES = "#@"
+
+
 def _term(token: str, is_first: bool, words: Lexicon, place: int, before: str) -> Term:
     lowered = token.lower()
+    if lowered[0] in _HANDLES:  # a channel or a user
+        return Term(TermKind.NAME, lowered[1:], token, place, before)
     key = words.key(lowered)
     if _is_name(token, lowered, is_first, words):
         return Term(TermKind.NAME, lowered if words.language == "en" else key, token, place, before)

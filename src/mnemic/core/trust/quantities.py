@@ -13,7 +13,7 @@ from mnemic.core.trust.values import Date, Quantity
 
 _ISO = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})")
-_NUMBER = re.compile(r"\d+(?:[.,\u00a0\u202f]\d+)*(?:e\+\d+)?")
+_NUMBER = re.compile(r"-?\d+(?:[.,\u00a0\u202f]\d+)*(?:e\+\d+)?")
 _YEAR = range(1900, 2200)
 _MONTH = 30 * 86_400.0
 

@@ -10,7 +10,7 @@ from mnemic.core.trust.lexicon import SPACELESS, Lexicon, entry
 from mnemic.core.trust.units import unit_names
 
 _TOKEN = re.compile(
-    r"\d{4}-\d{2}-\d{2}|\d{1,2}:\d{2}|[A-Za-z]{1,10}-\d+\b|\w*_\w+|\d+(?:[.,\u00a0\u202f]\d+)*"
+    r"(?<!\w)[#@][A-Za-z][\w-]*|\b[A-Z](?:\+\+|#)(?![A-Za-z])|\d{4}-\d{2}-\d{2}|\d{1,2}:\d{2}|(?<![\w-])-\d+(?:[.,]\d+)*|[A-Za-z]{1,10}-\d+\b|\w*_\w+|\d+(?:[.,\u00a0\u202f]\d+)*"
     r"|[^\W\d_]+(?:[.'’][^\W\d_]+)*\d*|[%€$£¥₽°]|[,;:()–—]"
 )
 _ELISION = re.compile(r"^(?:[ldjmntsc]|qu|jusqu|lorsqu)['’](?=\w)", re.IGNORECASE)
@@ -30,6 +30,9 @@ def tokenize(sentence: str, words: Lexicon) -> list[str]:
         return _cut(sentence, words)
     if pattern := _SPELLINGS.get(words.language):
         sentence = pattern[0].sub(pattern[1], sentence)
+    sentence = _MINUS.sub("-", sentence)
+    if words.language == "en":
+        sentence = _SIGNS.sub(lambda found: f" {_COMPARED_BY[found[0].strip()]} ", sentence)
     spelled = _SLASH.sub(rf"\1 {_PER[words.language]} \2", _SQUARE.sub("m²", sentence))
     found = [part for match in _TOKEN.findall(spelled) for part in _parts(match, words.language)]
     return _joined(_compared(_untitled(found, words), words), words)
@@ -55,6 +58,16 @@ _SPELLINGS = {
     "fr": (re.compile(r"\b(\d{1,2}) ?h ?(\d{2})\b"), r"\1:\2"),
 }
 """What is read in another spelling: "14 characters or more", "7 h 12"."""
+_MINUS = re.compile(r"\b(?:minus|moins|menos|минус) (?=\d)|(?<!\S)−(?=\d)", re.IGNORECASE)
+_COMPARED_BY = {
+    ">": "more than",
+    "<": "less than",
+    ">=": "at least",
+    "<=": "at most",
+    "≥": "at least",
+    "≤": "at most",
+}
+_SIGNS = re.compile(r"(?:[<>]=?|[≤≥])\s?(?=\d)")
 _SLASH = re.compile(r"(?<=\d)\s?([^\W\d_]{1,5}|%)/(s|sec|min|h|hr|hour|d|day|week|month|year)\b")
 _PER = {"en": "per", "de": "pro", "fr": "par", "es": "por", "ru": "в"}
 _SQUARE = re.compile(
@@ -119,6 +132,8 @@ def _phrase(
 
 
 _PARTICLES = frozenset("up off out down back away".split())
+_NAMED = re.compile(r"[#@]?[a-z]")
+"""A word with signs: a channel, "c++"."""
 _AMBIGUOUS = frozenset("on in over".split())
 
 
@@ -133,7 +148,8 @@ def _particle_verb(
     ):
         return None
     particle, following = lowered[place + 1], lowered[place + 2] if place + 2 < len(lowered) else ""
-    is_free = not following or words.is_one(following, "prepositions") or not following.isalpha()
+    is_noun = following.isalpha() or bool(_NAMED.match(following))
+    is_free = not is_noun or words.is_one(following, "prepositions")
     name = f"{bases[place]}_{particle}"
     if particle in _PARTICLES or (particle in _AMBIGUOUS and is_free):
         return ((bases[place], particle), name) if entry(name).parts else None
