@@ -8,7 +8,7 @@ import shutil
 import sys
 import textwrap
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from datetime import UTC, tzinfo
 
@@ -131,6 +131,13 @@ def size(count: int) -> str:
 def count(number: int, noun: str, plural: str | None = None) -> str:
     """*number* with its noun: `1 memory`, `2 memories`."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def spread(counts: Mapping[str, int]) -> str:
+    """Counts by name, the largest first, at most eight."""
+    largest = sorted(counts.items(), key=lambda pair: -pair[1])
+    shown = [f"{safe(label)} {number:,}" for label, number in largest[:8]]
+    return ", ".join(shown) + (f", {len(largest) - 8} more" if len(largest) > 8 else "")
 
 
 def excerpt(text: str, lines: int, columns: int) -> list[str]:

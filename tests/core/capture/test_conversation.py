@@ -235,6 +235,12 @@ def test_a_statement_is_not_given_beside_the_turn_it_was_said_in(project):
     assert given and len({RULE in memory.content for memory in given}) == len(given)
 
 
+def test_a_turn_is_not_given_beside_the_statement_made_in_it(project):
+    capture(project, "c:1", [Turn(f"The build is slow. {RULE}", "Noted.", 1)])
+    given = prompt_context.relevant(project, "c:2", "May I edit migrations, or write a new one?", 300, shown)
+    assert [memory.content for memory in given] == [RULE]
+
+
 def test_earlier_turns_are_given_unasked_only_if_they_bear_on_the_prompt_clearly(project):
     capture(project, "c:1", [Turn("The release notes are written by Anna after lunch", "Noted.", 1)])
     memories.remember(project, [memories.Note(text="Release notes need a review", kind="rule")])

@@ -23,6 +23,7 @@ from mnemic.console.terminal import (
     plain,
     safe,
     size,
+    spread,
     stamp,
     table,
     width,
@@ -324,13 +325,6 @@ def counted(reply: StatsReply) -> Iterator[str]:
         ("size", size(reply.db_size_bytes)),
     ]
     yield from table([[faint(label), value] for label, value in parts if value])
-
-
-def spread(counts: Mapping[str, int]) -> str:
-    """Counts by name, the largest first, at most eight."""
-    largest = sorted(counts.items(), key=lambda pair: -pair[1])
-    shown = [f"{safe(label)} {number:,}" for label, number in largest[:8]]
-    return ", ".join(shown) + (f", {len(largest) - 8} more" if len(largest) > 8 else "")
 
 
 def opened(reply: OpenReply) -> Iterator[str]:

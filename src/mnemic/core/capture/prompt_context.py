@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -30,6 +30,8 @@ LOOKED_AT = 25
 """Hits that are considered, since those that were given before are passed over."""
 LOOKED_BACK = 50
 """Of so many memories given before the words are compared."""
+SHORTEST_REPEATED = 12
+"""A shorter memory, such as a name, is not all that a turn says in which it stands."""
 SHORTEST_PROMPT = 8
 """A shorter prompt, such as "yes", is no question."""
 FEWEST_WORDS = 2
@@ -130,11 +132,13 @@ def _without_repeated(ctx: Context, hits: Sequence[Hit], state: HookState) -> li
     if not state.given or not any(hit.memory.kind in TURN for hit in hits):
         return list(hits)
     given = [memory.content for memory in ctx.read().get(state.given[-LOOKED_BACK:])]
-    return [
-        hit
-        for hit in hits
-        if hit.memory.kind not in TURN or not any(one in hit.memory.content for one in given)
-    ]
+    return [hit for hit in hits if not _repeats(hit, given)]
+
+
+def _repeats(hit: Hit, given: Iterable[str]) -> bool:
+    """Whether *hit* is a turn in which stands word for word what is *given*, such as a statement made in it."""
+    said = hit.memory.content if hit.memory.kind in TURN else ""
+    return any(len(one) >= SHORTEST_REPEATED and one in said for one in given)
 
 
 def _telling(hits: Sequence[Hit], *, asks: bool) -> list[Hit]:
@@ -152,8 +156,8 @@ def _within(hits: Sequence[Hit], budget_tokens: int, shown: Callable[[Memory], s
     chosen: dict[str, Hit] = {}
     for hit in hits:
         text = shown(hit.memory)
-        # A statement may stand word for word in the turn it was said in.
         is_new = all(jaccard(text, one) < NEAR and hit.memory.content not in one for one in chosen)
+        is_new = is_new and not _repeats(hit, (one.memory.content for one in chosen.values()))
         if is_new and (needed := estimated_tokens(text)) <= budget_tokens:
             budget_tokens -= needed
             chosen[text] = hit

@@ -21,6 +21,7 @@ from mnemic.console.terminal import (
     paragraphs,
     safe,
     size,
+    spread,
     stamp,
     table,
     width,
@@ -187,13 +188,6 @@ def counted(seen: Overview) -> Iterator[str]:
         ("size", size(seen.size_bytes)),
     ]
     yield from table([[faint(label), value] for label, value in lines if value])
-
-
-def spread(counts: Mapping[str, int]) -> str:
-    """Counts by name, the largest first, at most eight."""
-    largest = sorted(counts.items(), key=lambda pair: -pair[1])
-    shown = [f"{safe(label)} {number:,}" for label, number in largest[:8]]
-    return ", ".join(shown) + (f", {len(largest) - 8} more" if len(largest) > 8 else "")
 
 
 def spaces(counts: Mapping[str, int]) -> Iterator[str]:
