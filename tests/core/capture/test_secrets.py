@@ -57,3 +57,9 @@ def test_private_passages_are_removed_however_their_tags_are_written(said, kept)
 def test_private_passages_are_removed_even_if_left_open():
     assert cleaned("Before <private>salary 100</private> after") == "Before   after"
     assert cleaned("Before <PRIVATE>salary 100") == "Before"
+
+
+@pytest.mark.parametrize("piece", ["a", "0f", "x ", "<a", "a://b:", "password", "-----BEGIN "])
+def test_pasted_text_of_any_length_is_cleaned(piece):
+    text = piece * (200_000 // len(piece))
+    assert cleaned(text).startswith(piece.strip()[:1])

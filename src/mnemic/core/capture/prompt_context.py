@@ -11,7 +11,7 @@ from mnemic.core import brief as briefs
 from mnemic.core.brief import BriefSection
 from mnemic.core.capture import client_session, episode
 from mnemic.core.capture.client_session import HookState
-from mnemic.core.capture.secrets import cleaned
+from mnemic.core.capture.secrets import cleaned, without_private
 from mnemic.core.context import Context
 from mnemic.core.recall import recall
 from mnemic.errors import MnemicError
@@ -97,7 +97,8 @@ def relevant(
     What *is_known* to the agent from elsewhere is left out. Unless it *is_logged*, the prompt is not kept in the recall
     log.
     """
-    text = cleaned(prompt)[:MAX_QUERY_CHARACTERS]
+    # Private passages first: a cut may leave one tag alone. What is pasted below is not searched for secrets.
+    text = cleaned(without_private(prompt)[: 2 * MAX_QUERY_CHARACTERS])[:MAX_QUERY_CHARACTERS]
     asks = ASKS.search(text) is not None
     if len(text) < SHORTEST_PROMPT or (not asks and len(content_words(text)) < FEWEST_WORDS):
         return []

@@ -26,13 +26,13 @@ _TOKEN = re.compile(
     r")"
 )
 _BEARER = re.compile(r"\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{12,}", re.IGNORECASE)
-_CREDENTIALS = re.compile(r"(\w+://[^\s:/@]+:)[^\s/@]+(?=@)")
+_CREDENTIALS = re.compile(r"(\b\w+://[^\s:/@]+:)[^\s/@]+(?=@)")
 _NAME = (
     r"pass(?:word|wd|phrase|wort)?|pwd|kennwort|secret|token|api[ _-]?key|access[ _-]?key|private[ _-]?key"
     r"|client[ _-]?secret|mot de passe|contraseña|clave|senha|пароль|パスワード|暗証番号|密码|密碼|口令"
 )
 _ASSIGNED = re.compile(
-    rf"((?:(?:{_NAME})\w*\b|パスワード|密码|密碼|口令)[\"']?\s*(?:[:=：]|は|是|为|\bis\b|\bist\b|\best\b|\bes\b)\s*[\"'「]?)"
+    rf"((?:(?:{_NAME})\w{{0,60}}\b|パスワード|密码|密碼|口令)[\"']?\s*(?:[:=：]|は|是|为|\bis\b|\bist\b|\best\b|\bes\b)\s*[\"'「]?)"
     r"(?!\[redacted\])[^\s\"'」,;。]{4,}",
     re.IGNORECASE,
 )
