@@ -91,7 +91,8 @@ def test_a_deletion_in_the_store_takes_its_section_out_and_a_restored_memory_get
 ):
     settled(mirror, ctx)
     [gone] = forget(ctx, [living(ctx)["Tests"].id])
-    settled(mirror, ctx)
+    done = settled(mirror, ctx)
+    assert (done.written, done.removed) == (1, 0)
     assert (project / "CLAUDE.md").read_text() == "# Shop\n\nWe sell tea.\n\n## Style\n\nShort functions.\n"
     restore(ctx, [gone.id])
     settled(mirror, ctx)

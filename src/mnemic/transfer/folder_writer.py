@@ -108,13 +108,13 @@ class FolderWriter(FolderPass):
                 part.uid = heir
                 places[heir] = name
                 continue
-            self.report.removed += 1
             if len(state.parts) > 1 or is_elsewhere(name):
                 self._cut_section(name, part)
                 state.parts.remove(part)
             else:
                 del self.files[name]
                 self._discard(name, is_erased=uid in purged)
+                self.report.removed += 1
         if purged:
             self._erase_copies(purged)
 
