@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 from mnemic.errors import MnemicError
+from mnemic.free_memory import give_back
 
 THREAD = "mnemic-warmup"
 FIRST_SECONDS = 1.0
@@ -53,3 +54,4 @@ class Warmup:
             for _ in self._steps():
                 if self._stopped.wait(BREATH_SECONDS):
                     return
+        give_back()

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from mnemic.errors import MnemicError
+from mnemic.free_memory import give_back
 from mnemic.model.time import SECOND
 from mnemic.storage.base import BACKLOG_LOOKED_AT, CLAIM_LIFETIME
 from mnemic.transports.threads import started
@@ -71,6 +72,7 @@ class Worker:
         pause = FIRST_LOOK_SECONDS
         while not self._upkeep_stopped.wait(pause):
             self._attempt("upkeep", lambda: self._ctx.engines.upkeep(self._ctx.store))
+            give_back()
             pause = UPKEEP_SECONDS
 
     def _run(self) -> None:
