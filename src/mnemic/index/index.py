@@ -87,6 +87,7 @@ class Index:
             self.save(source)
 
     def _begin(self, source: Source) -> Snapshot:
+        source.prepare()
         # The lock comes first: so the moment is never older than what others have brought the parts to.
         with self._lock:
             position = source.begin()
@@ -114,7 +115,8 @@ class Index:
     @property
     def wants_postings(self) -> bool:
         """Whether the postings of all words should be read ahead."""
-        return self.has_words and self._kept_postings().wants_all
+        # No lock is taken: who asks may be in a transaction that one who has the lock waits for.
+        return self.has_words and (self._postings is None or self._postings.wants_all)
 
     def read_ahead(self, source: Source) -> Iterator[None]:
         """Read what will be asked for, in short steps; it ends early when postings are dropped because much changed."""
@@ -169,10 +171,10 @@ class Index:
 
         return Matrix.of_rows(model_id, dimension, rows)
 
-    def warm_up(self, source: Callable[[], Source], errors: type[Exception]) -> None:
-        """Read what will be asked for, in a thread of its own, unless that is under way; *errors* end it."""
+    def warm_up(self, steps: Callable[[], Iterator[None]], errors: type[Exception]) -> None:
+        """Take the *steps* of `read_ahead` in a thread of its own, unless that is under way; *errors* end it."""
         if self._warmup is None:
-            self._warmup = Warmup(lambda: self.read_ahead(source()), errors)
+            self._warmup = Warmup(steps, errors)
         self._warmup.start()
 
     def erase(self, memory_ids: Sequence[int]) -> None:

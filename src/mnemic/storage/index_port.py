@@ -6,7 +6,7 @@ The index reads from an engine through `storage.source`. An engine without an in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -174,8 +174,15 @@ class Index(Protocol):
     def matrix_of(self, model_id: int, dimension: int, rows: Iterable[PassageRow]) -> Matrix:
         """Vectors that are not part of the index, to be compared in the same way."""
 
-    def warm_up(self, source: Callable[[], Source], errors: type[Exception]) -> None:
-        """Read what will be asked for, in a thread of its own, unless that is under way; *errors* end it."""
+    @property
+    def wants_postings(self) -> bool:
+        """Whether the postings of all words should be read ahead."""
+
+    def read_ahead(self, source: Source) -> Iterator[None]:
+        """Read what will be asked for, in short steps."""
+
+    def warm_up(self, steps: Callable[[], Iterator[None]], errors: type[Exception]) -> None:
+        """Take the *steps* of `read_ahead` in a thread of its own, unless that is under way; *errors* end it."""
 
     def erase(self, memory_ids: Sequence[int]) -> None:
         """Overwrite the vectors of these memories in the files of the index."""

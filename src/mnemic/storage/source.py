@@ -49,6 +49,9 @@ class PassageRow(NamedTuple):
 class Source(Protocol):
     """An engine's answers from one moment, through one connection."""
 
+    def prepare(self) -> None:
+        """Wait for what `begin` may need of others, while no lock is held that they may wait for."""
+
     def begin(self) -> Extent:
         """Fix the moment: everything read until `end` is as of the extent returned."""
 

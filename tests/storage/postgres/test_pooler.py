@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+
 import pytest
 from engine_check import check_engine
 from pgbouncer import Pgbouncer
@@ -25,6 +28,23 @@ def database(engine):
 
 def test_everything_works_through_pgbouncer(database, tmp_path):
     check_engine(database[1], str(tmp_path / "copy.db"))
+
+
+def test_more_readers_than_sessions_load_the_index_together(database):
+    from copy_places import context, fill
+    from support import Clock
+
+    from mnemic.api import Memories
+    from mnemic.app import open_store
+    from mnemic.settings import Settings
+
+    with closing(open_store(Settings(db=database[0]))) as store:
+        fill(context(store, clock := Clock()), clock)
+    for _ in range(5):
+        with closing(open_store(Settings(db=database[1]))) as store, ThreadPoolExecutor(12) as threads:
+            api = Memories(context(store, clock))
+            found = list(threads.map(lambda _, api=api: api.recall("heron at the weir").hits, range(12)))
+        assert all(hits[0].memory.id == 1 for hits in found)
 
 
 def test_a_copy_is_made_through_pgbouncer(database, tmp_path, fresh):

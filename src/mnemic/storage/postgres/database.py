@@ -77,6 +77,9 @@ class OpenedStore:
         with self._pool.taken() as connection:
             yield Held(connection, row_scope if self.has_row_security else None)
 
+    def note_question(self) -> None:
+        """Take note that the index was asked for words."""
+
     # -- what readers and writers share
 
     def namespace_id(self, db: Executor, name: str, *, create: bool = False) -> int:

@@ -10,7 +10,7 @@ from mnemic.model.filter import Filter
 from mnemic.storage.postgres import words
 from mnemic.storage.postgres.connection import Executor, Held
 from mnemic.storage.postgres.memories import CREATION, where
-from mnemic.storage.postgres.rows import column, row, rows
+from mnemic.storage.postgres.rows import column, row, rows, value
 from mnemic.storage.source import ChangedMemory, Extent, PassageRow, Phrase
 
 if TYPE_CHECKING:
@@ -87,6 +87,20 @@ CROSS JOIN LATERAL (
 ) w
 GROUP BY t.place
 """
+OCCURRENCES = """
+SELECT token, sum(coalesce(holders, 1))::bigint AS count FROM term GROUP BY token
+"""
+"""What few memories hold has no count."""
+OCCURRENCES_OF_EACH = OCCURRENCES + "ORDER BY token"
+BYTES_OF_POSTINGS = f"""
+SELECT coalesce(sum(%(each)s + %(pair)s * count), 0)::bigint FROM ({OCCURRENCES}) o
+"""
+TOKENS_BETWEEN = """
+SELECT DISTINCT t.token FROM namespace n
+JOIN term t ON t.namespace_id = n.id AND t.token BETWEEN %(first)s AND %(last)s
+"""
+AT_ONCE = 20_000
+"""Occurrences read ahead in one step, if they are not all of one token."""
 PHRASE = """
 SELECT memory_id, tokens, places FROM words WHERE tokens @> %(tokens)s::text[] ORDER BY memory_id
 """
@@ -118,17 +132,28 @@ class PostgresSource:
 
     def __init__(self, db: Executor):
         self._db = db
+        self._has_begun = False
+
+    def prepare(self) -> None:
+        """Wait for a session of a pooler, which may be short of them until other readers end."""
+        if isinstance(self._db, Held) and self._db.connection.is_pooled:
+            self._begin()
 
     def begin(self) -> Extent:
-        """Begin a read transaction, in one trip with the look at its moment."""
-        if isinstance(self._db, Held):
+        """Begin a read transaction, in one trip with the look at its moment, which the look fixes."""
+        if isinstance(self._db, Held) and not self._has_begun:
             self._db.later(BEGIN)
-        else:
-            self._db.run(BEGIN)
+        elif not self._has_begun:
+            self._begin()
         return self.extent()
+
+    def _begin(self) -> None:
+        self._db.run(BEGIN)
+        self._has_begun = True
 
     def end(self) -> None:
         """End the read transaction."""
+        self._has_begun = False
         self._db.run(END)
 
     def extent(self) -> Extent:
@@ -218,16 +243,26 @@ class PostgresSource:
         return _posting(list(held), list(held.values()))
 
     def stretches(self) -> Iterator[tuple[str, str]]:
-        """None: postings are read when they are asked for."""
-        return iter(())
+        """Runs of tokens that together have few occurrences, as far as the server has counted them."""
+        first = last = ""
+        total = 0
+        for token, count in rows(self._db, OCCURRENCES_OF_EACH):
+            if first and total + count > AT_ONCE:
+                yield first, last
+                first, total = "", 0
+            first, last, total = first or token, token, total + count
+        if first:
+            yield first, last
 
     def postings_between(self, first: str, last: str) -> Iterable[tuple[Phrase, Numbers, Times]]:
-        """None: there are no stretches."""
-        return ()
+        """The postings of these tokens."""
+        tokens = column(self._db, TOKENS_BETWEEN, {"first": first, "last": last})
+        found = self.postings([(token,) for token in tokens])
+        return ((phrase, *posting) for phrase, posting in found.items())
 
     def bytes_of_postings(self, each: int, pair: int) -> int:
-        """More than there is room for, so that nothing is read ahead."""
-        return 1 << 60
+        """How many bytes all postings take."""
+        return int(value(self._db, BYTES_OF_POSTINGS, {"each": each, "pair": pair}))
 
     def passages(self, model_id: int, after: int, to: int) -> Iterator[PassageRow]:
         """The vectors of living memories that were not settled at *after*."""

@@ -6,7 +6,7 @@ transaction, a single statement has a transaction of its own, and nothing is pre
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
 
@@ -21,32 +21,35 @@ SELECT pg_backend_pid()
 class ServerConnection(psycopg.Connection[tuple[Any, ...]]):
     """A connection whose statements run under our settings, whoever the session belongs to."""
 
-    _local: str | None = None
-    """What sets the settings for a transaction; None if the session is ours and has them."""
+    _local: Sequence[str] = ()
+    """What sets the settings for a transaction; nothing if the session is ours and has them.
+
+    Unlike a SELECT, it does not yet fix what a transaction sees.
+    """
 
     def settle(self, settings: Mapping[str, str]) -> Self:
         """Set up the session, or each transaction if the session is a pooler's."""
         # A pooler tells its clients a number of its own for the session.
         [[session]] = super().execute(SESSION).fetchall()
         if session == self.info.backend_pid:
-            super().execute(_assignments(settings, is_local=False))
+            super().execute(_assignments(settings))
         else:
             self.prepare_threshold = None
-            self._local = _assignments(settings, is_local=True)
+            self._local = [f"SET LOCAL {name} = '{value}'" for name, value in settings.items()]
         return self
 
     @property
     def is_pooled(self) -> bool:
         """Whether the session is a pooler's."""
-        return self._local is not None
+        return bool(self._local)
 
     def execute(self, query: Any, params: Any = None, **how: Any) -> psycopg.Cursor[tuple[Any, ...]]:
         """Run a statement; BEGIN begins a transaction under our settings."""
-        if self._local is None:
+        if not self._local:
             return super().execute(query, params, **how)
         if isinstance(query, str) and query.lstrip().startswith("BEGIN"):
             begun = super().execute(query, params, **how)
-            super().execute(self._local)
+            self._set_locally()
             return begun
         if self.info.transaction_status is not pq.TransactionStatus.IDLE:
             return super().execute(query, params, **how)
@@ -65,9 +68,14 @@ class ServerConnection(psycopg.Connection[tuple[Any, ...]]):
     def transaction(self, *names: Any, **how: Any) -> Iterator[psycopg.Transaction]:
         """A transaction, or a savepoint inside of one, under our settings."""
         with super().transaction(*names, **how) as begun:
-            if self._local is not None:
-                super().execute(self._local)
+            self._set_locally()
             yield begun
+
+    def _set_locally(self) -> None:
+        """Set what holds for a transaction, in one trip; a pipeline takes one statement at a time."""
+        together = self._local if self.pgconn.pipeline_status else filter(None, ["; ".join(self._local)])
+        for one in together:
+            super().execute(one)
 
 
 @contextmanager
@@ -90,9 +98,8 @@ def _wait_for_nothing() -> Iterator[None]:
     yield from ()
 
 
-def _assignments(settings: Mapping[str, str], *, is_local: bool) -> str:
-    """The statement that makes *settings*: one, since a pipeline takes no more at once."""
-    local = "true" if is_local else "false"
+def _assignments(settings: Mapping[str, str]) -> str:
+    """The statement that makes *settings* for the session."""
     return "SELECT " + ", ".join(
-        f"set_config('{name}', '{value}', {local})" for name, value in settings.items()
+        f"set_config('{name}', '{value}', false)" for name, value in settings.items()
     )

@@ -161,6 +161,7 @@ class SearchReader(CandidateReader):
         with self._moment() as at:
             if served := self._served_words(scope):
                 return served.best(groups, Choice(self._passing(ask.filter), ask.every, ask.weights, limit))
+            self._store.note_question()
             found = at.words.ranked(at.source, groups, scope, every=ask.every, can_read=True)
             assert found is not None, "postings can be read"
             wanted = index_answers.among_living(ask.filter)

@@ -23,7 +23,7 @@ from mnemic.storage.postgres.as_of import PastStore
 from mnemic.storage.postgres.capacity import INDEX_BYTES, Capacity
 from mnemic.storage.postgres.connection import Held, Pool, Pooled, Row, location, our_errors, patiently
 from mnemic.storage.postgres.database import OpenedStore
-from mnemic.storage.postgres.index_source import BEGIN
+from mnemic.storage.postgres.index_source import BEGIN, PostgresSource
 from mnemic.storage.postgres.migrations import migrate, refuse_unfinished_copy
 from mnemic.storage.postgres.namespace_locks import locked
 from mnemic.storage.postgres.notifications import Announcer, Listener
@@ -37,6 +37,8 @@ from mnemic.storage.tables import RowSource
 
 T = TypeVar("T")
 
+WORTH_KEEPING = 3
+"""A process that asks for words more often is no command that ends with its answer."""
 POLL_SECONDS = 1.0
 """How often one who waits for a change looks for those that no notification told of."""
 
@@ -74,6 +76,7 @@ class PostgresStore(OpenedStore):
         super().__init__(Pool(url), where, open_index)
         self._durable = durable
         self._past: PastStore | None = None
+        self._words_asked = 0
         self._committed = threading.Condition()
         self._commits = 0
         self._announcer = Announcer(self._pool)
@@ -216,6 +219,17 @@ class PostgresStore(OpenedStore):
                 self._past = past = PastStore(self, self._pool, position)
         return past
 
+    def note_question(self) -> None:
+        """Have all words read in the background, once this process has asked often."""
+        self._words_asked += 1
+        if self._words_asked > WORTH_KEEPING and self.index.wants_postings:
+            self.index.warm_up(self._read_ahead, psycopg.Error)
+
+    def _read_ahead(self) -> Iterator[None]:
+        index = self.index
+        with our_errors(self.location), self.held() as db:
+            yield from index.read_ahead(PostgresSource(db))
+
     def use_models(self, *names: str) -> None:
         """Compare vectors of these models only, each with its own; statements that have none become pending."""
         self._used = names
@@ -256,9 +270,8 @@ class PostgresStore(OpenedStore):
         with our_errors(self.location), self.held(None) as db:
             upkeep.run(db, self.capacity.capability.schema)
             if self.capacity.knn(db) is not None:
-                self.index = self.open_index(
-                    None
-                )  # what was loaded while the store was smaller is not used any more
+                self.index.close()  # what was loaded while the store was smaller is not used any more
+                self.index = self.open_index(None)
 
     @contextmanager
     def row_source(self) -> Iterator[RowSource]:
@@ -278,6 +291,7 @@ class PostgresStore(OpenedStore):
 
     def close(self) -> None:
         """Close the store. Safe to call twice."""
+        self.index.close()
         self._announcer.close()
         self._listener.close()
         self._pool.close()

@@ -150,6 +150,9 @@ class SqliteSource:
     def __init__(self, connection: apsw.Connection):
         self._connection = connection
 
+    def prepare(self) -> None:
+        """Nothing: a reader waits for nobody."""
+
     def begin(self) -> Extent:
         """Begin a read transaction."""
         if self._connection not in _prepared:

@@ -112,7 +112,7 @@ class SqliteStore(OpenedStore):
         are_kept = super().keeps_words(is_question=is_question, is_needed=is_needed)
         has_words = self.index.has_words
         if are_kept and self.is_asked_often and (self.index.wants_upkeep or not has_words):
-            self.index.warm_up(self._source, apsw.Error)
+            self.index.warm_up(lambda: self.index.read_ahead(self._source()), apsw.Error)
         # Where it takes a second to load them, FTS5 serves until that is done in the background.
         return are_kept and (has_words or is_needed or not self._is_huge)
 
