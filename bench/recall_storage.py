@@ -23,12 +23,16 @@ from bench.timer import Spent, interleaved
 from mnemic.app import open_app
 from mnemic.core.context import Context
 from mnemic.core.recall import recall
+from mnemic.core.usage import Uses
 from mnemic.model.filter import Filter, Query
 from mnemic.settings import Settings
+from mnemic.transports.background import Settler
 
 LARGE, SMALL = "global", namespace(0)
 """The namespaces that hold 90 and 1 in 100 memories."""
 CALLS = 60
+QUIET_SECONDS = 0.1
+"""A server that took less meanwhile has only looked after itself."""
 FROM = {"database": 0, "index": 1024}
 """Who answers, and how many megabytes the index may take for it."""
 
@@ -110,12 +114,34 @@ def _asked(url: str, server_clock: Clock, megabytes: int, space: str) -> Spent:
         embedder.embed([texts.text(0)])  # which loads the model
         app.ctx.store.use_models(embedder.name)
         store: Any = Watched(app.ctx.store, clock)
-        ctx = replace(app.ctx, embedder=embedder, store=store)
-        for number in range(8):
-            _ask(ctx, space, number)
+        ctx = replace(app.ctx, embedder=embedder, uses=(uses := Uses()), deferred=uses)
+        with _settled(ctx):
+            ctx = replace(ctx, store=store)
+            for number in range(8):
+                _ask(ctx, space, number)
+            _wait_until_read(server_clock)
+            calls = [partial(_ask, ctx, space, 100 + number) for number in range(CALLS)]
+            return interleaved([calls], [clock])[0]
+
+
+@contextmanager
+def _settled(ctx: Context) -> Iterator[None]:
+    """Uses are written down as a daemon does, some of them together."""
+    settler = Settler(ctx)
+    settler.start()
+    try:
+        yield
+    finally:
+        settler.stop()
+
+
+def _wait_until_read(server_clock: Clock) -> None:
+    """Return when neither this process nor the server reads ahead any more."""
+    busy = True
+    while busy:
+        before = server_clock.server_seconds()
         wait_idle()
-        calls = [partial(_ask, ctx, space, 100 + number) for number in range(CALLS)]
-        return interleaved([calls], [clock])[0]
+        busy = server_clock.server_seconds() - before > QUIET_SECONDS
 
 
 def _ask(ctx: Context, space: str, number: int) -> object:
