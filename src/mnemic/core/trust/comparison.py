@@ -64,6 +64,7 @@ def compare(claim: Clause, fact: Clause, context: Sequence[Term] = (), titled: i
         claim.order == fact.order
         and claim.denials == fact.denials
         and claim.marks - fact.marks <= {"question"}
+        and _verb_forms(claim) == _verb_forms(fact)
     ):
         return Comparison(Entailment.ENTAILS, 1.0, pairs, fact)
     reason = contradiction(view)
@@ -72,6 +73,11 @@ def compare(claim: Clause, fact: Clause, context: Sequence[Term] = (), titled: i
     if entails(view):
         return Comparison(Entailment.ENTAILS, share, pairs, fact)
     return Comparison(Entailment.RELATED, share, pairs, fact)
+
+
+def _verb_forms(clause: Clause) -> list[str]:
+    """Its verbs as written: who worked somewhere may work there no more."""
+    return [term.text.lower() for term in clause.terms if term.is_verb]
 
 
 def contradiction(view: View) -> str:
