@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from support import AbsentEmbedder, a_query, kept
 
+from mnemic.core.embedding_queue import FRESH
 from mnemic.core.memories import find
-from mnemic.core.recall import FRESH
 from mnemic.dialects.mcp_memory.search import search
 from mnemic.errors import Unavailable
 from mnemic.model.access import Grant

@@ -177,13 +177,17 @@ def _is_share(view: View, term: Term) -> bool:
 
 
 def _is_compound(view: View, known: Term) -> bool:
-    """Whether the memory's noun only specifies the next one: "music history"."""
+    """Whether the memory's noun only specifies the next one: "music history".
+
+    A team or a service is called by what it does: "leads payments".
+    """
     behind = [term for term in view.free if term.place == known.place + 1 and term.kind is TermKind.WORD]
     has_verb = any(term.is_verb and term.place < known.place for term in view.fact.terms)
     return any(
         (has_verb or not term.is_verb)
         and not term.before
         and "n" in entry(term.key).parts
+        and not view.words.is_one(term.key, "bodies")
         and f"{known.text} {term.text}" in view.fact.text
         for term in behind
     )
