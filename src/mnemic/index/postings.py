@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -46,6 +46,12 @@ class Posting:
         holds = self.slots.take(places, mode="clip") == wanted
         return holds, places[holds]
 
+    def holds_any(self, late: Collection[int]) -> bool:
+        """Whether a memory in one of these slots holds it."""
+        if not late or not len(self.slots) or min(late) > self.slots[-1]:
+            return False
+        return bool(self.among(np.array(list(late), np.int32))[0].any())
+
     def changed(self, late: Sequence[int], now: Mapping[int, float]) -> Posting:
         """The posting when of the memories in *late* none but those in *now* hold the phrase, so often."""
         stays = ~np.isin(self.slots, late)
@@ -71,6 +77,8 @@ class Postings:
         self._is_complete = False
         self._resets = 0
         self._changes: list[Held] = []
+        self._latest: dict[str, int] = {}
+        """The place of the last change in which a memory holds a token."""
         self._kept: OrderedDict[Phrase, tuple[Posting, int]] = OrderedDict()
         self._size = 0
 
@@ -89,6 +97,7 @@ class Postings:
         with self._lock:
             self._resets += 1
             self._changes = []
+            self._latest.clear()
             self._kept.clear()
             self._size = 0
             self._is_complete = False
@@ -100,7 +109,9 @@ class Postings:
             return self.reset()
         fresh = held()
         with self._lock:
-            self._changes += fresh
+            for slot, held in fresh:
+                self._latest.update(dict.fromkeys(held, len(self._changes)))
+                self._changes.append((slot, held))
             return PostingsAge(self._resets, len(self._changes))
 
     def get(self, phrase: Phrase, stamp: PostingsAge) -> Posting | None:
@@ -109,14 +120,22 @@ class Postings:
             kept, seen = self._kept.get(phrase, (None, 0))
             if kept is None or stamp.reset != self._resets or seen > stamp.changes:
                 return None
-            late = dict(self._changes[seen : stamp.changes])
-            holding = {slot: held for slot, held in late.items() if held.keys() >= {*phrase}}
-            if holding or (late and kept.among(np.array(list(late), np.int32))[0].any()):
+            if seen < stamp.changes and self._concerns(phrase, kept, seen, stamp.changes):
+                late = dict(self._changes[seen : stamp.changes])
+                holding = {slot: held for slot, held in late.items() if held.keys() >= {*phrase}}
                 if len(phrase) != 1:
                     return None
                 kept = kept.changed(list(late), {slot: held[phrase[0]] for slot, held in holding.items()})
             self._put(phrase, kept, stamp.changes)
             return kept
+
+    def _concerns(self, phrase: Phrase, kept: Posting, first: int, end: int) -> bool:
+        """Whether one of these changes may alter the posting of *phrase*: it holds its first token, or did."""
+        return (
+            not phrase
+            or self._latest.get(phrase[0], -1) >= first
+            or kept.holds_any([slot for slot, _ in self._changes[first:end]])
+        )
 
     def put(self, phrase: Phrase, fresh: Posting, stamp: PostingsAge) -> Posting:
         """Keep a posting that was read as of *stamp*, unless a newer one is kept."""
