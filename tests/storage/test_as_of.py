@@ -273,3 +273,17 @@ def test_a_memory_that_changed_often_is_found_by_its_words_of_each_moment(store)
         assert found(past, f"word{number}") == [memory.id]
         assert found(past, f"word{number + 1}") == [] and found(past, f"word{number - 1}") == []
         assert memory_numbered(past.read(), memory.id).content == f"word{number}"
+
+
+def test_words_from_before_a_move_are_found_at_their_moments_alone(store):
+    [memory] = put(store, a_draft("a red apple", title="apple"))
+    seen = [("red", last_number(store))]
+    for colour, namespace in (("green", None), ("blue", "garden"), ("white", None), ("black", "global")):
+        fields = {"texts": (f"a {colour} apple",)}
+        memory = change(store, memory, **fields)
+        if namespace is not None:
+            memory = change(store, memory, namespace=namespace)
+        seen.append((colour, last_number(store)))
+    for colour, number in seen:
+        past = store.at(position_of(store, number))
+        assert [other for other, _ in seen if found(past, other)] == [colour]

@@ -24,6 +24,7 @@ from mnemic.model.change import BEGINNING, Subject
 from mnemic.model.filter import AliasFilter, Filter
 from mnemic.model.time import HOUR, iso
 from mnemic.settings import Settings
+from mnemic.storage.queries import best_words
 from mnemic.storage.tables import TABLES
 from mnemic.transfer.sync import Course, LocalPeer, sync
 
@@ -108,6 +109,24 @@ def test_the_past_of_a_copy_is_the_past_of_the_store(ctx, clock, secret, to, ope
                 for one in (here, there)
             ]
             assert found[0] == pytest.approx(found[1], abs=0.01)
+
+
+def test_words_from_before_a_move_are_found_at_their_moments_in_a_copy(ctx, clock, to, opened):
+    api = Memories(ctx)
+    apple, moments = api.remember("a red apple", name="apple"), {"red": clock()}
+    for colour, namespace in (("green", "garden"), ("blue", "cellar"), ("white", "garden")):
+        clock.advance(hours=1)
+        api.revise(apple.id, text=f"a {colour} apple")
+        moments[colour] = clock()
+        clock.advance(hours=1)
+        api.revise(apple.id, namespace=namespace)
+    copied(ctx.store, to)
+    copy = Memories(context(opened(to), clock))
+    for colour, moment in moments.items():
+        past = copy.as_of(iso(moment)).context.store
+        assert [one for one in moments if best_words(past.read(), [one], Filter(), every=True, limit=5)] == [
+            colour
+        ]
 
 
 def test_a_copy_goes_on_where_the_store_stands(ctx, clock, secret, to, opened):

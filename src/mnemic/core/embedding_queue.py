@@ -156,11 +156,11 @@ class _QueueRun:
             raise
         except BaseException:
             with suppress(MnemicError):
-                self._finish((), lambda tx: tx.release(owner, self.ctx.now()))
+                self._finish(places, lambda tx: tx.release(owner, self.ctx.now()))
             raise
 
     def _change(self, namespaces: tuple[str, ...], work: Callable[[Writer], T], waits: bool) -> T:
-        ctx, scope = self.ctx, Scope(asked=namespaces)
+        ctx, scope = self.ctx, Scope(namespaces, namespaces)
         return ctx.store.change(scope, "embed", ctx.actor, ctx.now(), work, durable=False, waits=waits)
 
     def _finish(self, namespaces: tuple[str, ...], work: Callable[[Writer], T]) -> T:

@@ -363,15 +363,21 @@ class _VisibleChanges:
     def _around(self, number: int, position: Position) -> list[str]:
         """The namespaces a memory left with the change at *position* and with its next move, if it did."""
         if number not in self._moves:
-            of_memory = ChangeFilter(subject=Subject.MEMORY, subject_ids=(number,))
-            changes = self._whole.journal(of_memory)
-            self._moves[number] = [
-                (change.position, str(change.before["namespace"]))
-                for change in changes
-                if change.before and "namespace" in change.before
-            ]
+            # An engine that narrows its reader shows every move into the scope; without any there were no others.
+            moves = _moves(self._reader, number)
+            self._moves[number] = _moves(self._whole, number) if moves else []
         left = [namespace for at, namespace in self._moves[number] if at == position]
         return left + [namespace for at, namespace in self._moves[number] if at > position][:1]
+
+
+def _moves(reader: Reader, number: int) -> list[tuple[Position, str]]:
+    """When a memory left a namespace, and which, as *reader* shows it."""
+    changes = reader.journal(ChangeFilter(subject=Subject.MEMORY, subject_ids=(number,)))
+    return [
+        (change.position, str(change.before["namespace"]))
+        for change in changes
+        if change.before and "namespace" in change.before
+    ]
 
 
 class ScopedWriter(ScopedReader):

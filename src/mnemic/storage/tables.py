@@ -60,9 +60,9 @@ CONTENT = (
         "passage", ("id", "statement_id", "model_id", "start", "end", "vector"), ("namespace", "memory_id")
     ),
     Table("edge", (*_EDGE, "since"), _HOME),
-    Table("companion", ("a", "b", "count", "last")),
+    Table("companion", ("a", "b", "count", "last"), _HOME),
     Table("namespace", ("name", "standard_id", "parent")),
-    Table("version", ("subject", "number", "stamps")),
+    Table("version", ("subject", "number", "stamps"), _HOME),
     Table("alias", ("uid", "memory_id")),
     Table("recall_log", _RECALL),
     Table("token", _TOKEN),
@@ -80,7 +80,7 @@ COUNTERS = (
 
 COPYING = "unfinished copy of"
 """The setting by which an unfinished copy is known, with the place it is made from."""
-OWN_SETTINGS = ("format", "gram", COPYING)
+OWN_SETTINGS = ("format", "gram", "sessions", COPYING)
 """Settings of an engine about its own database."""
 
 

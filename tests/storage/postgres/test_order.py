@@ -10,6 +10,7 @@ from support import START, a_draft, put
 from mnemic.model.access import Scope
 from mnemic.model.change import BEGINNING
 from mnemic.model.filter import Filter
+from mnemic.model.time import HOUR
 from mnemic.storage.base import Writer
 from mnemic.storage.queries import best_words
 
@@ -103,3 +104,11 @@ def test_changes_of_different_namespaces_do_not_wait_for_each_other(fresh):
     in_namespace(store, "quick", "the quick one")
     assert len(found(store, "quick")) == 1
     slow.commit()
+
+
+def test_moments_go_on_from_those_of_another_daemon_whose_clock_is_ahead(fresh):
+    ahead, behind = fresh(), fresh()
+    put(ahead, a_draft("A heron"), at=START + HOUR)
+    ahead.close()  # which tells the others what they have not been told
+    put(behind, a_draft("A pond"))
+    assert [change.at for change in behind.read().journal()] == [START + HOUR] * 2

@@ -1,113 +1,78 @@
-"""Which statements of a call in one namespace touch that namespace alone, as a cluster would need to route them.
+"""A call of somebody who may use one namespace touches that namespace alone, so that a cluster can route it.
 
-The statements are those that the engine really sends, with the server searching. Tables that every node would have a
-copy of are left aside. `BY_NUMBER` is what still stands in the way of sharding by namespace (docs/team.md).
+The statements are those that are really sent, with the server searching. What the planner of PostgreSQL finds to
+restrict each table by is what a cluster routes by (`statements.astray`).
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from contextlib import closing
-from dataclasses import replace
+from itertools import chain
 
-import psycopg
 import pytest
-from postgres_server import shared_server
-from support import WordEmbedder, kept
+from one_namespace import CALLS, Cluster, elsewhere, opened, sent_by
+from postgres_server import SUPERUSER, shared_server
 
-from mnemic.app import dialect, open_app
-from mnemic.core.embedding_queue import embed_pending
-from mnemic.dialects.execution import answer
-from mnemic.settings import Settings
+from statements import astray
 
 pytestmark = pytest.mark.only_on("postgres")
 
-SHARDED = {
-    *("memory", "statement", "tag", "words", "term", "mark", "passage", "edge", "session", "journal"),
-    *("memory_past", "words_past", "edge_past", "session_past", "namespace_size"),
+ASKED_EVERYWHERE = {
+    # Whether a transaction that is to be taken back changed anything that the caller may not see.
+    "undo": {"journal", "statement"},
 }
-CALLS = {
-    "remember": {"text": "A crow sits on the oak", "namespace": "open"},
-    "recall": {"query": "Which heron stands in the reed?", "namespace": "open"},
-    "open": {"ids": [2]},
-    "stats": {"namespace": "open"},
-    "link": {"source": 1, "target": 2, "type": "near"},
+"""What a call has to ask of every namespace: a question that no namespace can answer."""
+BAD = {
+    "a read by number": ("SELECT title FROM memory m WHERE m.id = %s", (1,)),
+    "a join by number": (
+        "SELECT 1 FROM memory m JOIN statement s ON s.memory_id = m.id WHERE m.namespace_id = %(space)s",
+        {"space": 1},
+    ),
+    "another namespace": ("SELECT title FROM memory WHERE namespace_id = %s", (2,)),
+    "two namespaces": ("SELECT title FROM memory WHERE namespace_id = ANY(%s::integer[])", ([1, 2],)),
+    "a namespace by name": (
+        "SELECT title FROM memory WHERE namespace_id IN (SELECT id FROM namespace WHERE name = 'open')",
+        None,
+    ),
+    "a subquery": (
+        "SELECT (SELECT count(*) FROM edge e WHERE e.source_id = m.id) FROM memory m WHERE m.namespace_id = %s",
+        (1,),
+    ),
+    "a subquery tied to the outer row": (
+        "SELECT (SELECT count(*) FROM tag t WHERE t.namespace_id = m.namespace_id) FROM memory m "
+        "WHERE m.namespace_id = %s",
+        (1,),
+    ),
+    "an update": ("UPDATE edge SET weight = 1 WHERE id = %s", (1,)),
+    "a deletion": ("DELETE FROM words WHERE memory_id = %s", (1,)),
+    "a rare namespace or none": ("SELECT 1 FROM tag WHERE namespace_id = %s OR name = 'x'", (1,)),
 }
-READ = re.compile(r"\b(?:FROM|JOIN|UPDATE)\s+([a-z_]+)(?:\s+(?:AS\s+)?([a-z])\b)?")
-WRITTEN = re.compile(r"\bINSERT INTO\s+([a-z_]+)\s*\(([^)]*)\)")
-BY_NUMBER = {
-    "recall": {"memory", "statement"},
-    "open": {"memory", "edge"},
-    "remember": {"memory", "journal"},
-    "link": {"memory", "edge", "journal"},
-    "stats": {"edge", "statement", "journal"},
-}
-"""Tables that a call also reads by numbers, which are unique in the whole store, or as a whole."""
 
 
 @pytest.fixture
-def ctx_by_server(engine: str) -> Iterator[object]:
-    """A store with two namespaces, searched by its server."""
-    name = "routing"
+def store(engine: str) -> Iterator[Cluster]:
+    """A store with two namespaces."""
     server = shared_server()
-    address = server.create(name)
-    server.execute("CREATE EXTENSION vector", name)
-    embedder = WordEmbedder()
-    with closing(open_app(Settings(db=address, embedder="none", index_mb=0), actor="tester")) as app:
-        app.ctx.store.use_models(embedder.name)
-        ctx = replace(app.ctx, embedder=embedder)
-        for number in range(5):
-            kept(ctx, f"The heron {number} stands in reed {number}", namespace="open")
-        kept(ctx, "The zebra hides", namespace="other")
-        embed_pending(ctx, 100)
-        yield ctx
-    server.drop(name)
+    address = server.create("routing")
+    server.execute("CREATE EXTENSION vector", "routing")
+    with opened(address, SUPERUSER) as found:
+        yield found
+    server.drop("routing")
 
 
-def sent_by(ctx, monkeypatch: pytest.MonkeyPatch, tool: str) -> list[str]:
-    """The statements that a call sends."""
-    statements: list[str] = []
-    execute = psycopg.Connection.execute
-
-    def noted(connection, query, *given, **how):
-        statements.append(query if isinstance(query, str) else query.decode())
-        return execute(connection, query, *given, **how)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(psycopg.Connection, "execute", noted)
-        told = answer(dialect("mnemic"), ctx, tool, CALLS[tool])
-    assert told.error is None, told.rendered.text
-    return statements
+@pytest.mark.parametrize("call", CALLS)
+def test_every_statement_of_a_call_in_one_namespace_names_it_for_every_table(store, monkeypatch, call):
+    before = elsewhere(store)
+    sent = sent_by(store, monkeypatch, call)
+    assert any(" FROM memory" in sql or "INSERT INTO memory" in sql for sql, _ in sent)
+    told = {one[0]: tables for one in sent if (tables := astray(store.server, one, store.space))}
+    found = set(chain.from_iterable(told.values()))
+    assert found == ASKED_EVERYWHERE.get(call, set()), "\n".join(
+        f"{tables}: {sql}" for sql, tables in told.items()
+    )
+    assert elsewhere(store) == before
 
 
-def unrouted(sql: str) -> set[str]:
-    """The sharded tables in *sql* whose namespace it does not constrain."""
-    found = {
-        table
-        for table, alias in READ.findall(sql)
-        if table in SHARDED
-        and not re.search(
-            rf"{alias}\.namespace_id\s*(=|IN)" if alias else r"(?<![.\w])namespace_id\s*(=|IN)", sql
-        )
-    }
-    return found | {
-        table for table, columns in WRITTEN.findall(sql) if table in SHARDED and "namespace_id" not in columns
-    }
-
-
-@pytest.mark.parametrize("tool", CALLS)
-def test_a_call_in_one_namespace_constrains_it_but_for_what_is_known_by_number(
-    ctx_by_server, monkeypatch, tool
-):
-    statements = sent_by(ctx_by_server, monkeypatch, tool)
-    assert len(statements) > 4
-    told = {table: sql for sql in statements for table in unrouted(sql)}
-    assert told.keys() == BY_NUMBER[tool], "\n".join(f"{table}: {sql}" for table, sql in told.items())
-
-
-def test_search_by_words_and_vectors_and_every_insert_names_the_namespace(ctx_by_server, monkeypatch):
-    statements = [sql for tool in ("recall", "remember") for sql in sent_by(ctx_by_server, monkeypatch, tool)]
-    index = [sql for sql in statements if re.search(r"(FROM|JOIN|INTO) (words|passage|mark|term)\b", sql)]
-    assert len(index) > 3
-    assert set.union(*map(unrouted, index)) <= {"memory"}
+@pytest.mark.parametrize("kind", BAD)
+def test_a_statement_that_does_not_name_the_namespace_is_seen(store, kind):
+    assert astray(store.server, BAD[kind], store.space)

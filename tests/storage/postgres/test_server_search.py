@@ -381,9 +381,10 @@ def test_search_statements_constrain_the_namespace_of_every_table(module):
     statements = {name: sql for name, sql in named.items() if "FROM" in sql}
     assert len(statements) > 3
     for name, sql in statements.items():
-        text = sql.replace("{here}", knn.IN_ONE)
+        text = sql.replace("{place}", knn.IN_ONE)
         for table, alias in TABLES.findall(text):
-            constrained = rf"{alias}\.namespace_id (=|IN)" if alias else r"(?<!\.)namespace_id ="
-            by_number = f"{alias}.id = ANY(%(ids)s"  # numbers of memories are unique in the store
-            is_bound = re.search(constrained, text) or by_number in text
-            assert table in NO_TABLES or is_bound, f"{name} reads {table} of every namespace"
+            name_here = alias or table
+            constrained = rf"\b{name_here}\.namespace_id =|\{{here\[{name_here}\]\}}"
+            assert table in NO_TABLES or re.search(constrained, text), (
+                f"{name} reads {table} of every namespace"
+            )

@@ -26,8 +26,9 @@ from mnemic.storage.postgres.connection import (
 from mnemic.storage.postgres.database import OpenedStore
 from mnemic.storage.postgres.past_index import PastIndex
 from mnemic.storage.postgres.reader import PostgresReader
+from mnemic.storage.postgres.routing import Here
 from mnemic.storage.postgres.row_security import EVERYWHERE
-from mnemic.storage.postgres.rows import row, rows
+from mnemic.storage.postgres.rows import routed, row, rows
 from mnemic.storage.postgres.search_reader import TRAITS
 from mnemic.storage.scoped import scoped_reader
 
@@ -59,15 +60,17 @@ LAST_ID = 1 << 62
 class PastPooled:
     """Statements that see the rows as they were after the change with this number."""
 
-    def __init__(self, pool: Pool, sequence: int, row_scope: str | None):
+    def __init__(self, pool: Pool, sequence: int, row_scope: str | None, here: Here):
         self._pool = pool
         self._sequence = sequence
         self.row_scope = row_scope
+        self.here = here
 
     @property
     def everywhere(self) -> PastPooled:
         """The same for statements that must see the rows of every namespace."""
-        return self if self.row_scope is None else PastPooled(self._pool, self._sequence, EVERYWHERE)
+        row_scope = self.row_scope and EVERYWHERE
+        return PastPooled(self._pool, self._sequence, row_scope, self.here.everywhere)
 
     def run(self, sql: str, values: Values = ()) -> list[Row]:
         """The rows of the answer."""
@@ -79,7 +82,7 @@ class PastPooled:
         def ask() -> list[list[Row]]:
             with self._pool.taken() as connection, connection.transaction():
                 connection.execute(SHOW_PAST.format(sequence=int(self._sequence)))
-                return Held(connection, self.row_scope).run_all(statements)
+                return Held(connection, self.row_scope, self.here).run_all(statements)
 
         return patiently(self._pool, ask)
 
@@ -97,11 +100,11 @@ class PastReader(PastSearch, PostgresReader):
     def __init__(self, store: PastStore, db: Executor):
         super().__init__(store, db)
         self._past = store.past_index
-        self._present = store.present.read_all(db.row_scope)
+        self._present = store.present.read_all(db.row_scope, db.here)
 
     def _traits(self, memory_ids: Sequence[int]) -> dict[int, Traits]:
         """The traits these memories had; unknown numbers are left out."""
-        found = rows(self._db, TRAITS, (list(memory_ids),))
+        found = rows(self._db, *routed(self._db, TRAITS, {"ids": list(memory_ids)}))
         return {one[0]: Traits._make(one[1:]) for one in found}
 
     def _neighbours(self, memory_ids: Sequence[int]) -> dict[int, tuple[int, ...]]:
@@ -133,7 +136,8 @@ class PastStore(OpenedStore):
 
     def read(self, scope: Scope = EVERYTHING) -> Reader:
         """A reader of what was in *scope*."""
-        past = PastPooled(self._pool, self._position.number, self.row_scope(scope))
+        here = self.present.here(scope.visible)
+        past = PastPooled(self._pool, self._position.number, self.row_scope(scope), here)
         return scoped_reader(PastReader(self, past), scope, PastReader(self, past.everywhere))
 
     @contextmanager

@@ -18,6 +18,7 @@ from mnemic.model.time import DAY
 from mnemic.storage.index_port import K1, B
 from mnemic.storage.postgres import words
 from mnemic.storage.postgres.connection import Executor
+from mnemic.storage.postgres.routing import numbered
 from mnemic.storage.postgres.rows import rows, value
 from mnemic.storage.source import Group, Phrase
 
@@ -33,7 +34,7 @@ READ_TOGETHER = 8
 
 SIZE = """
 SELECT coalesce(sum(memories), 0)::bigint, coalesce(sum(words), 0)::float8 FROM namespace_size
-WHERE namespace_id = ANY(%(spaces)s::integer[])
+WHERE {here[namespace_size]}
 """
 # The rows of a scope by their key, whatever else the planner would think of.
 SCAN = """
@@ -41,40 +42,40 @@ SELECT count(*), coalesce(sum(w.length), 0)::float8, array_agg(w.memory_id) FILT
   array_agg(w.length) FILTER (WHERE w.is_hit){taken}
 FROM (SELECT w.memory_id, w.length, w.is_hit{times}
   FROM (SELECT w.memory_id, w.length, w.tokens, w.times, w.places, ({held}) AS is_hit FROM words w
-    WHERE w.namespace_id = ANY(%(spaces)s::integer[]) OFFSET 0) w OFFSET 0) w
+    WHERE {here[w]} OFFSET 0) w OFFSET 0) w
 """
 COUNT_TOKENS = """
-SELECT t, count(*) FROM (SELECT w.tokens FROM words w WHERE w.namespace_id = ANY(%(spaces)s::integer[]) OFFSET 0) w,
+SELECT t, count(*) FROM (SELECT w.tokens FROM words w WHERE {here[w]} OFFSET 0) w,
   unnest(w.tokens) t WHERE t = ANY(%(tokens)s::text[]) GROUP BY t
 """
 PASSING = """
 SELECT m.id, {merits} FROM memory m
-WHERE m.namespace_id = ANY(%(spaces)s::integer[]) AND m.id = ANY(%(numbers)s::bigint[]) AND {conditions}
+WHERE {here[m]} AND m.id = ANY(%(numbers)s::bigint[]) AND {conditions}
 """
 KEPT_HOLDERS = """
 SELECT token, sum(holders)::bigint FROM term
-WHERE namespace_id = ANY(%(spaces)s::integer[]) AND token = ANY(%(tokens)s::text[]) AND holders IS NOT NULL
+WHERE {here[term]} AND token = ANY(%(tokens)s::text[]) AND holders IS NOT NULL
 GROUP BY token
 """
 HOLDERS = """
-SELECT count(*) FROM words w WHERE w.namespace_id = ANY(%(spaces)s::integer[]) AND ({held})
+SELECT count(*) FROM words w WHERE {here[w]} AND ({held})
 """
 BEST = """
 SELECT w.memory_id, {bm25} AS bm25 FROM words w
-WHERE w.namespace_id = ANY(%(spaces)s::integer[]) AND w.memory_id != ALL(%(left_out)s::bigint[]) AND ({held})
+WHERE {here[w]} AND w.memory_id != ALL(%(left_out)s::bigint[]) AND ({held})
 ORDER BY 2 DESC, 1 LIMIT %(limit)s
 """
 BEST_PASSING = """
 SELECT memory_id, bm25 FROM (
   SELECT w.memory_id, {bm25} AS bm25, {merits} AS merits FROM words w
   JOIN memory m ON m.namespace_id = w.namespace_id AND m.id = w.memory_id
-  WHERE w.namespace_id = ANY(%(spaces)s::integer[]) AND w.memory_id != ALL(%(left_out)s::bigint[]) AND ({held})
+  WHERE {here[w]} AND w.memory_id != ALL(%(left_out)s::bigint[]) AND ({held})
     AND {conditions} OFFSET 0) found
 ORDER BY bm25 + merits DESC, memory_id LIMIT %(limit)s
 """
 EACH = """
 SELECT w.memory_id, w.length, {times} FROM words w
-WHERE w.namespace_id = ANY(%(spaces)s::integer[]) AND w.memory_id = ANY(%(ids)s::bigint[])
+WHERE {here[w]} AND w.memory_id = ANY(%(ids)s::bigint[])
 """
 MERITS = f"""%(priority)s::float8 * m.priority + %(use)s::float8 * least(m.access_count, %(most_uses)s::integer)
   + %(confidence)s::float8 * m.confidence + coalesce((%(tiers)s::jsonb ->> m.tier)::float8, 0)
@@ -111,7 +112,7 @@ class _Scope:
 
     def __init__(self, db: Executor, spaces: Sequence[int], count: int = 0, length: float = 0.0):
         self._db = db
-        self._spaces = list(spaces)
+        self._here = numbered(spaces)
         self._count = count
         self._length = length
         self._holders: dict[Forms, int] = {}
@@ -158,8 +159,8 @@ class SmallScope(_Scope):
         missing = [one for one in dict.fromkeys(asked.values()) if one not in self._holders]
         tokens = {one: one[0][0] for one in missing if len(one) == 1 and len(one[0]) == 1}
         if len(tokens) > READ_TOGETHER:
-            values = {"spaces": self._spaces, "tokens": list(tokens.values())}
-            counts: dict[str, int] = dict(rows(self._db, COUNT_TOKENS, values))
+            values = {**self._here.values, "tokens": list(tokens.values())}
+            counts: dict[str, int] = dict(rows(self._db, COUNT_TOKENS.format(here=self._here), values))
             self._holders |= {one: counts.get(token, 0) for one, token in tokens.items()}
             missing = [one for one in missing if one not in tokens]
         self._read(missing)
@@ -190,13 +191,13 @@ class SmallScope(_Scope):
         """Look for these words in every row, and count the rows."""
         if self._is_counted and not missing:
             return
-        values: dict[str, Any] = {"spaces": self._spaces}
+        values: dict[str, Any] = {**self._here.values}
         held = _some(missing, values)
         times = [
             f", CASE WHEN w.is_hit THEN {_times(one, values)} END AS t{n}" for n, one in enumerate(missing)
         ]
         taken = [f", array_agg(w.t{n}) FILTER (WHERE w.is_hit)" for n in range(len(missing))]
-        sql = SCAN.format(held=held, times="".join(times), taken="".join(taken))
+        sql = SCAN.format(here=self._here, held=held, times="".join(times), taken="".join(taken))
         self._count, self._length, numbers, lengths, *often = rows(self._db, sql, values)[0]
         self._is_counted = True
         for one, all_times in zip(missing, often, strict=True):
@@ -209,9 +210,11 @@ class SmallScope(_Scope):
         passing, weights = choice.passing, choice.weights
         if passing.conditions is None and weights is None:
             return dict.fromkeys(numbers, 0.0)
-        values = {**_attributes(choice), "spaces": self._spaces, "numbers": list(numbers)}
+        values = {**_attributes(choice), **self._here.values, "numbers": list(numbers)}
         sql = PASSING.format(
-            merits=NO_MERITS if weights is None else MERITS, conditions=passing.conditions or ANY_LIVING
+            here=self._here,
+            merits=NO_MERITS if weights is None else MERITS,
+            conditions=passing.conditions or ANY_LIVING,
         )
         return dict(rows(self._db, sql, values))
 
@@ -229,8 +232,8 @@ class LargeScope(_Scope):
         asked = {group: _forms(group) for group in groups}
         if missing := [one for one in dict.fromkeys(asked.values()) if one not in self._holders]:
             tokens = list({token for forms in missing for phrase in forms for token in phrase})
-            values = {"spaces": self._spaces, "tokens": tokens}
-            kept: dict[str, int] = dict(rows(self._db, KEPT_HOLDERS, values))
+            values = {**self._here.values, "tokens": tokens}
+            kept: dict[str, int] = dict(rows(self._db, KEPT_HOLDERS.format(here=self._here), values))
             self._holders |= {one: self._known(one, kept) for one in missing}
         return {group: self._holders[one] for group, one in asked.items()}
 
@@ -239,8 +242,8 @@ class LargeScope(_Scope):
         known = max((kept.get(one[0], 0) for one in forms if len(one) == 1), default=0)
         if known >= FEW:
             return min(known, self._count)
-        values: dict[str, Any] = {"spaces": self._spaces}
-        return int(value(self._db, HOLDERS.format(held=_held(forms, values)), values))
+        values: dict[str, Any] = {**self._here.values}
+        return int(value(self._db, HOLDERS.format(here=self._here, held=_held(forms, values)), values))
 
     def best(self, groups: Sequence[Group], choice: Choice) -> dict[int, float]:
         """The BM25 of the best that hold these words, best first."""
@@ -248,7 +251,7 @@ class LargeScope(_Scope):
         asked = [_forms(group) for group in groups]
         if choice.every and not all(self._holders[one] for one in asked):
             return {}
-        values: dict[str, Any] = {"spaces": self._spaces, "limit": choice.limit, **self._shape}
+        values: dict[str, Any] = {**self._here.values, "limit": choice.limit, **self._shape}
         values["left_out"] = list(choice.passing.left_out)
         bm25 = self._bm25(asked, values)
         held = _every(asked, values) if choice.every else self._any(asked, values)
@@ -258,8 +261,9 @@ class LargeScope(_Scope):
 
     def _statement(self, choice: Choice, bm25: str, held: str) -> str:
         if choice.passing.conditions is None and choice.weights is None:
-            return BEST.format(bm25=bm25, held=held)
+            return BEST.format(here=self._here, bm25=bm25, held=held)
         return BEST_PASSING.format(
+            here=self._here,
             bm25=bm25,
             held=held,
             merits=NO_MERITS if choice.weights is None else MERITS,
@@ -270,9 +274,9 @@ class LargeScope(_Scope):
         """For each word, what it adds to the BM25 of those of these memories that hold it."""
         self.holders(groups)
         asked = [_forms(group) for group in groups]
-        values: dict[str, Any] = {"spaces": self._spaces, "ids": list(memory_ids)}
+        values: dict[str, Any] = {**self._here.values, "ids": list(memory_ids)}
         times = ", ".join(_times(one, values) for one in asked)
-        found = rows(self._db, EACH.format(times=times), values)
+        found = rows(self._db, EACH.format(here=self._here, times=times), values)
         return [
             self._adds(one, ((told[0], told[1], told[place]) for told in found))
             for place, one in enumerate(asked, 2)
@@ -306,7 +310,8 @@ Bm25 = SmallScope | LargeScope
 
 def scope(db: Executor, spaces: Sequence[int]) -> Bm25:
     """BM25 in these namespaces."""
-    count, length = rows(db, SIZE, {"spaces": list(spaces)})[0]
+    here = numbered(spaces)
+    count, length = rows(db, SIZE.format(here=here), here.values)[0]
     return LargeScope(db, spaces, count, length) if count >= LARGE else SmallScope(db, spaces)
 
 

@@ -21,6 +21,7 @@ from mnemic.storage.cancellation import is_cancelled
 from mnemic.storage.engine_errors import busy, cancelled, closed, each_method
 from mnemic.storage.postgres.inserts import Inserts, statement
 from mnemic.storage.postgres.pooler import ServerConnection
+from mnemic.storage.postgres.routing import ANYWHERE, Here
 from mnemic.storage.postgres.row_security import EVERYWHERE, ROW_SCOPE, SET_ROW_SCOPE
 from mnemic.storage.postgres.schema import SCHEMA
 
@@ -84,6 +85,10 @@ class Executor(Protocol):
     @property
     def row_scope(self) -> str | None:
         """Which namespaces' rows the statements see; None if the session says it, or the server does not ask."""
+
+    @property
+    def here(self) -> Here:
+        """The namespaces that the statements are about."""
 
     @property
     def everywhere(self) -> Executor:
@@ -168,17 +173,23 @@ class Held:
     the session.
     """
 
-    def __init__(self, connection: ServerConnection, row_scope: str | None = None):
+    def __init__(self, connection: ServerConnection, row_scope: str | None = None, here: Here = ANYWHERE):
         self.connection = connection
         self.row_scope = row_scope
+        self.here = here
         self._queue = _Queue()
 
     @property
     def everywhere(self) -> Held:
         """The same session for statements that must see the rows of every namespace."""
-        if self.row_scope in (None, EVERYWHERE):
-            return self
-        held = Held(self.connection, EVERYWHERE)
+        return self._as(self.row_scope and EVERYWHERE, self.here.everywhere)
+
+    def about(self, here: Here) -> Held:
+        """The same session for statements about these namespaces."""
+        return self._as(self.row_scope, here)
+
+    def _as(self, row_scope: str | None, here: Here) -> Held:
+        held = Held(self.connection, row_scope, here)
         held._queue = self._queue
         return held
 
@@ -318,7 +329,8 @@ class Unanswered:
 
     row_scope: str | None = None
 
-    def __init__(self) -> None:
+    def __init__(self, here: Here) -> None:
+        self.here = here
         self.asked: list[tuple[str, Values]] = []
 
     @property
@@ -343,14 +355,15 @@ class Unanswered:
 class Pooled:
     """A session that takes a connection for each statement. Reads are tried again while the server is away."""
 
-    def __init__(self, pool: Pool, row_scope: str | None = None):
+    def __init__(self, pool: Pool, row_scope: str | None = None, here: Here = ANYWHERE):
         self._pool = pool
         self.row_scope = row_scope
+        self.here = here
 
     @property
     def everywhere(self) -> Pooled:
         """The same for statements that must see the rows of every namespace."""
-        return self if self.row_scope is None else Pooled(self._pool, EVERYWHERE)
+        return Pooled(self._pool, self.row_scope and EVERYWHERE, self.here.everywhere)
 
     def run(self, sql: str, values: Values = ()) -> list[Row]:
         """The rows of the answer."""
@@ -362,7 +375,7 @@ class Pooled:
 
         def ask() -> list[list[Row]]:
             with self._pool.taken() as connection:
-                return Held(connection, self.row_scope).run_all(statements)
+                return Held(connection, self.row_scope, self.here).run_all(statements)
 
         return patiently(self._pool, ask)
 

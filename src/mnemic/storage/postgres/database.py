@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from mnemic.model.access import EVERYTHING, Scope
+from mnemic.model.time import Moment
 from mnemic.storage.index_port import OpenIndex
 from mnemic.storage.postgres.capacity import Capacity
 from mnemic.storage.postgres.connection import Executor, Held, Pool, Pooled
 from mnemic.storage.postgres.known_terms import KnownTerms
+from mnemic.storage.postgres.routing import ANYWHERE, Here, named
 from mnemic.storage.postgres.row_security import EVERYWHERE, row_scope
 from mnemic.storage.postgres.rows import rows, value
 
@@ -34,6 +37,10 @@ SELECT id FROM model WHERE name = %s
 """
 
 
+LOOK_SECONDS = 1.0
+"""How often a namespace that was not there is looked for."""
+
+
 class OpenedStore:
     """What the present and the past of a store share."""
 
@@ -47,6 +54,9 @@ class OpenedStore:
         self._location = where
         self._used: tuple[str, ...] = ()
         self._spaces: dict[str, int] = {}
+        self._looked_at = -LOOK_SECONDS
+        self.latest: Moment = 0
+        """The moment of the newest change that was made from here."""
         self._models: dict[str, tuple[int, int]] = {}
         self.terms = KnownTerms()
         self._lock = threading.Lock()
@@ -72,10 +82,23 @@ class OpenedStore:
         return Pooled(self._pool, self.row_scope(EVERYTHING))
 
     @contextmanager
-    def held(self, row_scope: str | None = EVERYWHERE) -> Iterator[Held]:
+    def held(self, row_scope: str | None = EVERYWHERE, here: Here = ANYWHERE) -> Iterator[Held]:
         """A connection kept for the block."""
         with self._pool.taken() as connection:
-            yield Held(connection, row_scope if self.has_row_security else None)
+            yield Held(connection, row_scope if self.has_row_security else None, here)
+
+    def here(self, names: Sequence[str] | None, parameter: str = "here") -> Here:
+        """These namespaces, or all, as statements name them."""
+        self._know(names or ())
+        return named(names, self._spaces, parameter)
+
+    def _know(self, names: Sequence[str]) -> None:
+        """Look up those of *names* that are not known; one that is not there, again some time later."""
+        if all(name in self._spaces for name in names):
+            return
+        if time.monotonic() - self._looked_at >= LOOK_SECONDS:
+            self.namespace_ids(self.whole, names)
+            self._looked_at = time.monotonic()
 
     def note_question(self) -> None:
         """Take note that the index was asked for words."""

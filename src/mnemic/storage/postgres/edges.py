@@ -11,7 +11,8 @@ from mnemic.model.graph import Direction, Edge
 from mnemic.storage.decoders import EDGE_FIELDS, edge_of
 from mnemic.storage.postgres.connection import Executor, Row
 from mnemic.storage.postgres.memories import where
-from mnemic.storage.postgres.rows import rows
+from mnemic.storage.postgres.routing import Here
+from mnemic.storage.postgres.rows import routed, rows
 
 S = TypeVar("S", bound=tuple[Any, ...])
 
@@ -29,17 +30,22 @@ SELECT nextval('edge_number')
 DRAWN = """
 SELECT setval('edge_number', greatest(%(id)s, (SELECT last_value FROM edge_number)))
 """
-# The namespace of the source, if both ends are there and the number is free.
+# The namespace of the source, if both ends are there.
 ENDS = """
-SELECT s.namespace_id, (SELECT 1 FROM edge e WHERE e.id = %(id)s) IS NULL
-FROM memory s, memory t WHERE s.id = %(source_id)s AND t.id = %(target_id)s
+SELECT s.namespace_id FROM memory s, memory t
+WHERE {here[s]} AND s.id = %(source_id)s AND {here[t]} AND t.id = %(target_id)s
+"""
+# Numbers are unique in the whole store.
+IS_TAKEN = """
+SELECT 1 FROM edge WHERE id = %(id)s
 """
 SELECT = """
-SELECT {columns} FROM edge e {ends} WHERE {conditions} ORDER BY e.id LIMIT %(limit)s
+SELECT {columns} FROM edge e {ends} WHERE {here[e]} AND {conditions} ORDER BY e.id LIMIT %(limit)s
 """
-WITH_ENDS = "JOIN memory s ON s.id = e.source_id JOIN memory t ON t.id = e.target_id"
+WITH_ENDS = """JOIN memory s ON {here[s]} AND s.id = e.source_id
+JOIN memory t ON {here[t]} AND t.id = e.target_id"""
 COUNT = """
-SELECT e.type, count(*) FROM edge e {ends} WHERE {conditions} GROUP BY e.type
+SELECT e.type, count(*) FROM edge e {ends} WHERE {here[e]} AND {conditions} GROUP BY e.type
 """
 AT = {
     Direction.OUT: "e.source_id = ANY(%(at)s::bigint[])",
@@ -72,21 +78,27 @@ def _found(
     db: Executor, wanted: EdgeFilter, fields: Sequence[str], after: int, limit: int | None
 ) -> list[Row]:
     needs_ends = wanted.ends is not None or wanted.near is not None or "source" in fields
-    conditions, values = _conditions(wanted)
+    conditions, values = _conditions(wanted, db.here)
     if after:
         conditions.append("e.id > %(after)s")
         values["after"] = after
     sql = SELECT.format(
         columns=", ".join(EXPRESSIONS[name] for name in fields),
-        ends=WITH_ENDS if needs_ends else "",
+        ends=_with_ends(db.here) if needs_ends else "",
         conditions=" AND ".join(conditions),
+        here=db.here,
     )
     return rows(db, sql, {**values, "limit": limit})
 
 
-def _conditions(wanted: EdgeFilter) -> tuple[list[str], dict[str, Any]]:
+def _with_ends(here: Here) -> str:
+    return WITH_ENDS.format(here=here)
+
+
+def _conditions(wanted: EdgeFilter, here: Here) -> tuple[list[str], dict[str, Any]]:
     """The conditions for the fields of *wanted* that are set, over `edge e`, and their parameters."""
     conditions, values = _state(wanted)
+    values |= here.values
     for name, condition in LISTS.items():
         if (given := getattr(wanted, name)) is not None:
             conditions.append(condition)
@@ -100,9 +112,9 @@ def _conditions(wanted: EdgeFilter) -> tuple[list[str], dict[str, Any]]:
         conditions.append("e.created_at = %(created_at)s")
         values["created_at"] = wanted.created_at
     if wanted.ends is not None:
-        conditions += _both_ends(wanted.ends, values)
+        conditions += _both_ends(wanted.ends, here, values)
     if wanted.near is not None:
-        conditions.append(f"({' OR '.join(_both_ends(wanted.near, values, prefix='near_'))})")
+        conditions.append(f"({' OR '.join(_both_ends(wanted.near, here, values, 'near_'))})")
     return conditions, values
 
 
@@ -114,9 +126,9 @@ def _state(wanted: EdgeFilter) -> tuple[list[str], dict[str, Any]]:
     return ["e.state = ANY(%(states)s::text[])"], {"states": [str(state) for state in sorted(wanted.states)]}
 
 
-def _both_ends(wanted: Filter, values: dict[str, Any], prefix: str = "end_") -> list[str]:
+def _both_ends(wanted: Filter, here: Here, values: dict[str, Any], prefix: str = "end_") -> list[str]:
     """The conditions under which the source `s` and the target `t` pass *wanted*."""
-    conditions, given = where(wanted)
+    conditions, given = where(wanted, here)
     values |= {prefix + name: value for name, value in given.items()}
     named = _PARAMETER.sub(rf"%({prefix}\1)s", conditions)
     return [_OF_MEMORY.sub(end, named) for end in ("s.", "t.")]
@@ -125,6 +137,6 @@ def _both_ends(wanted: Filter, values: dict[str, Any], prefix: str = "end_") -> 
 def tally(db: Executor, wanted: EdgeFilter) -> dict[str, int]:
     """How many edges of each type pass *wanted*."""
     joined = wanted.ends is not None or wanted.near is not None
-    conditions, values = _conditions(wanted)
-    sql = COUNT.format(ends=WITH_ENDS if joined else "", conditions=" AND ".join(conditions))
-    return dict(rows(db, sql, values))
+    conditions, values = _conditions(wanted, db.here)
+    ends = _with_ends(db.here) if joined else ""
+    return dict(rows(db, *routed(db, COUNT, values, ends=ends, conditions=" AND ".join(conditions))))

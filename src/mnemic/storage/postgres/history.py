@@ -17,7 +17,7 @@ from mnemic.storage.base import Rewrite
 from mnemic.storage.change_fields import INDEXED
 from mnemic.storage.postgres import edges, memories, sessions
 from mnemic.storage.postgres.connection import Executor
-from mnemic.storage.postgres.rows import rows, value
+from mnemic.storage.postgres.rows import routed, rows, value
 
 COLUMNS: Mapping[Subject, str] = {
     Subject.MEMORY: ", ".join(memories.STORED),
@@ -29,23 +29,29 @@ TEXTS_OF: Mapping[Subject, tuple[str, ...]] = {
     Subject.SESSION: ("name", "topic", "summary", "metadata"),
 }
 """The columns of links and sessions that somebody wrote."""
-# `worded` is where the words began that end with this version; NULL if the next version has the same words.
+# `worded` is where the words began that end with this version, as far as its namespace tells; NULL if the next version
+# has the same words.
 KEEP_MEMORY = f"""
-INSERT INTO memory_past (since, until, worded, {COLUMNS[Subject.MEMORY]})
-SELECT since, %(until)s, CASE WHEN %(is_reworded)s THEN coalesce((
-    SELECT max(p.until) FROM memory_past p WHERE p.id = %(id)s AND p.worded IS NOT NULL), 0) END,
+INSERT INTO memory_past (since, until, worded, xid, {COLUMNS[Subject.MEMORY]})
+SELECT since, %(until)s, CASE WHEN %(is_reworded)s THEN coalesce((SELECT max(p.until) FROM memory_past p
+    WHERE p.namespace_id = %(space)s AND p.id = %(id)s AND p.worded IS NOT NULL), 0) END, %(xid)s::xid8,
     {COLUMNS[Subject.MEMORY]}
-FROM memory WHERE id = %(id)s RETURNING version
+FROM memory WHERE namespace_id = %(space)s AND id = %(id)s RETURNING version
 """
 KEEP = """
-INSERT INTO {table}_past (since, until, {columns}) SELECT since, %(until)s, {columns} FROM {table} WHERE id = %(id)s
+INSERT INTO {table}_past (since, until, {columns}) SELECT since, %(until)s, {columns}
+FROM {table} t WHERE {here[t]} AND t.id = %(id)s
 """
 SET_SINCE = """
-UPDATE {table} SET since = %(until)s WHERE id = %(id)s
+UPDATE {table} t SET since = %(until)s WHERE {here[t]} AND t.id = %(id)s
+"""
+SET_MEMORY_SINCE = """
+UPDATE memory SET since = %(until)s WHERE namespace_id = %(space)s AND id = %(id)s
 """
 KEEP_WORDS = """
 INSERT INTO words_past (version, namespace_id, memory_id, length, tokens, times, places)
-SELECT %(version)s, namespace_id, memory_id, length, tokens, times, places FROM words WHERE memory_id = %(id)s
+SELECT %(version)s, namespace_id, memory_id, length, tokens, times, places
+FROM words WHERE namespace_id = %(space)s AND memory_id = %(id)s
 """
 PURGE = (
     "DELETE FROM memory_past WHERE id = %(id)s",
@@ -62,21 +68,23 @@ UPDATE {table}_past SET {places} WHERE version = %s
 """
 
 
-def keep_memory(db: Executor, memory: Memory, changed: frozenset[str], until: int) -> None:
-    """Keep *memory* as it is before the change with number *until*, which changes these fields."""
+def keep_memory(
+    db: Executor, memory: Memory, space: int, changed: frozenset[str], until: int, xid: str
+) -> None:
+    """Keep *memory* as it is in its namespace before the change with number *until*, which changes these fields."""
     is_reworded = bool(changed & INDEXED)
-    values = {"id": memory.id, "until": until, "is_reworded": is_reworded}
+    values = {"id": memory.id, "space": space, "until": until, "xid": xid, "is_reworded": is_reworded}
     version = value(db, KEEP_MEMORY, values)
     if is_reworded and memory.state is State.LIVING:
-        db.run(KEEP_WORDS, {"version": version, "id": memory.id})
-    db.run(SET_SINCE.format(table="memory"), values)
+        db.run(KEEP_WORDS, {**values, "version": version})
+    db.run(SET_MEMORY_SINCE, values)
 
 
 def keep(db: Executor, subject: Subject, number: int, until: int) -> None:
     """Keep a link or a session as it is before the change with number *until*."""
     values = {"id": number, "until": until}
-    db.run(KEEP.format(table=subject, columns=COLUMNS[subject]), values)
-    db.run(SET_SINCE.format(table=subject), values)
+    db.run(*routed(db, KEEP, values, table=subject, columns=COLUMNS[subject]))
+    db.run(*routed(db, SET_SINCE, values, table=subject))
 
 
 def purge(db: Executor, memory_id: int) -> None:

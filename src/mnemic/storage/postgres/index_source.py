@@ -10,7 +10,7 @@ from mnemic.model.filter import Filter
 from mnemic.storage.postgres import words
 from mnemic.storage.postgres.connection import Executor, Held
 from mnemic.storage.postgres.memories import CREATION, where
-from mnemic.storage.postgres.rows import column, row, rows, value
+from mnemic.storage.postgres.rows import column, routed, row, rows, value
 from mnemic.storage.source import ChangedMemory, Extent, PassageRow, Phrase
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ SELECT p.id, p.memory_id, p.statement_id, p.namespace_id, p.vector
 FROM passage p
 JOIN statement s ON s.namespace_id = p.namespace_id AND s.memory_id = p.memory_id AND s.id = p.statement_id
 JOIN memory m ON m.namespace_id = p.namespace_id AND m.id = p.memory_id
-WHERE p.model_id = %(model)s AND s.until IS NULL
+WHERE {here[p]} AND p.model_id = %(model)s AND s.until IS NULL
 """
 PASSAGES_FROM = (
     _PASSAGES
@@ -192,7 +192,7 @@ class PostgresSource:
 
     def passing(self, wanted: Filter) -> list[int]:
         """The memories that pass *wanted*."""
-        conditions, values = where(wanted)
+        conditions, values = where(wanted, self._db.here)
         return column(self._db, PASSING.format(conditions=conditions), values)
 
     def members(self, by: str) -> dict[str, list[int]]:
@@ -272,19 +272,19 @@ class PostgresSource:
             "after": 0,
             "limit": PASSAGES_AT_ONCE,
         }
-        while found := rows(self._db, PASSAGES_FROM, values):
+        while found := rows(self._db, *routed(self._db, PASSAGES_FROM, values)):
             yield from map(PassageRow._make, found)
             values["after"] = found[-1][0]
 
     def passages_of(self, model_id: int, to: int, memory_ids: Sequence[int]) -> list[PassageRow]:
         """The vectors of these living memories."""
         values = {"model": model_id, "ids": list(memory_ids)}
-        return list(map(PassageRow._make, rows(self._db, PASSAGES_OF, values)))
+        return list(map(PassageRow._make, rows(self._db, *routed(self._db, PASSAGES_OF, values))))
 
     def passages_left(self, model_id: int, memory_ids: Sequence[int]) -> list[PassageRow]:
         """The vectors of these memories, in any state."""
         values = {"model": model_id, "ids": list(memory_ids)}
-        return list(map(PassageRow._make, rows(self._db, PASSAGES_LEFT, values)))
+        return list(map(PassageRow._make, rows(self._db, *routed(self._db, PASSAGES_LEFT, values))))
 
     def statements_of_other_models(self, model_id: int, after: int, to: int) -> list[int]:
         """The statements with a new vector by another model."""

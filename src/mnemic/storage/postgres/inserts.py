@@ -41,6 +41,7 @@ COLUMNS: Mapping[str, Sequence[str]] = {
     "journal": [
         "namespace_id integer",
         "sequence bigint",
+        "xid text",
         "batch bigint",
         "at bigint",
         "actor text",
@@ -53,6 +54,7 @@ COLUMNS: Mapping[str, Sequence[str]] = {
 }
 # An array of JSON takes ten times as long to read as one of PostgreSQL.
 EXPRESSIONS = {
+    "xid": "w.xid::xid8",
     "uid": "decode(w.uid, 'hex')",
     "tokens": "string_to_array(w.tokens, chr(31))",
     "times": "w.times::real[]",

@@ -12,10 +12,14 @@ from mnemic.model.change import Change, Position, Subject
 from mnemic.model.filter import ChangeFilter
 from mnemic.storage.base import Rewrite
 from mnemic.storage.postgres.connection import Executor, Row
+from mnemic.storage.postgres.rows import routed, rows, value
 from mnemic.storage.postgres.rows import row as first
-from mnemic.storage.postgres.rows import rows
 
-SETTLED = "xid < pg_snapshot_xmin(pg_current_snapshot())"
+# Asked by itself, of the server that numbers the transactions of the journal: on a cluster others have the rows.
+OLDEST_AT_WORK = """
+SELECT pg_snapshot_xmin(pg_current_snapshot())::text
+"""
+SETTLED = "xid < %(at_work)s::text::xid8"
 """Nothing that is still to be committed comes to stand before such a row, since transactions are numbered."""
 NEWEST = f"""
 SELECT xid::text::bigint, sequence FROM journal WHERE {SETTLED} ORDER BY xid DESC, sequence DESC LIMIT 1
@@ -26,12 +30,12 @@ SELECT xid::text::bigint, sequence FROM journal WHERE at <= %s ORDER BY at DESC,
 SELECT = """
 SELECT xid::text::bigint, sequence, batch, at, actor, operation, subject, subject_id, before, after
 FROM journal j
-WHERE {conditions}
+WHERE {here[j]} AND {conditions}
 ORDER BY xid {order}, sequence {order}
 LIMIT %(limit)s
 """
 TEXTS = """
-SELECT id, text FROM statement WHERE id = ANY(%s::bigint[])
+SELECT s.id, s.text FROM statement s WHERE {here[s]} AND s.id = ANY(%(ids)s::bigint[])
 """
 ERASE = """
 UPDATE journal SET before = NULL, after = NULL
@@ -61,7 +65,12 @@ PAGE = 500
 
 def newest(db: Executor) -> Position:
     """The position of the newest settled change."""
-    return Position(*(first(db, NEWEST) or ()))
+    return Position(*(first(db, NEWEST, _at_work(db)) or ()))
+
+
+def _at_work(db: Executor) -> dict[str, str]:
+    """The number of the oldest transaction that is still at work."""
+    return {"at_work": value(db, OLDEST_AT_WORK)}
 
 
 def position_at(db: Executor, moment: int) -> Position:
@@ -78,13 +87,15 @@ def read(
     is_settled: bool = False,
 ) -> Iterator[Change]:
     """The changes that pass, a page at a time, with the texts of statements in place of their numbers."""
-    given = _given(wanted)
+    given = _given(wanted) | (_at_work(db) if is_settled else {})
+    if [] in given.values():
+        return
     order, onwards = ("DESC", "before") if newest_first else ("ASC", "after")
     left: float = math.inf if limit is None else limit
     while left > 0:
         parts = [CONDITIONS[name] for name in given if name in CONDITIONS] + [SETTLED] * is_settled
-        sql = SELECT.format(conditions=" AND ".join(parts) or "TRUE", order=order)
-        page = rows(db, sql, {**given, "limit": int(min(left, PAGE))})
+        values = {**given, "limit": int(min(left, PAGE))}
+        page = rows(db, *routed(db, SELECT, values, conditions=" AND ".join(parts) or "TRUE", order=order))
         yield from _decode(db, page)
         if len(page) < PAGE:
             return
@@ -112,7 +123,7 @@ def _decode(db: Executor, page: Sequence[Row]) -> Iterator[Change]:
     pairs = [[fields and orjson.loads(fields) for fields in row[8:]] for row in page]
     bodies = [fields for both in pairs for fields in both if fields and "statements" in fields]
     numbers = sorted({number for fields in bodies for number in fields["statements"]})
-    texts: dict[int, str] = dict(rows(db, TEXTS, (numbers,)))
+    texts: dict[int, str] = dict(rows(db, *routed(db, TEXTS, {"ids": numbers}))) if numbers else {}
     for fields in bodies:
         fields["statements"] = [texts[number] for number in fields["statements"] if number in texts]
     for row, (before, after) in zip(page, pairs, strict=True):

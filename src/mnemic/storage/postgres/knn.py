@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from mnemic.storage.base import Nearness
 from mnemic.storage.postgres import pgvector
 from mnemic.storage.postgres.connection import Executor, Row
-from mnemic.storage.postgres.rows import row, rows
+from mnemic.storage.postgres.routing import numbered
+from mnemic.storage.postgres.rows import routed, row, rows
 from mnemic.storage.quantisation import quantised
 
 if TYPE_CHECKING:
@@ -26,23 +27,22 @@ _CURRENT = """JOIN statement s ON s.namespace_id = {table}.namespace_id AND s.me
 NEAREST = f"""
 WITH near AS MATERIALIZED (
   SELECT p.namespace_id, p.memory_id, p.statement_id, {{distance}} AS distance FROM passage p
-  WHERE {{here}} AND p.model_id = %(model)s ORDER BY {{distance}} LIMIT %(wanted)s)
+  WHERE {{place}} AND p.model_id = %(model)s ORDER BY {{distance}} LIMIT %(wanted)s)
 SELECT near.memory_id, near.statement_id, 1 - near.distance, found.id IS NOT NULL FROM near
 LEFT JOIN LATERAL (
   SELECT m.id FROM memory m {_CURRENT.format(table="near")}
-  WHERE m.namespace_id = near.namespace_id AND m.id = near.memory_id
+  WHERE {{here[m]}} AND {{here[s]}} AND m.namespace_id = near.namespace_id AND m.id = near.memory_id
     AND m.id != ALL(%(left_out)s::bigint[]) AND {{conditions}} OFFSET 0
 ) found ON TRUE
 ORDER BY near.distance, near.memory_id, near.statement_id
 """
-EVERYWHERE = "p.namespace_id = ANY(%(spaces)s::integer[])"
 # The number of the namespace is written out: only so the planner knows that the index covers what is asked for.
 IN_ONE = "p.namespace_id = {space}"
 PASSING = f"""
 SELECT p.memory_id, p.statement_id, 1 - ({{distance}}), TRUE FROM memory m
 JOIN passage p ON p.namespace_id = m.namespace_id AND p.memory_id = m.id AND p.model_id = %(model)s
 {_CURRENT.format(table="p")}
-WHERE m.namespace_id = ANY(%(spaces)s::integer[]) AND m.id != ALL(%(left_out)s::bigint[]) AND {{conditions}}
+WHERE {{here[m]}} AND m.id != ALL(%(left_out)s::bigint[]) AND {{conditions}}
 ORDER BY {{distance}}, p.memory_id, p.statement_id LIMIT %(wanted)s
 """
 # Numbers of memories are unique in the whole store.
@@ -50,12 +50,12 @@ OF_THESE = f"""
 SELECT DISTINCT ON (p.memory_id) p.memory_id, p.statement_id, 1 - ({{distance}}) FROM memory m
 JOIN passage p ON p.namespace_id = m.namespace_id AND p.memory_id = m.id AND p.model_id = %(model)s
 {_CURRENT.format(table="p")}
-WHERE m.id = ANY(%(ids)s::bigint[]) AND m.state = 'living'
+WHERE {{here[m]}} AND m.id = ANY(%(ids)s::bigint[]) AND m.state = 'living'
 ORDER BY p.memory_id, {{distance}}, p.statement_id
 """
 HAS_ANY = """
 SELECT 1 FROM passage p JOIN memory m ON m.namespace_id = p.namespace_id AND m.id = p.memory_id AND m.state = 'living'
-WHERE p.namespace_id = ANY(%(spaces)s::integer[]) AND p.model_id = %(model)s LIMIT 1
+WHERE {here[p]} AND p.model_id = %(model)s LIMIT 1
 """
 SET_DEPTH = """
 SELECT set_config('hnsw.ef_search', %(depth)s, true)
@@ -111,8 +111,13 @@ class Knn:
     ) -> list[Nearness]:
         """The nearest of a namespace with an index; exactly, if too few of those it gives pass."""
         sized = _SIZED.format(schema=self._schema, dimension=model[1])
+        here = numbered([space])
+        values = {**values, **here.values}
         sql = NEAREST.format(
-            here=IN_ONE.format(space=int(space)), distance=self._distance(sized), conditions=conditions
+            place=IN_ONE.format(space=int(space)),
+            here=here,
+            distance=self._distance(sized),
+            conditions=conditions,
         )
         depth = max(LEAST_DEPTH, limit + limit // 2)
         while depth <= MOST_DEPTH:
@@ -123,16 +128,21 @@ class Knn:
                 return best
             # So many more as seem to be needed; if few pass a filter, all of those are compared instead.
             depth = WIDER * depth * limit // max(1, len(best))
-        sql = PASSING.format(distance=self._distance(_PLAIN), conditions=conditions)
-        return self._widened(db, sql, {**values, "spaces": [space]}, limit)
+        sql = PASSING.format(here=here, distance=self._distance(_PLAIN), conditions=conditions)
+        return self._widened(db, sql, values, limit)
 
     def _exact(
         self, db: Executor, spaces: Sequence[int], passing: Passing, values: Mapping[str, Any], limit: int
     ) -> list[Nearness]:
         """The nearest among all vectors of these namespaces."""
-        distance, template = self._distance(_PLAIN), NEAREST if passing.conditions is None else PASSING
-        sql = template.format(here=EVERYWHERE, distance=distance, conditions=passing.conditions or LIVING)
-        return self._widened(db, sql, {**values, "spaces": list(spaces)}, limit)
+        here, template = numbered(spaces), NEAREST if passing.conditions is None else PASSING
+        sql = template.format(
+            place=here["p"],
+            here=here,
+            distance=self._distance(_PLAIN),
+            conditions=passing.conditions or LIVING,
+        )
+        return self._widened(db, sql, {**values, **here.values}, limit)
 
     def _widened(self, db: Executor, sql: str, values: Mapping[str, Any], limit: int) -> list[Nearness]:
         """The *limit* best, looked for among ever more passages until there are so many or no more to look at."""
@@ -149,12 +159,13 @@ class Knn:
     ) -> list[Nearness]:
         """How near each of these living memories is."""
         values = {**self._asked(model, vector), "ids": list(memory_ids)}
-        found = rows(db, OF_THESE.format(distance=self._distance(_PLAIN)), values)
+        found = rows(db, *routed(db, OF_THESE, values, distance=self._distance(_PLAIN)))
         return sorted(map(Nearness._make, found), key=lambda one: -one.similarity)
 
     def has_any(self, db: Executor, model: tuple[int, int], spaces: Sequence[int]) -> bool:
         """Whether a living memory of these namespaces has a vector by this model."""
-        return row(db, HAS_ANY, {"spaces": list(spaces), "model": model[0]}) is not None
+        here = numbered(spaces)
+        return row(db, HAS_ANY.format(here=here), {**here.values, "model": model[0]}) is not None
 
     def _distance(self, half: str) -> str:
         return _DISTANCE.format(half=half, schema=self._schema)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, TypeVar
 
+from mnemic.model.filter import Filter
 from mnemic.storage import decoders
 from mnemic.storage.postgres import memories
 from mnemic.storage.postgres.connection import Executor, Row
@@ -14,11 +15,12 @@ from mnemic.storage.postgres.rows import rows
 S = TypeVar("S", bound=tuple[Any, ...])
 
 SELECT = """
-SELECT {columns} FROM memory m WHERE {{conditions}} ORDER BY m.id {{end}}
+SELECT {columns} FROM memory m WHERE {{here[m]}} AND {{conditions}} ORDER BY m.id {{end}}
 """
 BODY = """FROM statement s
-  WHERE s.namespace_id = m.namespace_id AND s.memory_id = m.id AND s.until IS NULL AND s.position > 0"""
-LINKS = "SELECT count(*) FROM edge e WHERE e.{end} = m.id AND e.state = 'living'"
+  WHERE s.namespace_id = m.namespace_id AND s.memory_id = m.id AND s.until IS NULL AND s.position > 0
+    AND {within[s]}"""
+LINKS = "SELECT count(*) FROM edge e WHERE {{here[e]}} AND e.{end} = m.id AND e.state = 'living'"
 EXPRESSIONS = memories.EXPRESSIONS | {
     "content": f"(SELECT coalesce(string_agg(s.text, chr(10) ORDER BY s.position), '') {BODY})",
     "texts": f"(SELECT coalesce(array_agg(s.text ORDER BY s.position), ARRAY[]::text[]) {BODY})",
@@ -36,15 +38,16 @@ DECODERS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def look(
-    db: Executor, conditions: str, values: dict[str, Any], shape: type[S], after: int, limit: int | None
-) -> list[S]:
-    """The first *limit* memories above number *after* under *conditions*, as rows of *shape*."""
+def look(db: Executor, wanted: Filter, shape: type[S], after: int, limit: int | None) -> list[S]:
+    """The first *limit* memories above number *after* that pass *wanted*, as rows of *shape*."""
     sql, decoders, make = _plan(shape)
+    conditions, values = memories.where(wanted, db.here)
+    within = db.here.within(wanted.namespaces)
     if after:
         conditions, values = f"m.id > %(after)s AND {conditions}", {**values, "after": after}
     end = "" if limit is None else "LIMIT %(limit)s"
-    found = rows(db, sql.format(conditions=conditions, end=end), {**values, "limit": limit})
+    sql = sql.format(conditions=conditions, end=end, here=db.here, within=within)
+    found = rows(db, sql, {**values, "limit": limit})
     if decoders:
         found = [_decoded(row, decoders) for row in found]
     return list(map(make, found))

@@ -14,7 +14,8 @@ from mnemic.model.memory import FIELDS, Memory, name_key
 from mnemic.model.uids import UID_DIGITS, uid_digits, uid_range
 from mnemic.storage.decoders import memories_of
 from mnemic.storage.postgres.connection import Executor
-from mnemic.storage.postgres.rows import rows
+from mnemic.storage.postgres.routing import Here
+from mnemic.storage.postgres.rows import routed, rows
 
 COLUMNS = FIELDS
 NAMESPACE = "(SELECT n.name FROM namespace n WHERE n.id = {}.namespace_id)"
@@ -32,12 +33,12 @@ NEWEST = """
 SELECT coalesce(max(id), 0) FROM memory
 """
 BY_IDS = f"""
-SELECT {_LIST} FROM memory m WHERE m.id = ANY(%(ids)s::bigint[])
+SELECT {_LIST} FROM memory m WHERE {{here[m]}} AND m.id = ANY(%(ids)s::bigint[])
 """
 BODIES = """
 SELECT s.memory_id, s.id, s.text FROM memory m
 JOIN statement s ON s.namespace_id = m.namespace_id AND s.memory_id = m.id AND s.until IS NULL AND s.position > 0
-WHERE m.id = ANY(%(ids)s::bigint[])
+WHERE {here[m]} AND m.id = ANY(%(ids)s::bigint[])
 ORDER BY s.memory_id, s.position
 """
 PAGE = f"""
@@ -50,29 +51,25 @@ IS_NAMED = "md5(m.name) = md5({0}) AND m.name = {0}"
 NAMED = {
     state: f"""
 SELECT m.namespace_id, m.id FROM memory m
-WHERE m.namespace_id = ANY(%(spaces)s::integer[]) AND {IS_NAMED.format("%(name)s::text")} AND m.state = '{state}'
+WHERE {{here[m]}} AND {IS_NAMED.format("%(name)s::text")} AND m.state = '{state}'
 ORDER BY m.id
 """
     for state in (State.LIVING, State.NAMED)
 }
 IS_TITLED = "md5(m.title) = md5({0}) AND m.title = {0}"
-FIRST_END = """
-SELECT min(expires_at) FROM memory WHERE expires_at IS NOT NULL AND state = 'living'
-"""
 # Look-ups one inside the other: a join would read the whole of both tables until statistics say how large they are.
 SAME_TEXTS = """
 SELECT w.digest, m.id FROM {digests} AS w (digest)
 CROSS JOIN LATERAL (SELECT s.namespace_id, s.memory_id FROM statement s
-  WHERE s.digest = w.digest AND s.until IS NULL AND {here} OFFSET 0) s
+  WHERE s.digest = w.digest AND s.until IS NULL AND {here[s]} OFFSET 0) s
 CROSS JOIN LATERAL (SELECT m.namespace_id, m.id FROM memory m
-  WHERE m.namespace_id = s.namespace_id AND m.id = s.memory_id AND m.state = 'living' OFFSET 0) m
+  WHERE m.namespace_id = s.namespace_id AND m.id = s.memory_id AND m.state = 'living' AND {here[m]} OFFSET 0) m
 WHERE (SELECT count(*) FROM statement o
-       WHERE o.namespace_id = m.namespace_id AND o.memory_id = m.id AND o.until IS NULL) = 1
+  WHERE o.namespace_id = m.namespace_id AND o.memory_id = m.id AND o.until IS NULL AND {here[o]}) = 1
 ORDER BY m.id
 """
-# With one text and one namespace written out, the plan is not made anew each time: that is asked before every write.
+# With one text written out, the plan is not made anew each time: that is asked before every write.
 ONE_DIGEST, DIGESTS = "(VALUES (%(digest)s::bigint))", "unnest(%(digests)s::bigint[])"
-IN_ONE, IN_SOME = "s.namespace_id = %(space)s", "s.namespace_id = ANY(%(spaces)s::integer[])"
 CREATION = "j.subject = 'memory' AND j.before IS NULL AND j.after IS NOT NULL"
 """Which changes `journal j` made a memory with; what was purged has none."""
 CONDITIONS = {
@@ -83,7 +80,6 @@ CONDITIONS = {
     "title": IS_TITLED.format("%(title)s::text"),
     "metadata": """m.metadata IS NOT NULL AND NOT EXISTS (
   SELECT 1 FROM jsonb_each(%(metadata)s::jsonb) w WHERE m.metadata::jsonb -> w.key IS DISTINCT FROM w.value)""",
-    "namespaces": "m.namespace_id IN (SELECT n.id FROM namespace n WHERE n.name = ANY(%(namespaces)s::text[]))",
     "kinds": "m.kind = ANY(%(kinds)s::text[])",
     "not_kinds": "m.kind != ALL(%(not_kinds)s::text[])",
     # The first half is worked out once; few memories ever come to the second.
@@ -95,7 +91,7 @@ CONDITIONS = {
     "tier": "m.tier = %(tier)s",
     "session_ids": "m.session_id = ANY(%(session_ids)s::bigint[])",
     "actor": f"""EXISTS (SELECT 1 FROM journal j
-  WHERE j.subject_id = m.id AND {CREATION} AND j.actor = %(actor)s)""",
+  WHERE {{here[j]}} AND j.subject_id = m.id AND {CREATION} AND j.actor = %(actor)s)""",
     "min_priority": "m.priority >= %(min_priority)s",
     "min_confidence": "m.confidence >= %(min_confidence)s",
     "max_confidence": "m.confidence <= %(max_confidence)s",
@@ -106,27 +102,24 @@ CONDITIONS = {
 }
 EXPIRED = """
 SELECT m.id FROM memory m
-WHERE m.expires_at <= %(alive_at)s AND m.expires_at IS NOT NULL AND m.state = 'living' AND {here} ORDER BY m.id
+WHERE m.expires_at <= %(alive_at)s AND m.expires_at IS NOT NULL AND m.state = 'living' AND {here[m]} ORDER BY m.id
 """
 WITHOUT = f"""
 SELECT m.id FROM memory m
 WHERE m.kind = ANY(%(without_kinds)s::text[]) AND m.state = 'living' AND m.metadata IS NOT NULL
-  AND {{here}} AND NOT {CONDITIONS["without"]}
+  AND {{here[m]}} AND NOT {CONDITIONS["without"]}
 """
-OVERDUE = EXPIRED.format(here="TRUE")
 WALKED_AT_ONCE = 500
 # For a name or title looked for anywhere: the indexes of both begin with the namespace.
 ANYWHERE = "m.namespace_id IN (SELECT id FROM namespace)"
 NUL = "\0"
 
 
-def left_out(wanted: Filter) -> tuple[list[str], dict[str, Any]]:
+def left_out(wanted: Filter, here: Here) -> tuple[list[str], dict[str, Any]]:
     """The queries for what a plain filter leaves out of the living, which is little, and their parameters."""
     queries: list[str] = []
-    values: dict[str, Any] = {}
-    here = "TRUE"
-    if wanted.namespaces is not None:
-        here, values["namespaces"] = CONDITIONS["namespaces"], list(wanted.namespaces)
+    within = here.within(wanted.namespaces)
+    values = dict(within.values)
     if wanted.alive_at is not None:
         queries.append(EXPIRED)
         values["alive_at"] = wanted.alive_at
@@ -134,18 +127,23 @@ def left_out(wanted: Filter) -> tuple[list[str], dict[str, Any]]:
         queries.append(WITHOUT)
         values["without"] = as_json(wanted.without)
         values["without_kinds"] = [kind for kind, _ in wanted.without]
-    return [query.format(here=here) for query in queries], values
+    return [query.format(here=within) for query in queries], values
 
 
-def where(wanted: Filter) -> tuple[str, dict[str, Any]]:
-    """The condition for the fields of *wanted* that are set, over `memory m`, and its parameters."""
+def where(wanted: Filter, here: Here) -> tuple[str, dict[str, Any]]:
+    """The condition for the fields of *wanted* that are set, over `memory m` of a reader *here*, and its parameters."""
     parts, values = _state(wanted)
     for name, condition in CONDITIONS.items():
         value = getattr(wanted, name)
         if value is not None:
-            parts.append(condition)
+            parts.append(condition.format(here=here))
             values |= _parameters(name, value)
-    if wanted.namespaces is None and (wanted.name is not None or wanted.title is not None):
+    values |= here.values
+    if wanted.namespaces is not None:
+        within = here.within(wanted.namespaces)
+        parts.append(within["m"])
+        values |= within.values
+    elif wanted.name is not None or wanted.title is not None:
         parts.append(ANYWHERE)
     return " AND ".join(parts) or "TRUE", values
 
@@ -179,16 +177,12 @@ def _state(wanted: Filter) -> tuple[list[str], dict[str, Any]]:
     return ["m.state = ANY(%(states)s::text[])" + is_left], {"states": states}
 
 
-def same_texts(db: Executor, digests: Sequence[int], namespace_ids: Sequence[int] | None) -> dict[int, int]:
+def same_texts(db: Executor, digests: Sequence[int], namespaces: Sequence[str] | None) -> dict[int, int]:
     """For each of *digests* that is that of the whole body of a living memory in these namespaces: the first such."""
     values: dict[str, Any] = {"digest": digests[0]} if len(digests) == 1 else {"digests": list(digests)}
-    here = "TRUE"
-    if namespace_ids is not None and len(namespace_ids) == 1:
-        here, values["space"] = IN_ONE, namespace_ids[0]
-    elif namespace_ids is not None:
-        here, values["spaces"] = IN_SOME, list(namespace_ids)
+    here = db.here.within(namespaces)
     sql = SAME_TEXTS.format(digests=ONE_DIGEST if len(digests) == 1 else DIGESTS, here=here)
-    return {digest: int(number) for digest, number in reversed(rows(db, sql, values))}
+    return {digest: int(number) for digest, number in reversed(rows(db, sql, values | here.values))}
 
 
 def as_json(value: object) -> str:
@@ -233,14 +227,15 @@ def one(db: Executor, memory_id: int) -> Memory | None:
 def many(db: Executor, memory_ids: Sequence[int]) -> list[Memory]:
     """The memories with these numbers, in that order."""
     numbers = {"ids": list(memory_ids)}
-    found = memories_of(*db.run_all([(BY_IDS, numbers), (BODIES, numbers)]))
+    found = memories_of(*db.run_all([routed(db, BY_IDS, numbers), routed(db, BODIES, numbers)]))
     return [found[number] for number in memory_ids if number in found]
 
 
 def walk(db: Executor, wanted: Filter) -> Iterator[Memory]:
     """Every memory that passes *wanted*, by number, without holding them all."""
-    conditions, values = where(wanted)
+    conditions, values = where(wanted, db.here)
     sql, last = PAGE.format(conditions=conditions), 0
     while found := rows(db, sql, values | {"after": last, "limit": WALKED_AT_ONCE}):
-        yield from memories_of(found, rows(db, BODIES, {"ids": [row[0] for row in found]})).values()
+        bodies = rows(db, *routed(db, BODIES, {"ids": [row[0] for row in found]}))
+        yield from memories_of(found, bodies).values()
         last = found[-1][0]

@@ -33,9 +33,13 @@ ORIGIN = f"""
 SELECT value FROM {SCHEMA}.meta WHERE key = '{COPYING}'
 """
 # A dump brings the transaction numbers of the server it was made on; here they would seem never to be settled.
-IS_FOREIGN = f"""
-SELECT EXISTS (SELECT 1 FROM {SCHEMA}.journal WHERE xid >= pg_snapshot_xmax(pg_current_snapshot()))
-    OR EXISTS (SELECT 1 FROM {SCHEMA}.passage WHERE xid >= pg_snapshot_xmax(pg_current_snapshot()))
+NEWEST = f"""
+SELECT xid::text FROM ((SELECT xid FROM {SCHEMA}.journal ORDER BY xid DESC LIMIT 1)
+  UNION ALL (SELECT xid FROM {SCHEMA}.passage ORDER BY xid DESC LIMIT 1)) newest ORDER BY xid DESC LIMIT 1
+"""
+# Asked after the other, so that nothing that has been committed since counts.
+IS_FOREIGN = """
+SELECT %s::text::xid8 >= pg_snapshot_xmax(pg_current_snapshot())
 """
 ADOPT = f"""
 UPDATE {SCHEMA}.journal SET xid = '3' WHERE xid >= pg_snapshot_xmax(pg_current_snapshot());
@@ -83,7 +87,8 @@ def migrate(connection: psycopg.Connection[Row], where: str) -> None:
     else:
         with connection.transaction():
             connection.execute(SET_ROW_SCOPE, (EVERYWHERE,))
-            if connection.execute(IS_FOREIGN).fetchall() == [(True,)]:
+            newest = connection.execute(NEWEST).fetchone()
+            if newest and connection.execute(IS_FOREIGN, newest).fetchall() == [(True,)]:
                 connection.execute(LOCK)
                 connection.execute(ADOPT)
 

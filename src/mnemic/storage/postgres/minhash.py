@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from mnemic.model.filter import Filter
 from mnemic.model.memory import Memory
 from mnemic.storage import fingerprint
@@ -19,11 +17,12 @@ DELETE FROM mark WHERE namespace_id = %s AND number = ANY(%s::bigint[]) AND memo
 SHARING = """
 SELECT w.number, k.memory_id FROM (VALUES {marks}) AS w (number) CROSS JOIN LATERAL (
   SELECT k.memory_id FROM mark k JOIN memory m ON m.namespace_id = k.namespace_id AND m.id = k.memory_id
-  WHERE k.number = w.number AND {place} AND {conditions}
+  WHERE k.number = w.number AND {here} AND {conditions}
   ORDER BY k.memory_id DESC LIMIT {limit}
 ) k
 """
-IN_ONE, IN_ALL = "k.namespace_id = %(space)s", "k.namespace_id IN (SELECT n.id FROM namespace n)"
+# The index of marks begins with the namespace.
+ANYWHERE = "k.namespace_id IN (SELECT n.id FROM namespace n)"
 IN_ORDER = """
 SELECT k.number, k.namespace_id, k.memory_id FROM mark k
 JOIN memory m ON m.namespace_id = k.namespace_id AND m.id = k.memory_id
@@ -48,24 +47,21 @@ def take_out(db: Executor, memory: Memory, namespace_id: int) -> None:
     db.run(TAKE_OUT, (namespace_id, list(fingerprint.marks(memory.content)), memory.id))
 
 
-def alike(db: Executor, body: str, wanted: Filter, limit: int, space: int | None) -> list[int]:
-    """The memories that share most marks with *body*; if *wanted* names one namespace, that is *space*.
-
-    Of each mark only its newest holders count.
-    """
+def alike(db: Executor, body: str, wanted: Filter, limit: int) -> list[int]:
+    """The memories that share most marks with *body*. Of each mark only its newest holders count."""
     ours = list(fingerprint.marks(body))
     if not ours:
         return []
-    conditions, values = where(wanted if space is None else replace(wanted, namespaces=None))
-    place, values["space"] = (IN_ALL if space is None else IN_ONE), space
+    conditions, values = where(wanted, db.here)
+    here = ANYWHERE if wanted.namespaces is None else db.here.within(wanted.namespaces)["k"]
     marks = ", ".join(f"(%(mark{place})s::bigint)" for place in range(len(ours)))
     values |= {f"mark{place}": mark for place, mark in enumerate(ours)}
-    sql = SHARING.format(conditions=conditions, marks=marks, limit=int(limit), place=place)
+    sql = SHARING.format(conditions=conditions, marks=marks, limit=int(limit), here=here)
     found = rows(db, sql, values)
     return fingerprint.sharing_most(found, len(ours), limit)
 
 
 def pairs(db: Executor, wanted: Filter, limit: int) -> list[tuple[int, int]]:
     """Up to *limit* pairs of memories of one namespace that share a mark, the smaller number first."""
-    conditions, values = where(wanted)
+    conditions, values = where(wanted, db.here)
     return fingerprint.pairs_sharing(rows(db, IN_ORDER.format(conditions=conditions), values), limit)

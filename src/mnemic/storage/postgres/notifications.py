@@ -14,11 +14,17 @@ from collections.abc import Callable
 import psycopg
 
 from mnemic.errors import MnemicError
+from mnemic.model.time import Moment
 from mnemic.storage.postgres.connection import Pool, Row, connected
 
 LISTEN = "LISTEN mnemic"
 # Whether anybody hears it need not outlive a crash: no wait for the disk.
-NOTIFY = "SET LOCAL synchronous_commit = off; NOTIFY mnemic"
+# Those who write next take up the moment, whatever their own clocks say.
+NOTIFY = """
+SET LOCAL synchronous_commit = off;
+SELECT setval('journal_moment', greatest({moment}, last_value)) FROM journal_moment;
+NOTIFY mnemic
+"""
 
 GATHER_SECONDS = 0.05
 """What is committed within this time of a notification goes into the next one."""
@@ -33,12 +39,14 @@ class Announcer:
         self._pool = pool
         self._changed = threading.Condition()
         self._is_due = self._is_closed = False
+        self._moment: Moment = 1
         self._thread: threading.Thread | None = None
 
-    def announce(self) -> None:
-        """Let other processes know, soon, that something was committed."""
+    def announce(self, moment: Moment) -> None:
+        """Let other processes know, soon, that something was committed, and the moment of it."""
         with self._changed:
             self._is_due = True
+            self._moment = max(self._moment, moment)
             self._changed.notify_all()
             if self._thread is None and not self._is_closed:
                 self._thread = threading.Thread(target=self._run, name="mnemic-notify", daemon=True)
@@ -62,7 +70,7 @@ class Announcer:
     def _sent(self) -> bool:
         try:
             with self._pool.taken() as connection:
-                connection.execute(NOTIFY)
+                connection.execute(NOTIFY.format(moment=int(self._moment)).encode())
         except (psycopg.Error, MnemicError):
             return False
         return True

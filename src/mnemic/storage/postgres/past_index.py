@@ -30,12 +30,14 @@ REWORDED = CHANGED + "AND worded IS NOT NULL"
 PASSING = """
 SELECT m.id FROM mnemic.memory_past m WHERE m.until > %(sequence)s AND m.since <= %(sequence)s AND {conditions}
 """
-# Words that had begun at the moment and ended after it.
+# Words that had begun at the moment and ended after it, as the first of the memory's to do so.
 HOLDING = """
 SELECT w.memory_id, w.length, w.tokens, w.times, w.places
 FROM mnemic.words_past w
 JOIN mnemic.memory_past p ON p.namespace_id = w.namespace_id AND p.id = w.memory_id AND p.version = w.version
 WHERE w.tokens @> %(tokens)s::text[] AND p.until > %(sequence)s AND p.worded <= %(sequence)s
+  AND NOT EXISTS (SELECT 1 FROM mnemic.memory_past o
+    WHERE o.id = p.id AND o.until > %(sequence)s AND o.until < p.until AND o.worded IS NOT NULL)
 """
 MEAN_LENGTH = """
 SELECT coalesce(avg(length), 1)::float8 FROM mnemic.words
@@ -66,7 +68,7 @@ class PastIndex:
 
     def passing(self, db: Executor, wanted: Filter) -> set[int]:
         """The memories that have changed since and passed *wanted* then."""
-        conditions, values = memories.where(wanted)
+        conditions, values = memories.where(wanted, db.here)
         values["sequence"] = self.sequence
         return set(column(db, PASSING.format(conditions=conditions), values))
 

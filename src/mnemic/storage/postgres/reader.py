@@ -50,7 +50,7 @@ from mnemic.storage.postgres import (
     versions,
 )
 from mnemic.storage.postgres.connection import Row, in_our_words
-from mnemic.storage.postgres.rows import column, row, rows
+from mnemic.storage.postgres.rows import column, routed, row, rows
 from mnemic.storage.postgres.search_reader import SearchReader
 
 S = TypeVar("S", bound=tuple[Any, ...])
@@ -96,7 +96,7 @@ WHERE m.session_id IS NOT NULL AND {conditions} GROUP BY m.session_id
 """,
     "actor": f"""
 SELECT j.actor, count(*) FROM journal j JOIN memory m ON m.id = j.subject_id
-WHERE {memories.CREATION} AND {{conditions}} GROUP BY j.actor
+WHERE {{here[j]}} AND {memories.CREATION} AND {{conditions}} GROUP BY j.actor
 """,
 }
 SIZE = """
@@ -106,7 +106,8 @@ WHERE c.relnamespace = to_regnamespace('mnemic') AND c.relkind = 'r'
 PENDING = f"""
 SELECT s.id, s.memory_id, m.title, CASE WHEN s.position > 0 THEN s.text ELSE coalesce((
     SELECT left(string_agg(b.text, chr(10) ORDER BY b.position), {WHOLE_CHARACTERS}) FROM statement b
-    WHERE b.namespace_id = m.namespace_id AND b.memory_id = m.id AND b.until IS NULL AND b.position > 0), '') END,
+    WHERE b.namespace_id = m.namespace_id AND b.memory_id = m.id AND b.until IS NULL AND b.position > 0
+      AND {{within[b]}}), '') END,
     m.summary, m.kind, s.position = 0, {memories.NAMESPACE.format("m")}
 FROM statement s JOIN memory m ON m.namespace_id = s.namespace_id AND m.id = s.memory_id
 WHERE s.model_id IS NULL AND s.until IS NULL AND {{conditions}}
@@ -115,12 +116,13 @@ ORDER BY s.id DESC LIMIT %(limit)s
 # Of a long queue the memories are not looked at.
 BACKLOG = """
 WITH newest AS (
-  SELECT namespace_id, memory_id FROM statement WHERE model_id IS NULL AND until IS NULL
+  SELECT namespace_id, memory_id FROM statement s WHERE model_id IS NULL AND until IS NULL AND {here[s]}
   ORDER BY id DESC LIMIT %(looked_at)s
 )
 SELECT (SELECT count(*) FROM newest w JOIN memory m ON m.namespace_id = w.namespace_id AND m.id = w.memory_id
-        WHERE {conditions})
-  + greatest(0, (SELECT count(*) FROM statement WHERE model_id IS NULL AND until IS NULL) - %(looked_at)s)
+        WHERE {here[m]} AND {conditions})
+  + greatest(0, (SELECT count(*) FROM statement s WHERE model_id IS NULL AND until IS NULL AND {here[s]})
+      - %(looked_at)s)
 """
 EVERY = 1 << 60
 """A limit that leaves nothing out."""
@@ -153,7 +155,8 @@ class PostgresReader(SearchReader):
     def _by_space(self, sql: str, values: dict[str, Any], namespaces: Sequence[str] | None) -> list[int]:
         """The numbers that *sql* gives, in the order of the *namespaces*, or of all by number."""
         spaces = self._store.namespace_ids(self._db, namespaces)
-        found = rows(self._db, sql, {**values, "spaces": spaces})
+        here = self._db.here.within(namespaces)
+        found = rows(self._db, sql.format(here=here), {**values, **here.values})
         if namespaces is None:
             return [number for _, number in found]
         return [number for space in dict.fromkeys(spaces) for one, number in found if one == space]
@@ -169,7 +172,7 @@ class PostgresReader(SearchReader):
         after: int = 0,
     ) -> list[int]:
         """The numbers of the memories that pass *wanted*, in this order."""
-        conditions, values = memories.where(wanted)
+        conditions, values = memories.where(wanted, self._db.here)
         most = None if limit is None else max(0, limit)
         values |= {"limit": most, "offset": max(0, offset), "after": after}
         terms = map(_reversed, ORDERS[order]) if is_reversed else ORDERS[order]
@@ -187,8 +190,7 @@ class PostgresReader(SearchReader):
         if isinstance(wanted, EdgeFilter):
             return edges.look(self._db, wanted, shape, after, limit)
         chosen = wanted if isinstance(wanted, Filter) else Filter(ids=tuple(wanted), states=ALL_STATES)
-        conditions, values = memories.where(chosen)
-        return look.look(self._db, conditions, values, shape, after, limit)
+        return [] if chosen.ids == () else look.look(self._db, chosen, shape, after, limit)
 
     def tally(self, wanted: Filter | EdgeFilter | SessionFilter, by: str) -> dict[str, int]:
         """How many memories, links or sessions pass *wanted*, by one of their attributes; the largest first."""
@@ -197,8 +199,8 @@ class PostgresReader(SearchReader):
                 return _summed(EDGE_TALLIES[by](self._db, wanted).items())
             case SessionFilter():
                 return _summed(SESSION_TALLIES[by](self._db, wanted).items())
-        conditions, values = memories.where(wanted)
-        return _summed(rows(self._db, TALLIES[by].format(conditions=conditions), values))
+        conditions, values = memories.where(wanted, self._db.here)
+        return _summed(rows(self._db, *routed(self._db, TALLIES[by], values, conditions=conditions)))
 
     def standards(self) -> list[tuple[str, int | None, str | None]]:
         """The settings of each namespace that has some: its name, standard memory and parent."""
@@ -217,16 +219,12 @@ class PostgresReader(SearchReader):
     def same_texts(self, bodies: Sequence[str], namespaces: Sequence[str] | None) -> dict[str, int]:
         """For each of *bodies* that is the whole body of a living memory: one such."""
         digests = {body: fingerprint.digest(body) for body in bodies}
-        spaces = None if namespaces is None else self._store.namespace_ids(self._db, namespaces)
-        known = memories.same_texts(self._db, list(digests.values()), spaces)
+        known = memories.same_texts(self._db, list(digests.values()), namespaces)
         return {body: known[digest] for body, digest in digests.items() if digest in known}
 
     def near_duplicates(self, body: str, wanted: Filter, *, limit: int) -> list[int]:
         """Up to *limit* memories that may say nearly what *body* says. Most that do are found, and some that do not."""
-        spaces: Sequence[int | None] = [None]
-        if wanted.namespaces is not None and len(wanted.namespaces) == 1:
-            spaces = self._store.namespace_ids(self._db, wanted.namespaces)
-        return minhash.alike(self._db, body, wanted, limit, spaces[0]) if spaces else []
+        return minhash.alike(self._db, body, wanted, limit)
 
     def near_duplicate_pairs(self, wanted: Filter, *, limit: int) -> list[tuple[int, int]]:
         """Up to *limit* pairs of memories of one namespace that may say nearly the same, the smaller number first."""
@@ -234,7 +232,7 @@ class PostgresReader(SearchReader):
 
     def overdue(self, now: Moment) -> list[int]:
         """The living memories whose time was over at *now*."""
-        return column(self._db, memories.OVERDUE, {"alive_at": now})
+        return column(self._db, *routed(self._db, memories.EXPIRED, {"alive_at": now}))
 
     def edges(self, wanted: EdgeFilter, *, after: int = 0, limit: int | None = None) -> list[Edge]:
         """The links that pass *wanted*, by number."""
@@ -266,17 +264,18 @@ class PostgresReader(SearchReader):
         self, *, limit: int, wanted: Filter = ALL_LIVING, unclaimed_at: Moment | None = None
     ) -> list[Pending]:
         """Up to *limit* statements of living memories that have no vectors yet, newest first."""
-        conditions, values = memories.where(wanted)
+        here = self._db.here
+        conditions, values = memories.where(wanted, here)
         if unclaimed_at is not None:
             conditions, values = f"{conditions} AND {claims.UNCLAIMED}", {**values, "now": unclaimed_at}
-        sql = PENDING.format(conditions=conditions)
+        sql = PENDING.format(conditions=conditions, within=here.within(wanted.namespaces))
         return [Pending(*one) for one in rows(self._db, sql, {**values, "limit": limit})]
 
     def backlog(self, wanted: Filter = ALL_LIVING, *, looked_at: int | None = None) -> int:
         """How many statements of memories that pass wait for their vectors."""
-        conditions, values = memories.where(wanted)
-        most = EVERY if looked_at is None else looked_at
-        return self._number(BACKLOG.format(conditions=conditions), values | {"looked_at": most})
+        conditions, values = memories.where(wanted, self._db.here)
+        values["looked_at"] = EVERY if looked_at is None else looked_at
+        return self._number(*routed(self._db, BACKLOG, values, conditions=conditions))
 
     def versions(self, subject: Subject, numbers: Sequence[int]) -> dict[int, Version]:
         """The versions kept of these memories, links or sessions."""

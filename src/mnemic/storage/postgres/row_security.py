@@ -21,8 +21,8 @@ IS_ACTIVE = """
 SELECT row_security_active('mnemic.memory')
 """
 OFF = (
-    "Row-level security is off, because the database role passes over it: log in as a role that is no superuser "
-    "(docs/team.md)."
+    "Row-level security is off, because the database role passes over it: log in as a role that is no superuser. On a "
+    "cluster it cannot be on (docs/team.md)."
 )
 
 

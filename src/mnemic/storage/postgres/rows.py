@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from mnemic.storage.postgres.connection import Executor, Row, Values
+
+
+def routed(db: Executor, sql: str, values: Mapping[str, Any], **parts: str) -> tuple[str, dict[str, Any]]:
+    """*sql* with its *parts* and the conditions for the namespaces that *db* is about, and its parameters."""
+    return sql.format(here=db.here, **parts), {**db.here.values, **values}
 
 
 def rows(db: Executor, sql: str, values: Values = ()) -> list[Row]:

@@ -1,15 +1,22 @@
 """The tables, as numbered migrations. `meta` says in `format` how many a database has been through.
 
-Every table that holds something of a namespace begins its key with it; `docs/team.md` says what else a cluster that is
-sharded by namespace would need. Numbers are unique in the whole store all the same: they come from sequences. There are
-no foreign keys: each would cost a look-up a row, and links may lead from one namespace to another; a purge names the
-tables itself.
+Every table that holds something of a namespace begins its keys with it (SHARDED), so that a cluster can be sharded by
+namespace. Numbers are unique in the whole store all the same: they come from sequences. There are no foreign keys: each
+would cost a look-up a row, and links may lead from one namespace to another; a purge names the tables itself.
 """
 
 from __future__ import annotations
 
 SCHEMA, PAST_SCHEMA = "mnemic", "mnemic_past"
 """The tables of the present, and views named like them that show a moment of the past."""
+
+SHARDED = (
+    "memory", "tag", "statement", "mark", "passage", "edge", "companion", "session", "journal", "claim", "version",
+    "words", "term", "namespace_size", "memory_past", "words_past", "edge_past", "session_past",
+)  # fmt: skip
+"""The tables that a cluster distributes by `namespace_id`, all in the same way."""
+COPIED = ("namespace", "model")
+"""The tables that each server of a cluster has a copy of. All others stay on its coordinator."""
 
 MEMORY = """
     uid bytea NOT NULL,
@@ -479,5 +486,57 @@ CREATE INDEX memory_title ON {SCHEMA}.memory (namespace_id, md5(title)) WHERE st
 {"".join(_policy(table, condition) for table, condition in POLICIES.items())}
 """
 
-MIGRATIONS: tuple[str, ...] = (TABLES + VIEWS, SEARCH, WORKSPACES, ROW_SECURITY)
+# For a cluster: nothing is unique but within its namespace; a pair belongs to that of its first memory. The last number
+# of a session and the last moment of the journal are kept apart, since every server has a part of the rows.
+NAMESPACE_FIRST = """
+INSERT INTO meta (key, value) SELECT 'sessions', max(id)::text FROM session HAVING max(id) IS NOT NULL;
+CREATE INDEX memory_expiry_here ON memory (namespace_id, expires_at) WHERE expires_at IS NOT NULL AND state = 'living';
+CREATE SEQUENCE journal_moment;
+SELECT setval('journal_moment', max(at)) FROM journal HAVING max(at) > 0;
+DROP INDEX edge_id, session_id;
+CREATE INDEX edge_id ON edge (id);
+CREATE INDEX session_id ON session (id);
+
+ALTER TABLE companion ADD COLUMN namespace_id integer NOT NULL DEFAULT 0;
+UPDATE companion c SET namespace_id = m.namespace_id FROM memory m WHERE m.id = c.a;
+ALTER TABLE companion ALTER COLUMN namespace_id DROP DEFAULT, DROP CONSTRAINT companion_pkey,
+    ADD PRIMARY KEY (namespace_id, a, b);
+CREATE INDEX companion_pair ON companion (a, b);
+
+DROP TABLE claim;
+CREATE TABLE claim (
+    namespace_id integer NOT NULL,
+    statement_id bigint NOT NULL,
+    owner text NOT NULL,
+    expires_at bigint NOT NULL,
+    PRIMARY KEY (namespace_id, statement_id)
+);
+
+ALTER TABLE version ADD COLUMN namespace_id integer NOT NULL DEFAULT 0;
+UPDATE version v SET namespace_id = t.namespace_id FROM memory t WHERE v.subject = 'memory' AND t.id = v.number;
+UPDATE version v SET namespace_id = t.namespace_id FROM edge t WHERE v.subject = 'edge' AND t.id = v.number;
+UPDATE version v SET namespace_id = t.namespace_id FROM session t WHERE v.subject = 'session' AND t.id = v.number;
+ALTER TABLE version ALTER COLUMN namespace_id DROP DEFAULT, DROP CONSTRAINT version_pkey,
+    ADD PRIMARY KEY (namespace_id, subject, number);
+"""
+
+MIGRATIONS: tuple[str, ...] = (TABLES + VIEWS, SEARCH, WORKSPACES, ROW_SECURITY, NAMESPACE_FIRST)
 """Entry n takes a database from format n to n + 1."""
+
+DISTRIBUTION: tuple[str, ...] = (
+    *(f"DROP POLICY visible ON {SCHEMA}.{table};" for table in POLICIES if table in SHARDED),
+    *(
+        f"ALTER TABLE {SCHEMA}.{table} NO FORCE ROW LEVEL SECURITY, DISABLE ROW LEVEL SECURITY;"
+        for table in POLICIES
+        if table in SHARDED
+    ),
+    *(f"SELECT create_reference_table('{SCHEMA}.{table}');" for table in COPIED),
+    f"SELECT create_distributed_table('{SCHEMA}.memory', 'namespace_id');",
+    *(
+        f"SELECT create_distributed_table('{SCHEMA}.{table}', 'namespace_id', colocate_with => '{SCHEMA}.memory');"
+        for table in SHARDED
+        if table != "memory"
+    ),
+)
+"""What spreads the tables of a new store over a cluster of Citus, run once as their owner on the coordinator. The
+policies go first: what they compare with is known on the coordinator alone."""

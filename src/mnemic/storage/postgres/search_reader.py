@@ -24,8 +24,9 @@ from mnemic.storage.postgres import bm25, memories, spelling, words
 from mnemic.storage.postgres.bm25 import Bm25, Choice, Passing
 from mnemic.storage.postgres.connection import Executor, Held, in_our_words, our_errors
 from mnemic.storage.postgres.index_source import PostgresSource
+from mnemic.storage.postgres.routing import numbered
 from mnemic.storage.postgres.row_security import EVERYWHERE
-from mnemic.storage.postgres.rows import column, rows, value
+from mnemic.storage.postgres.rows import column, routed, rows, value
 from mnemic.storage.scale import best_of, scaled
 
 if TYPE_CHECKING:
@@ -42,23 +43,25 @@ NAMESPACE_COUNT = """
 SELECT count(*) FROM namespace
 """
 TRAITS = """
-SELECT id, confidence, session_id, coalesce(valid_from, created_at) FROM memory WHERE id = ANY(%s::bigint[])
+SELECT m.id, m.confidence, m.session_id, coalesce(m.valid_from, m.created_at) FROM memory m
+WHERE {here[m]} AND m.id = ANY(%(ids)s::bigint[])
 """
 USES = """
-SELECT id, access_count FROM memory WHERE id = ANY(%s::bigint[])
+SELECT m.id, m.access_count FROM memory m WHERE {here[m]} AND m.id = ANY(%(ids)s::bigint[])
 """
 SESSION_NEIGHBOURS = """
 SELECT m.id,
-    (SELECT max(b.id) FROM memory b WHERE b.session_id = m.session_id AND b.id < m.id AND b.state = 'living'),
-    (SELECT min(a.id) FROM memory a WHERE a.session_id = m.session_id AND a.id > m.id AND a.state = 'living')
-FROM memory m WHERE m.id = ANY(%s::bigint[]) AND m.session_id IS NOT NULL
+    (SELECT max(b.id) FROM memory b
+     WHERE {here[b]} AND b.session_id = m.session_id AND b.id < m.id AND b.state = 'living'),
+    (SELECT min(a.id) FROM memory a
+     WHERE {here[a]} AND a.session_id = m.session_id AND a.id > m.id AND a.state = 'living')
+FROM memory m WHERE {here[m]} AND m.id = ANY(%(ids)s::bigint[]) AND m.session_id IS NOT NULL
 """
 OPENINGS = """
-SELECT id, left(text, %s) FROM statement WHERE id = ANY(%s::bigint[])
+SELECT s.id, left(s.text, %(characters)s) FROM statement s WHERE {here[s]} AND s.id = ANY(%(ids)s::bigint[])
 """
 HOLDERS = """
-SELECT count(*) FROM words WHERE tokens && %(tokens)s::text[] AND (%(spaces)s::integer[] IS NULL
-  OR namespace_id = ANY(%(spaces)s::integer[]))
+SELECT count(*) FROM words w WHERE {here[w]} AND tokens && %(tokens)s::text[]
 """
 
 
@@ -105,7 +108,7 @@ class SearchReader(CandidateReader):
             yield self._store.index.inside(PostgresSource(self._db.everywhere))
         else:
             pooled = self._db
-            with self._store.held(pooled.row_scope) as self._db:
+            with self._store.held(pooled.row_scope, pooled.here) as self._db:
                 try:
                     source = PostgresSource(self._db.everywhere)
                     with self._store.index.moment(source) as self._snapshot:
@@ -138,7 +141,8 @@ class SearchReader(CandidateReader):
         """Which memories *wanted* lets pass, for a search by the server."""
         if wanted.is_plain:
             return Passing(self._left_out(wanted), None, {})
-        return Passing((), *memories.where(replace(index_answers.among_living(wanted), namespaces=None)))
+        living = replace(index_answers.among_living(wanted), namespaces=None)
+        return Passing((), *memories.where(living, self._db.here))
 
     def statistics(self, terms: Sequence[str], namespaces: Sequence[str] | None) -> Statistics:
         """How many memories are living in these namespaces (or in all), and how many of them hold each term."""
@@ -170,7 +174,7 @@ class SearchReader(CandidateReader):
 
     def _uses(self, memory_ids: Sequence[int]) -> dict[int, int]:
         """How often these memories were used."""
-        return dict(rows(self._db, USES, (memory_ids,)))
+        return dict(rows(self._db, *routed(self._db, USES, {"ids": memory_ids})))
 
     def shares_of(
         self, terms: Sequence[str], wanted: Filter, memory_ids: Sequence[int]
@@ -224,8 +228,10 @@ class SearchReader(CandidateReader):
         """How many hold a word that is in very many, or whose forms are phrases."""
         forms = [at.source.tokens(form) for form in group]
         if all(len(form) == 1 for form in forms):
-            spaces = None if scope is None else list(scope)
-            return self._number(HOLDERS, {"tokens": [form[0] for form in forms], "spaces": spaces})
+            here = self._db.here if scope is None else numbered(scope)
+            return self._number(
+                HOLDERS.format(here=here), {"tokens": [form[0] for form in forms], **here.values}
+            )
         found = at.words.ranked(at.source, [group], scope, every=True, can_read=True)
         return len(found.slots) if found else 0
 
@@ -345,7 +351,7 @@ class SearchReader(CandidateReader):
         }
 
     def _left_out(self, wanted: Filter) -> list[int]:
-        queries, values = memories.left_out(wanted)
+        queries, values = memories.left_out(wanted, self._db.here)
         return self._once(
             ("left out", wanted.alive_at, wanted.without, wanted.namespaces),
             lambda: (
@@ -359,14 +365,16 @@ class SearchReader(CandidateReader):
 
     def _traits(self, memory_ids: Sequence[int]) -> dict[int, Traits]:
         """The traits of these memories; unknown numbers are left out."""
-        found = {one[0]: Traits._make(one[1:]) for one in rows(self._db, TRAITS, (list(memory_ids),))}
+        told = rows(self._db, *routed(self._db, TRAITS, {"ids": list(memory_ids)}))
+        found = {one[0]: Traits._make(one[1:]) for one in told}
         return {number: found[number] for number in memory_ids if number in found}
 
     def _neighbours(self, memory_ids: Sequence[int]) -> dict[int, tuple[int, ...]]:
         """For each of these memories that belongs to a session: the living ones right before and after it."""
-        found = rows(self._db, SESSION_NEIGHBOURS, (list(memory_ids),))
+        found = rows(self._db, *routed(self._db, SESSION_NEIGHBOURS, {"ids": list(memory_ids)}))
         return {one[0]: tuple(number for number in one[1:] if number is not None) for one in found}
 
     def _openings(self, statement_ids: Sequence[int], characters: int) -> dict[int, str]:
         """The first *characters* of these statements."""
-        return dict(rows(self._db, OPENINGS, (characters, list(statement_ids))))
+        values = {"characters": characters, "ids": list(statement_ids)}
+        return dict(rows(self._db, *routed(self._db, OPENINGS, values)))

@@ -10,7 +10,8 @@ from mnemic.model.session import Session
 from mnemic.storage.decoders import SESSION_FIELDS, session_of
 from mnemic.storage.postgres.connection import Executor
 from mnemic.storage.postgres.memories import NAMESPACE, storable
-from mnemic.storage.postgres.rows import rows
+from mnemic.storage.postgres.routing import Here
+from mnemic.storage.postgres.rows import routed, rows
 
 COLUMNS = SESSION_FIELDS
 STORED = tuple("namespace_id" if name == "namespace" else name for name in COLUMNS)
@@ -20,24 +21,29 @@ INSERT = f"""
 INSERT INTO session ({", ".join(STORED)}, since) VALUES ({", ".join(["%s"] * len(COLUMNS))}, %s)
 """
 SELECT = f"""
-SELECT {_LIST} FROM session s WHERE {{conditions}} ORDER BY s.id {{order}} LIMIT %(limit)s
+SELECT {_LIST} FROM session s WHERE {{here[s]}} AND {{conditions}} ORDER BY s.id {{order}} LIMIT %(limit)s
 """
 TALLY = f"""
-SELECT {NAMESPACE.format("s")}, count(*) FROM session s WHERE {{conditions}} GROUP BY s.namespace_id
+SELECT {NAMESPACE.format("s")}, count(*) FROM session s WHERE {{here[s]}} AND {{conditions}} GROUP BY s.namespace_id
 """
 # People see these numbers, so they have no gaps: whoever starts a session waits for those who do.
-LOCK = """
-SELECT pg_advisory_xact_lock(hashtextextended('mnemic session numbers', 0))
-"""
 NEXT = """
-SELECT coalesce(max(id), 0) + 1 FROM session
+INSERT INTO meta (key, value) VALUES ('sessions', '1')
+ON CONFLICT (key) DO UPDATE SET value = (meta.value::bigint + 1)::text RETURNING value::bigint
+"""
+# A number from elsewhere may lie beyond those that were given.
+GIVEN = """
+INSERT INTO meta (key, value) VALUES ('sessions', %(id)s::bigint::text)
+ON CONFLICT (key) DO UPDATE SET value = greatest(meta.value::bigint, excluded.value::bigint)::text
 """
 IS_TAKEN = """
-SELECT 1 FROM session s WHERE s.id = %(id)s OR (s.namespace_id = %(space)s AND s.name = %(name)s) LIMIT 1
+SELECT 1 FROM session s WHERE s.id = %(id)s
+"""
+IS_NAMED = """
+SELECT 1 FROM session s WHERE s.namespace_id = %(space)s AND s.name = %(name)s
 """
 CONDITIONS = {
     "ids": "s.id = ANY(%(ids)s::bigint[])",
-    "namespaces": "s.namespace_id IN (SELECT n.id FROM namespace n WHERE n.name = ANY(%(namespaces)s::text[]))",
     "name": "s.name = %(name)s",
 }
 NUMBERED = "(s.name = %(name)s OR s.name > %(name)s || ' (' AND s.name < %(name)s || ' )')"
@@ -45,21 +51,26 @@ NUMBERED = "(s.name = %(name)s OR s.name > %(name)s || ' (' AND s.name < %(name)
 
 def select(db: Executor, wanted: SessionFilter, *, limit: int | None, newest_first: bool) -> list[Session]:
     """The sessions that pass *wanted*, by number."""
-    conditions, values = _where(wanted)
-    sql = SELECT.format(conditions=conditions, order="DESC" if newest_first else "")
-    return [session_of(row) for row in rows(db, sql, {**values, "limit": limit})]
+    conditions, values = _where(wanted, db.here)
+    values["limit"], order = limit, "DESC" if newest_first else ""
+    found = rows(db, *routed(db, SELECT, values, conditions=conditions, order=order))
+    return [session_of(row) for row in found]
 
 
 def tally(db: Executor, wanted: SessionFilter) -> dict[str, int]:
     """How many sessions pass *wanted*, by their namespace."""
-    conditions, values = _where(wanted)
-    return dict(rows(db, TALLY.format(conditions=conditions), values))
+    conditions, values = _where(wanted, db.here)
+    return dict(rows(db, *routed(db, TALLY, values, conditions=conditions)))
 
 
-def _where(wanted: SessionFilter) -> tuple[str, dict[str, Any]]:
+def _where(wanted: SessionFilter, here: Here) -> tuple[str, dict[str, Any]]:
     given = {name: one for name in CONDITIONS if (one := getattr(wanted, name)) is not None}
     parts = [NUMBERED if name == "name" and wanted.is_numbered else CONDITIONS[name] for name in given]
     values = {name: list(one) if isinstance(one, tuple) else one for name, one in given.items()}
+    if wanted.namespaces is not None:
+        within = here.within(wanted.namespaces)
+        parts.append(within["s"])
+        values |= within.values
     return " AND ".join(parts) or "TRUE", values
 
 

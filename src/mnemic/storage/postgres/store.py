@@ -28,6 +28,7 @@ from mnemic.storage.postgres.migrations import migrate, refuse_unfinished_copy
 from mnemic.storage.postgres.namespace_locks import locked
 from mnemic.storage.postgres.notifications import Announcer, Listener
 from mnemic.storage.postgres.reader import PostgresReader
+from mnemic.storage.postgres.routing import ANYWHERE, Here
 from mnemic.storage.postgres.row_security import OFF, is_active
 from mnemic.storage.postgres.rows import row, value
 from mnemic.storage.postgres.table_rows import rows_now
@@ -95,12 +96,13 @@ class PostgresStore(OpenedStore):
         """A view of the newest committed state, limited to *scope*."""
         if self._pool.is_closed:
             raise closed()
-        row_scope = self.row_scope(scope)
-        return scoped_reader(self.read_all(row_scope), scope, self.read_all(self.row_scope(EVERYTHING)))
+        with our_errors(self.location):
+            reader = self.read_all(self.row_scope(scope), self.here(scope.visible))
+        return scoped_reader(reader, scope, self.read_all(self.row_scope(EVERYTHING), self.here(None)))
 
-    def read_all(self, row_scope: str | None) -> PostgresReader:
-        """A reader of the newest committed state, of all rows that *row_scope* lets it see."""
-        return PostgresReader(self, Pooled(self._pool, row_scope))
+    def read_all(self, row_scope: str | None, here: Here = ANYWHERE) -> PostgresReader:
+        """A reader of the newest committed state *here*, of all rows that *row_scope* lets it see."""
+        return PostgresReader(self, Pooled(self._pool, row_scope, here))
 
     @contextmanager
     def snapshot(self, scope: Scope = EVERYTHING) -> Iterator[Reader]:
@@ -139,8 +141,8 @@ class PostgresStore(OpenedStore):
     ) -> T:
         """Run *work* in one transaction under exactly these locks; NotLocked if it needs others."""
 
-        def begun(db: Held) -> T:
-            writer = PostgresWriter(self, db, operation, actor, at)
+        def begun(db: Held, written: Here) -> T:
+            writer = PostgresWriter(self, db, written, operation, actor, at)
             if not (durable and self._durable):
                 db.later("SET LOCAL synchronous_commit = off")
             writer.lock(scope.asked, waits=waits)
@@ -151,12 +153,14 @@ class PostgresStore(OpenedStore):
         with our_errors(self.location):
             return patiently(self._pool, lambda: self._transaction(scope, begun))
 
-    def _transaction(self, scope: Scope, begun: Callable[[Held], T]) -> T:
+    def _transaction(self, scope: Scope, begun: Callable[[Held, Here], T]) -> T:
+        seen = self.here(scope.visible)
+        written = self.here(scope.visible if scope.asked is None else scope.asked, "written")
         with self._pool.taken() as connection:
-            db = Held(connection, self.row_scope(scope))
+            db = Held(connection, self.row_scope(scope), seen)
             db.later("BEGIN")
             try:
-                return begun(db)
+                return begun(db, written)
             finally:
                 _roll_back(connection)
 
@@ -171,8 +175,9 @@ class PostgresStore(OpenedStore):
         self._spaces |= writer.made_spaces
         writer.know_terms()
         if writer.batches:
+            self.latest = max(self.latest, writer.moment)
             self._wake()
-            self._announcer.announce()
+            self._announcer.announce(writer.moment)
 
     def _was_committed(self, xid: str, writer: PostgresWriter) -> bool:
         """Whether the transaction that was lost at its end is there. What it wrote tells it from another server's."""
@@ -183,8 +188,13 @@ class PostgresStore(OpenedStore):
 
     def newest(self) -> Position:
         """The position of the newest settled change."""
+
+        def ask() -> Position:
+            with self.held() as db:
+                return journal.newest(db)
+
         with our_errors(self.location):
-            return journal.newest(self.whole)
+            return patiently(self._pool, ask)
 
     def wait(self, after: Position, seconds: float) -> Position:
         """Wait for a settled change after *after*, at most so long; notifications tell of what others commit."""
@@ -282,7 +292,8 @@ class PostgresStore(OpenedStore):
     @contextmanager
     def _look_over(self, scope: Scope = EVERYTHING) -> Iterator[Held]:
         """A connection that sees one moment."""
-        with our_errors(self.location), self.held(self.row_scope(scope)) as db:
+        here = self.here(scope.visible)
+        with our_errors(self.location), self.held(self.row_scope(scope), here) as db:
             db.run(BEGIN)
             try:
                 yield db

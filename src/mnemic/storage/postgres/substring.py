@@ -17,12 +17,12 @@ TEXTS = f"""
 SELECT m.id, m.title, m.kind, ARRAY(
   SELECT s.text FROM statement s
   WHERE s.namespace_id = m.namespace_id AND s.memory_id = m.id AND s.until IS NULL AND s.position > 0
-    AND {_MAY_HOLD.format("s.text")})
+    AND {{within[s]}} AND {_MAY_HOLD.format("s.text")})
 FROM memory m
 WHERE m.id > %(after)s AND {{conditions}} AND ({_MAY_HOLD.format("m.title")} OR {_MAY_HOLD.format("m.kind")} OR EXISTS (
   SELECT 1 FROM statement s
   WHERE s.namespace_id = m.namespace_id AND s.memory_id = m.id AND s.until IS NULL AND s.position > 0
-    AND {_MAY_HOLD.format("s.text")}))
+    AND {{within[s]}} AND {_MAY_HOLD.format("s.text")}))
 ORDER BY m.id LIMIT %(page)s
 """
 PAGE = 500
@@ -30,7 +30,8 @@ PAGE = 500
 
 def search(db: Executor, needle: str, wanted: Filter, after: int, limit: int | None) -> list[int]:
     """The memories after number *after* that pass and hold *needle*, by number."""
-    conditions, values = where(wanted)
+    conditions, values = where(wanted, db.here)
+    within = db.here.within(wanted.namespaces)
     values |= {"after": after, "limit": limit}
     if not needle:
         return column(db, IDS_AFTER.format(conditions=conditions), values)
@@ -42,7 +43,7 @@ def search(db: Executor, needle: str, wanted: Filter, after: int, limit: int | N
         "is_ascii": sought.isascii(),
         "page": PAGE,
     }
-    sql = TEXTS.format(conditions=conditions)
+    sql = TEXTS.format(conditions=conditions, within=within)
     found: list[int] = []
     while page := rows(db, sql, values):
         found += [

@@ -15,7 +15,7 @@ from mnemic.model.filter import Filter
 from mnemic.model.memory import Memory, Statement
 from mnemic.storage.base import Progress
 from mnemic.storage.decoders import memory_of
-from mnemic.storage.postgres import memories, minhash, words
+from mnemic.storage.postgres import memories, minhash, sessions, words
 from mnemic.storage.postgres.connection import SETTINGS, Held, Row, connected, location, our_errors
 from mnemic.storage.postgres.database import ADD_NAMESPACE, NAMESPACES
 from mnemic.storage.postgres.index_source import BEGIN
@@ -36,7 +36,15 @@ STORED = {
   WHERE standard_id IS NOT NULL OR parent IS NOT NULL)""",
 }
 """Where rows are read from, if not from the table of the same name."""
-EXPRESSIONS = {"namespace": "n.name", "can_write": "t.can_write::integer", "memory_id": "t.memory_id"}
+WORDED = """CASE WHEN t.worded IS NOT NULL THEN coalesce((SELECT max(p.until) FROM memory_past p
+  WHERE p.id = t.id AND p.worded IS NOT NULL AND p.until < t.until), 0) END"""
+"""Where words began, in whichever namespace."""
+EXPRESSIONS = {
+    "namespace": "n.name",
+    "can_write": "t.can_write::integer",
+    "memory_id": "t.memory_id",
+    "worded": WORDED,
+}
 """What a column is read from, if not from the one of the same name."""
 HOME = "LEFT JOIN namespace n ON n.id = t.namespace_id"
 SELECT = """
@@ -66,11 +74,14 @@ SEQUENCES = {
 NUMBERED = """
 SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM {sequence}
 """
-LAST_SESSION = """
-SELECT coalesce(max(id), 0) FROM session
-"""
 SET_NUMBER = """
 SELECT setval(%(sequence)s, greatest(%(number)s, 1), %(number)s > 0)
+"""
+LAST_SESSION = """
+SELECT coalesce((SELECT value::bigint FROM meta WHERE key = 'sessions'), 0)
+"""
+LAST_MOMENT = """
+SELECT setval('journal_moment', max(at)) FROM journal HAVING max(at) > 0
 """
 LAST_MODEL = """
 SELECT setval('model_id_seq', max(id)) FROM model HAVING max(id) IS NOT NULL
@@ -322,8 +333,11 @@ class PostgresCopy:
         with self._alone():
             for name, sequence in SEQUENCES.items():
                 self._db.run(SET_NUMBER, {"sequence": sequence, "number": counters[name]})
+            if counters["session"]:
+                self._db.run(sessions.GIVEN, {"id": counters["session"]})
             self._db.run(LAST_VERSION)
             self._db.run(LAST_MODEL)
+            self._db.run(LAST_MOMENT)
             with as_owner(self._connection):
                 self._db.run(WITH_TOKEN_INDEXES)
                 self._db.run(WITH_ROW_SECURITY)

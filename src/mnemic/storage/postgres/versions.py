@@ -9,14 +9,22 @@ import orjson
 from mnemic.model.filter import AliasFilter
 from mnemic.model.version import Stamp, Version
 from mnemic.storage.postgres.connection import Executor
-from mnemic.storage.postgres.rows import rows
+from mnemic.storage.postgres.rows import routed, rows
 
 VERSIONS = """
-SELECT number, stamps FROM version WHERE subject = %s AND number = ANY(%s::bigint[])
+SELECT v.number, v.stamps FROM version v
+WHERE {here[v]} AND v.subject = %(subject)s AND v.number = ANY(%(numbers)s::bigint[])
+ORDER BY v.namespace_id
 """
 PUT_VERSION = """
-INSERT INTO version (subject, number, stamps) VALUES (%s, %s, %s)
-ON CONFLICT (subject, number) DO UPDATE SET stamps = excluded.stamps
+INSERT INTO version (namespace_id, subject, number, stamps)
+SELECT coalesce((SELECT t.namespace_id FROM {table} t WHERE {here[t]} AND t.id = %(number)s), 0),
+  %(subject)s, %(number)s, %(stamps)s
+ON CONFLICT (namespace_id, subject, number) DO UPDATE SET stamps = excluded.stamps
+"""
+MOVE_SESSION = """
+UPDATE version SET namespace_id = %(to)s
+WHERE namespace_id = %(from)s AND subject = 'session' AND number = %(id)s
 """
 DROP_VERSION = """
 DELETE FROM version WHERE subject = %s AND number = %s
@@ -34,9 +42,15 @@ INSERT INTO alias (uid, memory_id) VALUES (%s, %s) ON CONFLICT (uid) DO UPDATE S
 """
 
 
+def put(db: Executor, subject: str, number: int, version: Version) -> None:
+    """Keep the version of one of these things."""
+    values = {"subject": subject, "number": number, "stamps": encode(version)}
+    db.run(*routed(db, PUT_VERSION, values, table=subject))
+
+
 def versions(db: Executor, subject: str, numbers: Sequence[int]) -> dict[int, Version]:
     """The versions kept of these things, by number."""
-    found = rows(db, VERSIONS, (subject, list(numbers)))
+    found = rows(db, *routed(db, VERSIONS, {"subject": subject, "numbers": list(numbers)}))
     return {number: decode(stamps) for number, stamps in found}
 
 

@@ -13,7 +13,7 @@ from mnemic.model.memory import Memory
 from mnemic.storage import index_tokens
 from mnemic.storage.indexed_words import BODY, PARTS, STEMS, SUMMARY, TAGS, TITLE, indexed_words
 from mnemic.storage.postgres.connection import Executor, Held
-from mnemic.storage.postgres.rows import row
+from mnemic.storage.postgres.rows import routed, row
 from mnemic.storage.source import Phrase
 from mnemic.storage.tokenizer import STEM_MARK
 
@@ -22,7 +22,7 @@ FIELDS = (BODY, TITLE, SUMMARY, TAGS, PARTS, STEMS)
 COLUMNS = ("namespace_id", "memory_id", "length", "tokens", "times", "places")
 """The columns of a row: where it belongs, and its words."""
 TAKE_OUT = """
-DELETE FROM words WHERE memory_id = %s
+DELETE FROM words WHERE namespace_id = %(space)s AND memory_id = %(id)s
 """
 # What nobody holds any more, of the tokens of a memory that is purged.
 DROP_TERMS = """
@@ -30,7 +30,7 @@ DELETE FROM term t WHERE t.namespace_id = %(space)s AND t.token = ANY(%(tokens)s
   SELECT 1 FROM words w WHERE w.namespace_id = %(space)s AND w.memory_id != %(id)s AND w.tokens @> ARRAY[t.token])
 """
 A_STEM = f"""
-SELECT 1 FROM term WHERE token >= '{STEM_MARK}' AND token < '{STEM_MARK}' || chr(1114111) LIMIT 1
+SELECT 1 FROM term t WHERE {{here[t]}} AND token >= '{STEM_MARK}' AND token < '{STEM_MARK}' || chr(1114111) LIMIT 1
 """
 SEPARATOR = chr(31)
 """No part of any token."""
@@ -112,7 +112,7 @@ def put(db: Held, memory: Memory, namespace_id: int, known: Collection[str], add
 
 def holds_stems(db: Executor) -> bool:
     """Whether the index has any: as long as all is English it has not."""
-    return row(db, A_STEM) is not None
+    return row(db, *routed(db, A_STEM, {})) is not None
 
 
 def phrase_times(phrase: Phrase, tokens: Sequence[str], places: Sequence[int]) -> float:

@@ -58,7 +58,8 @@ from mnemic.storage.postgres.connection import Held, Unanswered, in_our_words, i
 from mnemic.storage.postgres.memories import as_json
 from mnemic.storage.postgres.namespace_locks import NotLocked
 from mnemic.storage.postgres.reader import PostgresReader
-from mnemic.storage.postgres.rows import row, rows, value
+from mnemic.storage.postgres.routing import Here
+from mnemic.storage.postgres.rows import column, routed, row, rows, value
 from mnemic.storage.queries import unused_session_name
 
 if TYPE_CHECKING:
@@ -80,22 +81,25 @@ END_WHOLE = """
 UPDATE statement SET until = %(until)s
 WHERE namespace_id = %(space)s AND memory_id = %(id)s AND position = 0 AND until IS NULL
 """
-# A vector stands for a text under its title, summary and kind, by one model: others need a new one.
+# A vector stands for a text under its title, summary and kind, by one model: others need a new one. What changed before
+# the memory came to its namespace is in the journal of another.
 EARLIER_TWIN = """
 SELECT s.id FROM statement s JOIN model d ON d.id = s.model_id AND d.name = ANY(%(models)s::text[])
 WHERE s.namespace_id = %(space)s AND s.memory_id = %(memory)s AND s.digest = %(digest)s AND s.text = %(text)s
   AND NOT EXISTS (SELECT 1 FROM journal j
-    WHERE j.subject_id = s.memory_id AND j.subject = 'memory' AND j.sequence > s.since
-      AND j.after::jsonb ?| ARRAY['title', 'summary', 'kind'])
+    WHERE j.namespace_id = %(space)s AND j.subject_id = %(memory)s AND j.subject = 'memory' AND j.sequence > s.since
+      AND j.after::jsonb ?| ARRAY['title', 'summary', 'kind', 'namespace'])
 ORDER BY s.id DESC LIMIT 1
 """
 COPY_PASSAGES = """
-INSERT INTO passage (namespace_id, memory_id, statement_id, model_id, start, "end", vector)
-SELECT namespace_id, memory_id, %(to)s, model_id, start, "end", vector FROM passage
+INSERT INTO passage (namespace_id, memory_id, statement_id, model_id, start, "end", vector, xid)
+SELECT namespace_id, memory_id, %(to)s, model_id, start, "end", vector, %(xid)s::xid8 FROM passage
 WHERE namespace_id = %(space)s AND memory_id = %(memory)s AND statement_id = %(from)s
 """
 COPY_MODEL = """
-UPDATE statement SET model_id = (SELECT model_id FROM statement WHERE id = %(from)s) WHERE id = %(to)s
+UPDATE statement SET model_id = (SELECT s.model_id FROM statement s
+  WHERE s.namespace_id = %(space)s AND s.memory_id = %(memory)s AND s.id = %(from)s)
+WHERE namespace_id = %(space)s AND memory_id = %(memory)s AND id = %(to)s
 """
 UNEMBED = """
 UPDATE statement SET model_id = NULL
@@ -107,12 +111,12 @@ UPDATE memory SET
     days_used = days_used + (accessed_at IS NULL OR accessed_at / %(day)s < %(now)s / %(day)s)::integer,
     accessed_at = greatest(coalesce(accessed_at, 0), %(now)s)
 FROM (SELECT m.namespace_id, m.id, w.count FROM unnest(%(ids)s::bigint[], %(counts)s::integer[]) AS w (id, count)
-      JOIN memory m ON m.id = w.id ORDER BY m.id FOR UPDATE OF m) AS use
-WHERE memory.namespace_id = use.namespace_id AND memory.id = use.id
+      JOIN memory m ON {here[m]} AND m.id = w.id ORDER BY m.id FOR UPDATE OF m) AS use
+WHERE {here[memory]} AND memory.namespace_id = use.namespace_id AND memory.id = use.id
 RETURNING memory.id, access_count
 """
 SET_USE = """
-UPDATE memory SET access_count = %s, accessed_at = %s, days_used = %s WHERE id = %s
+UPDATE memory SET access_count = %s, accessed_at = %s, days_used = %s WHERE namespace_id = %s AND id = %s
 """
 DROP_TAGS = """
 DELETE FROM tag WHERE namespace_id = %s AND memory_id = %s
@@ -128,6 +132,11 @@ UID_IS_TAKEN = """
 SELECT 1 FROM memory WHERE uid = %s
 """
 # What belongs to a memory moves with it to another namespace.
+MOVE_VERSIONS = """
+UPDATE version SET namespace_id = %(to)s WHERE namespace_id = %(from)s AND (
+  subject = 'memory' AND number = %(id)s OR subject = 'edge' AND number IN (
+    SELECT e.id FROM edge e WHERE e.namespace_id = %(to)s AND e.source_id = %(id)s))
+"""
 MOVE = tuple(
     f"UPDATE {table} SET namespace_id = %(to)s WHERE namespace_id = %(from)s AND {column} = %(id)s"
     for table, column in (
@@ -137,6 +146,7 @@ MOVE = tuple(
         ("mark", "memory_id"),
         ("words", "memory_id"),
         ("edge", "source_id"),
+        ("companion", "a"),
     )
 )
 DELETE = (
@@ -150,18 +160,21 @@ DELETE = (
 )
 STANDING = """
 SELECT s.id, s.model_id, s.namespace_id, s.memory_id FROM statement s
-WHERE s.id = ANY(%s::bigint[]) AND s.until IS NULL ORDER BY s.id FOR UPDATE
+WHERE {here[s]} AND s.id = ANY(%(ids)s::bigint[]) AND s.until IS NULL ORDER BY s.id FOR UPDATE
+"""
+SPACES_OF = """
+SELECT DISTINCT s.namespace_id FROM statement s WHERE s.id = ANY(%(ids)s::bigint[]) AND s.until IS NULL
 """
 DROP_PASSAGES = """
 DELETE FROM passage WHERE namespace_id = %s AND memory_id = %s AND statement_id = %s
 """
 ADD_PASSAGES = """
-INSERT INTO passage (namespace_id, memory_id, statement_id, model_id, start, "end", vector)
-SELECT w.* FROM unnest(%s::integer[], %s::bigint[], %s::bigint[], %s::integer[], %s::integer[], %s::integer[],
-  %s::bytea[]) w
+INSERT INTO passage (namespace_id, memory_id, statement_id, model_id, start, "end", vector, xid)
+SELECT w.*, pg_current_xact_id() FROM unnest(%s::integer[], %s::bigint[], %s::bigint[], %s::integer[], %s::integer[],
+  %s::integer[], %s::bytea[]) w
 """
 EMBEDDED = """
-UPDATE statement SET model_id = %s WHERE id = ANY(%s::bigint[])
+UPDATE statement s SET model_id = %(model)s WHERE {here[s]} AND s.id = ANY(%(ids)s::bigint[])
 """
 SET_STANDARD = """
 UPDATE namespace SET standard_id = %s, parent = %s WHERE id = %s
@@ -176,9 +189,13 @@ SELECT pg_current_xact_id()::text
 """
 DRAWN_SINGLY, DRAWN_AT_ONCE = 20, 50
 """The first numbers are drawn one by one, since those that are not used are lost; of a long transaction, many."""
-BEGINNING = f"""
-SELECT {{numbers}}, coalesce((SELECT at FROM journal ORDER BY sequence DESC LIMIT 1), 0),
-  ({memories.FIRST_END}), pg_current_xact_id()::text, (SELECT value FROM meta WHERE key = 'purges')
+# No table of this is sharded.
+BEGINNING = """
+SELECT {numbers}, (SELECT last_value FROM journal_moment), pg_current_xact_id()::text,
+  (SELECT value FROM meta WHERE key = 'purges')
+"""
+FIRST_END = """
+SELECT min(m.expires_at) FROM memory m WHERE {here[m]} AND m.expires_at IS NOT NULL AND m.state = 'living'
 """
 COUNT_PURGE = """
 INSERT INTO meta (key, value) VALUES ('purges', '1')
@@ -230,11 +247,13 @@ class _Place:
 class PostgresWriter(PostgresReader):
     """The Writer of the PostgreSQL engine, inside one transaction."""
 
-    def __init__(self, store: OpenedStore, db: Held, operation: str, actor: str, at: Moment):
+    def __init__(self, store: OpenedStore, db: Held, written: Here, operation: str, actor: str, at: Moment):
         super().__init__(store, db)
         self._held = db
         self._whole = db.everywhere
         """For what depends on more than the namespaces that the caller sees."""
+        self._written = db.about(written)
+        """For what is changed by its number: only in the namespaces that the change is about."""
         self._numbers: tuple[list[int], list[int]] = ([], [])
         """Drawn for memories and for statements."""
         self._expected = 0
@@ -254,6 +273,11 @@ class PostgresWriter(PostgresReader):
     def transaction(self) -> str:
         """The number of the transaction."""
         return self._place.xid if "_place" in vars(self) else str(value(self._db, TRANSACTION))
+
+    @property
+    def moment(self) -> Moment:
+        """The moment of the last changes that were journaled."""
+        return self._place.at
 
     @property
     def batches(self) -> list[int]:
@@ -302,12 +326,17 @@ class PostgresWriter(PostgresReader):
     def _place(self) -> _Place:
         """Where in the journal we stand, read when it is first needed."""
         expected, self._expected = self._expected, 0
-        sql = BEGINNING.format(numbers=_drawn(expected, expected, expected or 1))
-        [(*drawn, numbers, newest, first_end, xid, purges)] = rows(self._whole, sql)
+        beginning = BEGINNING.format(numbers=_drawn(expected, expected, expected or 1))
+        here = self._db.here.written_out
+        first = FIRST_END.format(here=here), here.values
+        [(*drawn, numbers, newest, xid, purges)], [(first_end,)] = self._whole.run_all(
+            [(beginning, ()), first]
+        )
         for kept, more in zip(self._numbers, drawn, strict=True):
             kept += more
         # A clock set back must not let the journal's moments fall: as_of relies on their order.
-        return _Place(numbers, numbers[0], max(self._given_at, newest), first_end, xid, purges)
+        at = max(self._given_at, newest, self._store.latest)
+        return _Place(numbers, numbers[0], at, first_end, xid, purges)
 
     @property
     def _next(self) -> int:
@@ -332,7 +361,7 @@ class PostgresWriter(PostgresReader):
         Numbers that are not used are lost.
         """
         self._expected = memories
-        asked = Unanswered()
+        asked = Unanswered(self._db.here)
         for look_up in look_ups:
             look_up(PostgresReader(self._store, asked))
         for sql, values in asked.asked:
@@ -351,6 +380,7 @@ class PostgresWriter(PostgresReader):
         entry = {
             "namespace_id": space,
             "sequence": sequence,
+            "xid": place.xid,
             "batch": place.batch,
             "at": place.at,
             "actor": self._actor,
@@ -459,7 +489,7 @@ class PostgresWriter(PostgresReader):
         space, old_space = self._space(changed.namespace), self._space(memory.namespace)
         if {"name", "state", "namespace"} & after.keys():
             self._must_be_free(space, changed.namespace, changed.name, changed.state, memory.id)
-        history.keep_memory(self._whole, memory, frozenset(after), self._next)
+        history.keep_memory(self._whole, memory, old_space, frozenset(after), self._next, self._place.xid)
         columns = [name for name in after if name != "statements"]
         # A body alone changes when the clock stands where the memory was last changed.
         if columns:
@@ -471,7 +501,7 @@ class PostgresWriter(PostgresReader):
             sql = f"UPDATE memory SET {assignments} WHERE namespace_id = %s AND id = %s"
             self._db.run(sql, (*encoded.values(), old_space, memory.id))
         if space != old_space:
-            for statement in MOVE:
+            for statement in (*MOVE, MOVE_VERSIONS):
                 self._db.run(statement, {"from": old_space, "to": space, "id": memory.id})
         if "tags" in after:
             self._db.run(DROP_TAGS, (space, memory.id))
@@ -487,8 +517,8 @@ class PostgresWriter(PostgresReader):
 
     def _set_use(self, memory: Memory) -> None:
         """Store the counters of use, which are not journaled."""
-        values = (memory.access_count, memory.accessed_at, memory.days_used, memory.id)
-        self._db.run(SET_USE, values)
+        place = (self._space(memory.namespace), memory.id)
+        self._db.run(SET_USE, (memory.access_count, memory.accessed_at, memory.days_used, *place))
 
     def _mark_anew(self, memory: Memory, changed: Memory, space: int) -> None:
         if memory.state is State.LIVING:
@@ -503,7 +533,7 @@ class PostgresWriter(PostgresReader):
         if memory.state is State.LIVING:
             self._put_words(memory, space)
         else:
-            self._db.run(words.TAKE_OUT, (memory.id,))
+            self._db.run(words.TAKE_OUT, {"space": space, "id": memory.id})
 
     def _put_words(self, memory: Memory, space: int) -> None:
         known = self._store.terms.of(space, self._place.purges)
@@ -556,7 +586,13 @@ class PostgresWriter(PostgresReader):
         values = {"space": space, "memory": number, "digest": fingerprint.digest(body), "text": body}
         twin = row(self._whole, EARLIER_TWIN, {**values, "models": list(self._store.used_models)})
         if twin:
-            ends = {"space": space, "memory": number, "from": twin[0], "to": statement.id}
+            ends = {
+                "space": space,
+                "memory": number,
+                "from": twin[0],
+                "to": statement.id,
+                "xid": self._place.xid,
+            }
             self._db.run(COPY_PASSAGES, ends)
             self._db.run(COPY_MODEL, ends)
 
@@ -564,11 +600,11 @@ class PostgresWriter(PostgresReader):
         """Count one use of each, as often as it is named; how many each has had by now. Not part of the journal."""
         uses = Counter(memory_ids)
         values = {"ids": list(uses), "counts": list(uses.values()), "now": now, "day": DAY}
-        return dict(rows(self._db, TOUCH, values))
+        return dict(rows(self._db, *routed(self._written, TOUCH, values)))
 
     def count_together(self, memory_ids: Sequence[int], now: Moment, times: int = 1) -> None:
         """Count *times* more joint answers for every pair of these."""
-        cooccurrence.note(self._db, memory_ids, now, times)
+        cooccurrence.note(self._written, memory_ids, now, times)
 
     def log_recalls(self, entries: Sequence[RecallEntry], *, since: Moment) -> None:
         """Add *entries* to the recall log, and drop entries older than *since*. Not part of the journal."""
@@ -596,7 +632,7 @@ class PostgresWriter(PostgresReader):
         self._whole.run(words.DROP_TERMS, {**values, "tokens": words.of(memory).tokens})
         self._whole.run(COUNT_PURGE)
         self._terms.clear()
-        self._whole.run(words.TAKE_OUT, (memory.id,))
+        self._whole.run(words.TAKE_OUT, values)
         minhash.take_out(self._whole, memory, space)
         history.purge(self._whole, memory.id)
         self._whole.run(versions.DROP_VERSION, (Subject.MEMORY, memory.id))
@@ -629,10 +665,11 @@ class PostgresWriter(PostgresReader):
         """A new link; both ends must exist. Conflict if the number of *draft* is taken."""
         fields = dict(zip(EDGE_DRAFTED, EDGE_DRAFTED_FIELDS(draft), strict=True))
         created = self._given_at if draft.created_at is None else draft.created_at
-        ends = {"id": draft.id, "source_id": draft.source_id, "target_id": draft.target_id}
-        space, is_free = row(self._db, edges.ENDS, ends) or (0, False)
-        if not is_free:
+        ends = {"source_id": draft.source_id, "target_id": draft.target_id}
+        found = row(self._db, *routed(self._db, edges.ENDS, ends))
+        if found is None or (draft.id and row(self._whole, edges.IS_TAKEN, {"id": draft.id})):
             raise Conflict("That is there already, or it points at something that is not.")
+        [space] = found
         if draft.id:
             self._db.run(edges.DRAWN, {"id": draft.id})
         number = draft.id or value(self._db, edges.NEXT)
@@ -651,16 +688,16 @@ class PostgresWriter(PostgresReader):
         if not after:
             return edge
         history.keep(self._db, Subject.EDGE, edge.id, self._next)
-        assignments = ", ".join(f"{name} = %s" for name in after)
-        sql = f"UPDATE edge SET {assignments} WHERE id = %s RETURNING namespace_id"
-        space = value(self._db, sql, (*after.values(), edge.id))
+        assignments = ", ".join(f"{name} = %({name})s" for name in after)
+        sql = f"UPDATE edge e SET {assignments} WHERE {{here[e]}} AND e.id = %(number)s RETURNING e.namespace_id"
+        space = value(self._db, *routed(self._db, sql, {**after, "number": edge.id}))
         self._log(space, Subject.EDGE, edge.id, {name: getattr(edge, name) for name in after}, after)
         return replace(edge, **fields)
 
     def insert_session(self, draft: SessionDraft) -> Session:
         """A new session. Conflict if the number or the name of *draft* is taken."""
         space = self._space(draft.namespace)
-        number = draft.id or self._next_session()
+        number = draft.id or value(self._db, sessions.NEXT)
         session = Session(
             id=number,
             namespace=draft.namespace,
@@ -671,19 +708,18 @@ class PostgresWriter(PostgresReader):
             summary=draft.summary,
             metadata=draft.metadata,
         )
-        taken = {"id": number, "space": space, "name": session.name}
-        if row(self._whole, sessions.IS_TAKEN, taken):
+        named = {"space": space, "name": session.name}
+        is_taken = draft.id and row(self._whole, sessions.IS_TAKEN, {"id": draft.id})
+        if is_taken or row(self._db, sessions.IS_NAMED, named):
             raise Conflict(f"session: {session.name!r} (number {number}) is taken")
         encoded = sessions.encode({name: getattr(session, name) for name in sessions.COLUMNS})
         encoded["namespace"] = space
+        if draft.id:
+            self._db.run(sessions.GIVEN, {"id": draft.id})
         self._db.run(sessions.INSERT, (*encoded.values(), self._next))
         after = {name: one for name, one in of_session(session).items() if one not in (None, {})}
         self._log(space, Subject.SESSION, number, None, after)
         return session
-
-    def _next_session(self) -> int:
-        self._db.run(sessions.LOCK)
-        return int(value(self._whole, sessions.NEXT))
 
     def update_session(self, session: Session, patch: SessionPatch) -> Session:
         """*session* with *patch* applied."""
@@ -699,7 +735,11 @@ class PostgresWriter(PostgresReader):
             del encoded["namespace"]
             encoded["namespace_id"] = space
         assignments = ", ".join(f"{name} = %s" for name in encoded)
-        self._db.run(f"UPDATE session SET {assignments} WHERE id = %s", (*encoded.values(), session.id))
+        place = (self._space(session.namespace), session.id)
+        sql = f"UPDATE session SET {assignments} WHERE namespace_id = %s AND id = %s"
+        self._db.run(sql, (*encoded.values(), *place))
+        if space != place[0]:
+            self._db.run(versions.MOVE_SESSION, {"from": place[0], "to": space, "id": session.id})
         self._log(
             space, Subject.SESSION, session.id, {name: of_session(session)[name] for name in after}, after
         )
@@ -709,7 +749,7 @@ class PostgresWriter(PostgresReader):
 
     def put_version(self, subject: Subject, number: int, version: Version) -> None:
         """Keep the version of a memory, link or session."""
-        self._db.run(versions.PUT_VERSION, (subject, number, versions.encode(version)))
+        versions.put(self._db, subject, number, version)
 
     def put_alias(self, uid: str, memory_id: int) -> None:
         """Let another uid stand for this memory."""
@@ -735,11 +775,11 @@ class PostgresWriter(PostgresReader):
 
     def claim(self, statement_ids: Sequence[int], owner: str, now: Moment) -> frozenset[int]:
         """Those of these statements that still wait for vectors and now belong to *owner*."""
-        return claims.take(self._db, statement_ids, owner, now)
+        return claims.take(self._written, statement_ids, owner, now)
 
     def release(self, owner: str, now: Moment) -> None:
         """Drop the claims of *owner*."""
-        claims.release(self._db, owner, now)
+        claims.release(self._written, owner, now)
 
     def put_vectors(self, model: str, dimension: int, passages: Sequence[Passage]) -> int:
         """Keep vectors for the statements they belong to; how many statements have theirs now."""
@@ -747,8 +787,9 @@ class PostgresWriter(PostgresReader):
 
         model_id = self._store.model_id(self._db, model, dimension)
         numbers = sorted({passage.statement_id for passage in passages})
-        standing = rows(self._db, STANDING, (numbers,))
-        self._must_hold(space for _, _, space, _ in standing)
+        standing = rows(self._db, *routed(self._written, STANDING, {"ids": numbers}))
+        if len(standing) < len(numbers):
+            self._must_hold(column(self._whole, SPACES_OF, {"ids": numbers}))
         # One that has its vectors by now owes them to someone who was faster; they are the same.
         waiting = {number: place for number, made_by, *place in standing if made_by != model_id}
         for number, place in waiting.items():
@@ -760,7 +801,7 @@ class PostgresWriter(PostgresReader):
         ]
         if added:
             self._db.run(ADD_PASSAGES, [list(each) for each in zip(*added, strict=True)])
-            self._db.run(EMBEDDED, (model_id, list(waiting)))
+            self._db.run(*routed(self._written, EMBEDDED, {"model": model_id, "ids": list(waiting)}))
         return len(standing)
 
 

@@ -39,6 +39,14 @@ PLACES = {
         "LEFT JOIN statement s ON s.id = t.statement_id LEFT JOIN memory m ON m.id = s.memory_id",
     ),
     "edge": ("m.namespace", "LEFT JOIN memory m ON m.id = t.source_id"),
+    "companion": ("m.namespace", "LEFT JOIN memory m ON m.id = t.a"),
+    "version": (
+        """CASE t.subject
+    WHEN 'memory' THEN (SELECT m.namespace FROM memory m WHERE m.id = t.number)
+    WHEN 'edge' THEN (SELECT m.namespace FROM edge e JOIN memory m ON m.id = e.source_id WHERE e.id = t.number)
+    ELSE (SELECT s.namespace FROM session s WHERE s.id = t.number) END""",
+        "",
+    ),
     "edge_past": ("m.namespace", "LEFT JOIN memory m ON m.id = t.source_id"),
     "journal": (
         """CASE t.subject
