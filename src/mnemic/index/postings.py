@@ -109,9 +109,9 @@ class Postings:
             return self.reset()
         fresh = held()
         with self._lock:
-            for slot, held in fresh:
-                self._latest.update(dict.fromkeys(held, len(self._changes)))
-                self._changes.append((slot, held))
+            for change in fresh:
+                self._latest.update(dict.fromkeys(change[1], len(self._changes)))
+                self._changes.append(change)
             return PostingsAge(self._resets, len(self._changes))
 
     def get(self, phrase: Phrase, stamp: PostingsAge) -> Posting | None:
