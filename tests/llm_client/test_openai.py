@@ -9,6 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 import transcripts
+from local_daemon import until
 from support import serving
 
 from mnemic.errors import Invalid, Unavailable
@@ -133,6 +134,10 @@ def test_the_episode_of_a_session_is_written_by_the_model(cli, server):
     payload = {"session_id": "s", "cwd": str(cli.home / "widgets"), "transcript_path": str(file)}
     variables = {"MNEMIC_LLM": "openai", "MNEMIC_LLM_URL": server.url, "MNEMIC_LLM_MODEL": "small"}
     cli("hook", "SessionEnd", stdin=json.dumps(payload), MNEMIC_TIER="smart", **variables)
-    memories = cli.json("list", "-n", "widgets")["memories"]
-    [episode] = [one for one in memories if one["kind"] == "episode"]
-    assert episode["text"] == "The parser was fixed; the lexer is left."
+
+    def episode():
+        memories = cli.json("list", "-n", "widgets")["memories"]
+        [text] = [one["text"] for one in memories if one["kind"] == "episode"]
+        return text
+
+    until(lambda: episode() == "The parser was fixed; the lexer is left.")
