@@ -13,7 +13,7 @@ from mnemic.model.filter import Filter
 from mnemic.storage.postgres import memories
 from mnemic.storage.postgres.connection import Held
 from mnemic.storage.postgres.index_source import POSITION, POSTINGS
-from mnemic.storage.postgres.routing import numbered
+from mnemic.storage.postgres.namespace_filter import numbered
 from mnemic.storage.queries import holders
 
 pytestmark = pytest.mark.only_on("postgres")

@@ -23,7 +23,7 @@ NEAR = 4
 
 
 def is_overgeneral(view: View) -> bool:
-    """Whether the memory says it only of some, in some case, or within bounds that the claim does not name."""
+    """Whether the memory says it only of some, in some case, of the past, or within bounds that the claim leaves out."""
     is_exception = view.claim.is_denied and "all" in view.claim.marks  # "not every"
     if view.words.language in SPACELESS or is_exception:
         return False
@@ -34,7 +34,7 @@ def is_overgeneral(view: View) -> bool:
         or _denies_more(view)
         or _tells_of_more(view)
         or _takes_a_part_for_all(view)
-        or _is_over(view)
+        or _puts_past_in_present(view)
     )
 
 
@@ -193,7 +193,7 @@ def _is_compound(view: View, known: Term) -> bool:
     )
 
 
-def _is_over(view: View) -> bool:
+def _puts_past_in_present(view: View) -> bool:
     """Whether the claim says in the present what the memory says in the past: "works at", "worked at"."""
     if view.words.language != "en" or view.claim.is_denied or view.claim.marks & {"no more", "ended"}:
         return False

@@ -24,9 +24,9 @@ from mnemic.storage.postgres.connection import (
     patiently,
 )
 from mnemic.storage.postgres.database import OpenedStore
+from mnemic.storage.postgres.namespace_filter import NamespaceFilter
 from mnemic.storage.postgres.past_index import PastIndex
 from mnemic.storage.postgres.reader import PostgresReader
-from mnemic.storage.postgres.routing import Here
 from mnemic.storage.postgres.row_security import EVERYWHERE
 from mnemic.storage.postgres.rows import routed, row, rows
 from mnemic.storage.postgres.search_reader import TRAITS
@@ -60,7 +60,7 @@ LAST_ID = 1 << 62
 class PastPooled:
     """Statements that see the rows as they were after the change with this number."""
 
-    def __init__(self, pool: Pool, sequence: int, row_scope: str | None, here: Here):
+    def __init__(self, pool: Pool, sequence: int, row_scope: str | None, here: NamespaceFilter):
         self._pool = pool
         self._sequence = sequence
         self.row_scope = row_scope

@@ -18,7 +18,7 @@ from mnemic.model.time import DAY
 from mnemic.storage.index_port import K1, B
 from mnemic.storage.postgres import words
 from mnemic.storage.postgres.connection import Executor
-from mnemic.storage.postgres.routing import numbered
+from mnemic.storage.postgres.namespace_filter import numbered
 from mnemic.storage.postgres.rows import rows, value
 from mnemic.storage.source import Group, Phrase
 

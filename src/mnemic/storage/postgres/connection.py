@@ -20,8 +20,8 @@ from mnemic.errors import Busy, Conflict, Invalid, MnemicError, StoreUnusable, U
 from mnemic.storage.cancellation import is_cancelled
 from mnemic.storage.engine_errors import busy, cancelled, closed, each_method
 from mnemic.storage.postgres.inserts import Inserts, statement
+from mnemic.storage.postgres.namespace_filter import ANYWHERE, NamespaceFilter
 from mnemic.storage.postgres.pooler import ServerConnection
-from mnemic.storage.postgres.routing import ANYWHERE, Here
 from mnemic.storage.postgres.row_security import EVERYWHERE, ROW_SCOPE, SET_ROW_SCOPE
 from mnemic.storage.postgres.schema import SCHEMA
 
@@ -87,7 +87,7 @@ class Executor(Protocol):
         """Which namespaces' rows the statements see; None if the session says it, or the server does not ask."""
 
     @property
-    def here(self) -> Here:
+    def here(self) -> NamespaceFilter:
         """The namespaces that the statements are about."""
 
     @property
@@ -173,7 +173,9 @@ class Held:
     the session.
     """
 
-    def __init__(self, connection: ServerConnection, row_scope: str | None = None, here: Here = ANYWHERE):
+    def __init__(
+        self, connection: ServerConnection, row_scope: str | None = None, here: NamespaceFilter = ANYWHERE
+    ):
         self.connection = connection
         self.row_scope = row_scope
         self.here = here
@@ -184,11 +186,11 @@ class Held:
         """The same session for statements that must see the rows of every namespace."""
         return self._as(self.row_scope and EVERYWHERE, self.here.everywhere)
 
-    def about(self, here: Here) -> Held:
+    def about(self, here: NamespaceFilter) -> Held:
         """The same session for statements about these namespaces."""
         return self._as(self.row_scope, here)
 
-    def _as(self, row_scope: str | None, here: Here) -> Held:
+    def _as(self, row_scope: str | None, here: NamespaceFilter) -> Held:
         held = Held(self.connection, row_scope, here)
         held._queue = self._queue
         return held
@@ -329,7 +331,7 @@ class Unanswered:
 
     row_scope: str | None = None
 
-    def __init__(self, here: Here) -> None:
+    def __init__(self, here: NamespaceFilter) -> None:
         self.here = here
         self.asked: list[tuple[str, Values]] = []
 
@@ -355,7 +357,7 @@ class Unanswered:
 class Pooled:
     """A session that takes a connection for each statement. Reads are tried again while the server is away."""
 
-    def __init__(self, pool: Pool, row_scope: str | None = None, here: Here = ANYWHERE):
+    def __init__(self, pool: Pool, row_scope: str | None = None, here: NamespaceFilter = ANYWHERE):
         self._pool = pool
         self.row_scope = row_scope
         self.here = here

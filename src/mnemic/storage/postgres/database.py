@@ -13,7 +13,7 @@ from mnemic.storage.index_port import OpenIndex
 from mnemic.storage.postgres.capacity import Capacity
 from mnemic.storage.postgres.connection import Executor, Held, Pool, Pooled
 from mnemic.storage.postgres.known_terms import KnownTerms
-from mnemic.storage.postgres.routing import ANYWHERE, Here, named
+from mnemic.storage.postgres.namespace_filter import ANYWHERE, NamespaceFilter, named
 from mnemic.storage.postgres.row_security import EVERYWHERE, row_scope
 from mnemic.storage.postgres.rows import rows, value
 
@@ -82,12 +82,12 @@ class OpenedStore:
         return Pooled(self._pool, self.row_scope(EVERYTHING))
 
     @contextmanager
-    def held(self, row_scope: str | None = EVERYWHERE, here: Here = ANYWHERE) -> Iterator[Held]:
+    def held(self, row_scope: str | None = EVERYWHERE, here: NamespaceFilter = ANYWHERE) -> Iterator[Held]:
         """A connection kept for the block."""
         with self._pool.taken() as connection:
             yield Held(connection, row_scope if self.has_row_security else None, here)
 
-    def here(self, names: Sequence[str] | None, parameter: str = "here") -> Here:
+    def here(self, names: Sequence[str] | None, parameter: str = "here") -> NamespaceFilter:
         """These namespaces, or all, as statements name them."""
         self._know(names or ())
         return named(names, self._spaces, parameter)

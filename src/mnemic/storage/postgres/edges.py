@@ -11,7 +11,7 @@ from mnemic.model.graph import Direction, Edge
 from mnemic.storage.decoders import EDGE_FIELDS, edge_of
 from mnemic.storage.postgres.connection import Executor, Row
 from mnemic.storage.postgres.memories import where
-from mnemic.storage.postgres.routing import Here
+from mnemic.storage.postgres.namespace_filter import NamespaceFilter
 from mnemic.storage.postgres.rows import routed, rows
 
 S = TypeVar("S", bound=tuple[Any, ...])
@@ -91,11 +91,11 @@ def _found(
     return rows(db, sql, {**values, "limit": limit})
 
 
-def _with_ends(here: Here) -> str:
+def _with_ends(here: NamespaceFilter) -> str:
     return WITH_ENDS.format(here=here)
 
 
-def _conditions(wanted: EdgeFilter, here: Here) -> tuple[list[str], dict[str, Any]]:
+def _conditions(wanted: EdgeFilter, here: NamespaceFilter) -> tuple[list[str], dict[str, Any]]:
     """The conditions for the fields of *wanted* that are set, over `edge e`, and their parameters."""
     conditions, values = _state(wanted)
     values |= here.values
@@ -126,7 +126,9 @@ def _state(wanted: EdgeFilter) -> tuple[list[str], dict[str, Any]]:
     return ["e.state = ANY(%(states)s::text[])"], {"states": [str(state) for state in sorted(wanted.states)]}
 
 
-def _both_ends(wanted: Filter, here: Here, values: dict[str, Any], prefix: str = "end_") -> list[str]:
+def _both_ends(
+    wanted: Filter, here: NamespaceFilter, values: dict[str, Any], prefix: str = "end_"
+) -> list[str]:
     """The conditions under which the source `s` and the target `t` pass *wanted*."""
     conditions, given = where(wanted, here)
     values |= {prefix + name: value for name, value in given.items()}

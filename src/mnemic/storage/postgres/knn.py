@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mnemic.storage.base import Nearness
 from mnemic.storage.postgres import pgvector
 from mnemic.storage.postgres.connection import Executor, Row
-from mnemic.storage.postgres.routing import numbered
+from mnemic.storage.postgres.namespace_filter import numbered
 from mnemic.storage.postgres.rows import routed, row, rows
 from mnemic.storage.quantisation import quantised
 

@@ -14,7 +14,7 @@ from mnemic.model.memory import FIELDS, Memory, name_key
 from mnemic.model.uids import UID_DIGITS, uid_digits, uid_range
 from mnemic.storage.decoders import memories_of
 from mnemic.storage.postgres.connection import Executor
-from mnemic.storage.postgres.routing import Here
+from mnemic.storage.postgres.namespace_filter import NamespaceFilter
 from mnemic.storage.postgres.rows import routed, rows
 
 COLUMNS = FIELDS
@@ -115,7 +115,7 @@ ANYWHERE = "m.namespace_id IN (SELECT id FROM namespace)"
 NUL = "\0"
 
 
-def left_out(wanted: Filter, here: Here) -> tuple[list[str], dict[str, Any]]:
+def left_out(wanted: Filter, here: NamespaceFilter) -> tuple[list[str], dict[str, Any]]:
     """The queries for what a plain filter leaves out of the living, which is little, and their parameters."""
     queries: list[str] = []
     within = here.within(wanted.namespaces)
@@ -130,7 +130,7 @@ def left_out(wanted: Filter, here: Here) -> tuple[list[str], dict[str, Any]]:
     return [query.format(here=within) for query in queries], values
 
 
-def where(wanted: Filter, here: Here) -> tuple[str, dict[str, Any]]:
+def where(wanted: Filter, here: NamespaceFilter) -> tuple[str, dict[str, Any]]:
     """The condition for the fields of *wanted* that are set, over `memory m` of a reader *here*, and its parameters."""
     parts, values = _state(wanted)
     for name, condition in CONDITIONS.items():

@@ -24,7 +24,7 @@ from mnemic.storage.postgres import bm25, memories, spelling, words
 from mnemic.storage.postgres.bm25 import Bm25, Choice, Passing
 from mnemic.storage.postgres.connection import Executor, Held, in_our_words, our_errors
 from mnemic.storage.postgres.index_source import PostgresSource
-from mnemic.storage.postgres.routing import numbered
+from mnemic.storage.postgres.namespace_filter import numbered
 from mnemic.storage.postgres.row_security import EVERYWHERE
 from mnemic.storage.postgres.rows import column, routed, rows, value
 from mnemic.storage.scale import best_of, scaled

@@ -10,7 +10,7 @@ from mnemic.model.session import Session
 from mnemic.storage.decoders import SESSION_FIELDS, session_of
 from mnemic.storage.postgres.connection import Executor
 from mnemic.storage.postgres.memories import NAMESPACE, storable
-from mnemic.storage.postgres.routing import Here
+from mnemic.storage.postgres.namespace_filter import NamespaceFilter
 from mnemic.storage.postgres.rows import routed, rows
 
 COLUMNS = SESSION_FIELDS
@@ -63,7 +63,7 @@ def tally(db: Executor, wanted: SessionFilter) -> dict[str, int]:
     return dict(rows(db, *routed(db, TALLY, values, conditions=conditions)))
 
 
-def _where(wanted: SessionFilter, here: Here) -> tuple[str, dict[str, Any]]:
+def _where(wanted: SessionFilter, here: NamespaceFilter) -> tuple[str, dict[str, Any]]:
     given = {name: one for name in CONDITIONS if (one := getattr(wanted, name)) is not None}
     parts = [NUMBERED if name == "name" and wanted.is_numbered else CONDITIONS[name] for name in given]
     values = {name: list(one) if isinstance(one, tuple) else one for name, one in given.items()}

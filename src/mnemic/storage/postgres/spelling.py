@@ -17,7 +17,7 @@ from mnemic.storage.edit_distance import (
 )
 from mnemic.storage.postgres import memories, words
 from mnemic.storage.postgres.connection import Executor
-from mnemic.storage.postgres.routing import Here, numbered
+from mnemic.storage.postgres.namespace_filter import NamespaceFilter, numbered
 from mnemic.storage.postgres.rows import column
 from mnemic.storage.tokenizer import NAMESPACE_MARK, STEM_MARK
 
@@ -72,7 +72,7 @@ def _stems_of(spellings: Iterable[str]) -> dict[str, str]:
 
 
 def _known(
-    db: Executor, spelled: Mapping[str, str], head: str, here: Here, counted: Counted
+    db: Executor, spelled: Mapping[str, str], head: str, here: NamespaceFilter, counted: Counted
 ) -> dict[str, int]:
     """The stems in *spelled* that are held, with their counts; if any begin with *head*, only those."""
     alike = [
@@ -94,7 +94,7 @@ def _held(tokens: list[str], spelled: Mapping[str, str], counted: Counted) -> di
     return {token: count for token in tokens if (count := counts[spelled[token]])}
 
 
-def _of_length(db: Executor, token: str, here: Here) -> list[str]:
+def _of_length(db: Executor, token: str, here: NamespaceFilter) -> list[str]:
     values = {"least": len(token) - 1, "most": len(token) + 1, **here.values}
     return [
         near
@@ -103,7 +103,7 @@ def _of_length(db: Executor, token: str, here: Here) -> list[str]:
     ]
 
 
-def _is_written(db: Executor, spelling: str, word: str, here: Here) -> bool:
+def _is_written(db: Executor, spelling: str, word: str, here: NamespaceFilter) -> bool:
     """Whether the first memories with the stem of *spelling* have a word one letter away from *word*."""
     tokens = words.tokens(tokenizer.normalized(spelling))
     holding = memories.many(db, column(db, HOLDING.format(here=here), {"tokens": tokens, **here.values}))

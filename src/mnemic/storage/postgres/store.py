@@ -25,10 +25,10 @@ from mnemic.storage.postgres.connection import Held, Pool, Pooled, Row, location
 from mnemic.storage.postgres.database import OpenedStore
 from mnemic.storage.postgres.index_source import BEGIN, PostgresSource
 from mnemic.storage.postgres.migrations import migrate, refuse_unfinished_copy
+from mnemic.storage.postgres.namespace_filter import ANYWHERE, NamespaceFilter
 from mnemic.storage.postgres.namespace_locks import locked
 from mnemic.storage.postgres.notifications import Announcer, Listener
 from mnemic.storage.postgres.reader import PostgresReader
-from mnemic.storage.postgres.routing import ANYWHERE, Here
 from mnemic.storage.postgres.row_security import OFF, is_active
 from mnemic.storage.postgres.rows import row, value
 from mnemic.storage.postgres.table_rows import rows_now
@@ -100,7 +100,7 @@ class PostgresStore(OpenedStore):
             reader = self.read_all(self.row_scope(scope), self.here(scope.visible))
         return scoped_reader(reader, scope, self.read_all(self.row_scope(EVERYTHING), self.here(None)))
 
-    def read_all(self, row_scope: str | None, here: Here = ANYWHERE) -> PostgresReader:
+    def read_all(self, row_scope: str | None, here: NamespaceFilter = ANYWHERE) -> PostgresReader:
         """A reader of the newest committed state *here*, of all rows that *row_scope* lets it see."""
         return PostgresReader(self, Pooled(self._pool, row_scope, here))
 
@@ -141,7 +141,7 @@ class PostgresStore(OpenedStore):
     ) -> T:
         """Run *work* in one transaction under exactly these locks; NotLocked if it needs others."""
 
-        def begun(db: Held, written: Here) -> T:
+        def begun(db: Held, written: NamespaceFilter) -> T:
             writer = PostgresWriter(self, db, written, operation, actor, at)
             if not (durable and self._durable):
                 db.later("SET LOCAL synchronous_commit = off")
@@ -153,7 +153,7 @@ class PostgresStore(OpenedStore):
         with our_errors(self.location):
             return patiently(self._pool, lambda: self._transaction(scope, begun))
 
-    def _transaction(self, scope: Scope, begun: Callable[[Held, Here], T]) -> T:
+    def _transaction(self, scope: Scope, begun: Callable[[Held, NamespaceFilter], T]) -> T:
         seen = self.here(scope.visible)
         written = self.here(scope.visible if scope.asked is None else scope.asked, "written")
         with self._pool.taken() as connection:

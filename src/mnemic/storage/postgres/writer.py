@@ -56,9 +56,9 @@ from mnemic.storage.postgres import (
 )
 from mnemic.storage.postgres.connection import Held, Unanswered, in_our_words, is_passing
 from mnemic.storage.postgres.memories import as_json
+from mnemic.storage.postgres.namespace_filter import NamespaceFilter
 from mnemic.storage.postgres.namespace_locks import NotLocked
 from mnemic.storage.postgres.reader import PostgresReader
-from mnemic.storage.postgres.routing import Here
 from mnemic.storage.postgres.rows import column, routed, row, rows, value
 from mnemic.storage.queries import unused_session_name
 
@@ -247,7 +247,9 @@ class _Place:
 class PostgresWriter(PostgresReader):
     """The Writer of the PostgreSQL engine, inside one transaction."""
 
-    def __init__(self, store: OpenedStore, db: Held, written: Here, operation: str, actor: str, at: Moment):
+    def __init__(
+        self, store: OpenedStore, db: Held, written: NamespaceFilter, operation: str, actor: str, at: Moment
+    ):
         super().__init__(store, db)
         self._held = db
         self._whole = db.everywhere

@@ -1,4 +1,4 @@
-"""How a statement names the namespaces it is about, so that a cluster can send it to the one server that has them."""
+"""The filter on `namespace_id`, the distribution key, in every statement: a cluster routes it to one server by that."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ ONE, SOME = "{{}}.namespace_id = %({0})s::integer", "{{}}.namespace_id = ANY(%({
 NAMED = "{{}}.namespace_id IN (SELECT n.id FROM namespace n WHERE n.name = ANY(%({0})s::text[]))"
 
 
-class Here:
-    """The namespaces that statements are about; `{here[m]}` in one is the condition that rows of `m` are theirs.
+class NamespaceFilter:
+    """The namespaces that statements are about; `{here[m]}` in one is the predicate that rows of `m` are theirs.
 
     One namespace is written with `=`: that holds for every table that is joined by it too.
     """
@@ -34,36 +34,40 @@ class Here:
         return value if isinstance(value, int) else None
 
     @property
-    def written_out(self) -> Here:
+    def written_out(self) -> NamespaceFilter:
         """The same with the number of a single namespace in the statement: then its plan is kept."""
-        return self if self.number is None else Here(self._known, f"{{}}.namespace_id = {self.number}")
+        return (
+            self
+            if self.number is None
+            else NamespaceFilter(self._known, f"{{}}.namespace_id = {self.number}")
+        )
 
     @property
-    def everywhere(self) -> Here:
+    def everywhere(self) -> NamespaceFilter:
         """All namespaces of the store."""
-        return Here(self._known)
+        return NamespaceFilter(self._known)
 
-    def within(self, names: Sequence[str] | None) -> Here:
+    def within(self, names: Sequence[str] | None) -> NamespaceFilter:
         """Some of these namespaces, in conditions that can stand beside these; all if *names* is None."""
         return self if names is None else named(names, self._known, "namespaces")
 
 
-ANYWHERE = Here({})
+ANYWHERE = NamespaceFilter({})
 """The whole store."""
 
 
-def named(names: Sequence[str] | None, known: Mapping[str, int], parameter: str = "here") -> Here:
+def named(names: Sequence[str] | None, known: Mapping[str, int], parameter: str = "here") -> NamespaceFilter:
     """The namespaces of these names, or all; *known* has the ids of those that were looked up."""
     if names is None:
-        return Here(known)
+        return NamespaceFilter(known)
     if all(name in known for name in names):
         return numbered([known[name] for name in dict.fromkeys(names)], parameter, known)
-    return Here(known, NAMED.format(parameter), {parameter: list(names)})
+    return NamespaceFilter(known, NAMED.format(parameter), {parameter: list(names)})
 
 
 def numbered(
     numbers: Sequence[int], parameter: str = "spaces", known: Mapping[str, int] | None = None
-) -> Here:
+) -> NamespaceFilter:
     """The namespaces with these ids."""
     template, value = (ONE, numbers[0]) if len(numbers) == 1 else (SOME, list(numbers))
-    return Here({} if known is None else known, template.format(parameter), {parameter: value})
+    return NamespaceFilter({} if known is None else known, template.format(parameter), {parameter: value})
