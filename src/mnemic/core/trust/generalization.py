@@ -23,7 +23,7 @@ NEAR = 4
 
 
 def is_overgeneral(view: View) -> bool:
-    """Whether the memory says it only of some, in some case, of the past, or within bounds that the claim leaves out."""
+    """Whether the memory says it only of some, in some case, of the past, or within bounds the claim leaves out."""
     is_exception = view.claim.is_denied and "all" in view.claim.marks  # "not every"
     if view.words.language in SPACELESS or is_exception:
         return False
